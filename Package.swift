@@ -1,0 +1,72 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let swift: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
+func room(_ name: String, uses dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swift)
+}
+
+func tests(of name: String, uses dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name), "TestSupport"] + dependencies, swiftSettings: swift)
+}
+
+let package = Package(
+    name: "larder",
+    products: [
+        .executable(name: "larder", targets: ["larder"]),
+        .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
+        .library(name: "ProxyPolicy", targets: ["ProxyPolicy"]),
+        .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
+        .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "ResponseStore", targets: ["ResponseStore"]),
+    ],
+    targets: [
+        // Shims: module maps and static inline wrappers only.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+
+        // Floor 0
+        room("HTTPMessage", uses: []),
+        // Floor 1
+        room("HTTPWire", uses: ["HTTPMessage"]),
+        room("HTTPCaching", uses: ["HTTPMessage"]),
+        room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
+        room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
+        // Floor 2
+        room("EventLoop", uses: ["CLinux"]),
+        room("HTTPSession", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl"]),
+        room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash"]),
+        // Floor 3
+        room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
+        // Floor 4
+        room(
+            "ProxyServer",
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop",
+                "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+            ]),
+        // Floor 5
+        room("LarderCLI", uses: ["ProxyServer", "ProxyPolicy", "HTTPMessage"]),
+        .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
+
+        .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
+        .testTarget(name: "ArchitectureTests", swiftSettings: swift),
+        tests(of: "HTTPMessage"),
+        tests(of: "HTTPWire", uses: ["HTTPMessage"]),
+        tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
+        tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
+        tests(of: "HTTPSerialization", uses: ["CZlib"]),
+        tests(of: "EventLoop", uses: ["CLinux"]),
+        tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "CLinux"]),
+        tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),
+        tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
+        tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
+        tests(of: "LarderCLI", uses: ["ProxyPolicy", "ProxyServer"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

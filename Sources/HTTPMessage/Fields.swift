@@ -1,0 +1,178 @@
+/// One field line in a head's bytes (RFC 9110 §5.2, "field line").
+@usableFromInline
+package struct FieldLine: Equatable, Sendable {
+    @usableFromInline package var name: Extent
+    @usableFromInline package var value: Extent
+    @usableFromInline package var known: KnownField
+
+    @inlinable
+    package init(name: Extent, value: Extent, known: KnownField) {
+        self.name = name
+        self.value = value
+        self.known = known
+    }
+}
+
+/// The field lines of a head or a trailer section, in the order in which they came, over the bytes that hold them.
+///
+/// The bytes may hold more than the fields (a head's start line); lines that were taken out leave their bytes behind.
+/// `removeAll` keeps the storage, so a connection reads one head after the other without allocating.
+package struct Fields: Sendable {
+    package private(set) var bytes: [UInt8]
+    package private(set) var lines: [FieldLine]
+    /// One bit for each known field of which at least one line is there.
+    package private(set) var present: UInt64
+
+    package init() {
+        bytes = []
+        lines = []
+        present = 0
+    }
+
+    package var isEmpty: Bool { lines.isEmpty }
+    package var count: Int { lines.count }
+
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        lines.removeAll(keepingCapacity: true)
+        present = 0
+    }
+
+    // MARK: Reading
+
+    @_lifetime(borrow self)
+    package func span(of extent: Extent) -> Span<UInt8> { bytes.span.extracting(extent.range) }
+
+    @_lifetime(borrow self)
+    package func name(of line: FieldLine) -> Span<UInt8> { bytes.span.extracting(line.name.range) }
+
+    @_lifetime(borrow self)
+    package func value(of line: FieldLine) -> Span<UInt8> { bytes.span.extracting(line.value.range) }
+
+    package func contains(_ field: KnownField) -> Bool { present & field.bit != 0 }
+
+    /// The place of the first line of this field at or after `start`, or `nil`.
+    package func index(of field: KnownField, from start: Int = 0) -> Int? {
+        guard contains(field) else { return nil }
+        var index = start
+        while index < lines.count {
+            if lines[index].known == field { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The first line of this field, or `nil`.
+    package func first(_ field: KnownField) -> FieldLine? {
+        guard let index = index(of: field) else { return nil }
+        return lines[index]
+    }
+
+    /// The place of the first line with this name at or after `start`, compared without regard to case.
+    package func index(ofName name: Span<UInt8>, from start: Int = 0) -> Int? {
+        var index = start
+        while index < lines.count {
+            if self.name(of: lines[index]).equalsIgnoringCase(name) { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// How many lines of this field there are.
+    package func lineCount(of field: KnownField) -> Int {
+        guard contains(field) else { return 0 }
+        var count = 0
+        for line in lines where line.known == field { count += 1 }
+        return count
+    }
+
+    /// The value as text for messages and tests; bytes that are not UTF-8 are replaced. Not for the hot path.
+    package func text(of extent: Extent) -> String { String(decoding: bytes[extent.range], as: UTF8.self) }
+
+    /// All values of this field joined by a comma (RFC 9110 §5.3), or `nil` where there is none. Not for the hot path.
+    package func combinedValue(of field: KnownField) -> String? {
+        var result: String?
+        for line in lines where line.known == field {
+            let value = text(of: line.value)
+            result = result.map { $0 + ", " + value } ?? value
+        }
+        return result
+    }
+
+    // MARK: Writing
+
+    /// Appends raw bytes, such as a whole head as it was read, and returns where they stand now.
+    @discardableResult
+    package mutating func appendBytes(_ span: Span<UInt8>) -> Extent {
+        let start = bytes.count
+        bytes.append(span)
+        return Extent(offset: start, count: span.count)
+    }
+
+    /// Notes a line whose bytes are in place already.
+    package mutating func note(_ line: FieldLine) {
+        lines.append(line)
+        present |= line.known.bit
+    }
+
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+        let known = KnownField(name)
+        let nameExtent = appendBytes(name)
+        let valueExtent = appendBytes(value)
+        note(FieldLine(name: nameExtent, value: valueExtent, known: known))
+    }
+
+    package mutating func append(_ name: StaticString, _ value: StaticString) {
+        let start = bytes.count
+        bytes.append(name)
+        bytes.append(value)
+        noteTail(from: start, nameCount: name.utf8CodeUnitCount)
+    }
+
+    package mutating func append(_ name: StaticString, _ value: Span<UInt8>) {
+        let start = bytes.count
+        bytes.append(name)
+        bytes.append(value)
+        noteTail(from: start, nameCount: name.utf8CodeUnitCount)
+    }
+
+    /// For rules, tests and messages: the name and value are given as text and are written as UTF-8.
+    package mutating func append(name: String, value: String) {
+        append(name: Array(name.utf8).span, value: Array(value.utf8).span)
+    }
+
+    /// Takes out every line for which the answer is yes. Their bytes stay until `removeAll`.
+    package mutating func remove(where shouldRemove: (Fields, FieldLine) -> Bool) {
+        var kept = 0
+        present = 0
+        for index in 0..<lines.count {
+            let line = lines[index]
+            if shouldRemove(self, line) { continue }
+            lines[kept] = line
+            kept += 1
+            present |= line.known.bit
+        }
+        lines.removeLast(lines.count - kept)
+    }
+
+    package mutating func remove(_ field: KnownField) {
+        guard contains(field) else { return }
+        remove { _, line in line.known == field }
+    }
+
+    /// Writes `name: value CRLF` for one line, the bytes as they came.
+    package func write(_ line: FieldLine, into output: inout [UInt8]) {
+        output.append(name(of: line))
+        output.append(0x3A)
+        output.append(0x20)
+        output.append(value(of: line))
+        output.append(0x0D)
+        output.append(0x0A)
+    }
+
+    private mutating func noteTail(from start: Int, nameCount: Int) {
+        let name = Extent(offset: start, count: nameCount)
+        let value = Extent(offset: start + nameCount, count: bytes.count - start - nameCount)
+        note(FieldLine(name: name, value: value, known: KnownField(span(of: name))))
+    }
+}

@@ -1,0 +1,16 @@
+/// The version of a message (RFC 9110 §2.5). Only HTTP/1.x is read here, so the minor number decides.
+package struct HTTPVersion: Equatable, Sendable {
+    package let major: UInt8
+    package let minor: UInt8
+
+    package init(major: UInt8, minor: UInt8) {
+        self.major = major
+        self.minor = minor
+    }
+
+    package static let http10 = HTTPVersion(major: 1, minor: 0)
+    package static let http11 = HTTPVersion(major: 1, minor: 1)
+
+    /// HTTP/1.1 or a later minor version, which is treated as 1.1 (RFC 9110 §6.2).
+    package var isAtLeast11: Bool { major > 1 || (major == 1 && minor >= 1) }
+}

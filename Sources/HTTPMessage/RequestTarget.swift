@@ -1,0 +1,20 @@
+/// What a request's target names, as places in the head's bytes (RFC 9112 §3.2, RFC 9110 §7.1).
+package struct RequestTarget: Equatable, Sendable {
+    package enum Form: UInt8, Sendable { case origin, absolute, authority, asterisk }
+    package enum Scheme: UInt8, Sendable { case http, https }
+    package enum HostKind: UInt8, Sendable { case name, ipv4, ipv6 }
+
+    package var form: Form = .origin
+    package var scheme: Scheme = .http
+    package var hostKind: HostKind = .name
+    /// The host as written, without brackets for IPv6, not yet in lower case. Empty in origin and asterisk form.
+    package var host: Extent = .empty
+    /// The port in force: as written, else the scheme's default.
+    package var port: UInt16 = 80
+    /// The path as written; may be empty in absolute form, which means `/`.
+    package var path: Extent = .empty
+    /// The query with its leading `?`, or empty. Stands right behind the path.
+    package var query: Extent = .empty
+
+    package init() {}
+}

@@ -1,0 +1,20 @@
+/// The status line and fields of a response (RFC 9112 §4, §5). `fields.bytes` holds the status line too.
+package struct ResponseHead: Sendable {
+    package var fields = Fields()
+    package var status: Status = .ok
+    /// The reason phrase as it came; may be empty.
+    package var reason: Extent = .empty
+    package var version: HTTPVersion = .http11
+
+    package init() {}
+
+    package mutating func removeAll() {
+        fields.removeAll()
+        status = .ok
+        reason = .empty
+        version = .http11
+    }
+
+    @_lifetime(borrow self)
+    package func span(of extent: Extent) -> Span<UInt8> { fields.span(of: extent) }
+}

@@ -1,0 +1,45 @@
+/// A response's status code (RFC 9110 §15).
+package struct Status: Equatable, Hashable, Sendable {
+    package let code: UInt16
+
+    package init(_ code: UInt16) { self.code = code }
+
+    package static let ok = Status(200)
+    package static let partialContent = Status(206)
+    package static let notModified = Status(304)
+
+    package var isInformational: Bool { code < 200 }
+    package var isSuccessful: Bool { code >= 200 && code < 300 }
+    package var isServerError: Bool { code >= 500 && code < 600 }
+
+    /// The reason phrase that a status line made by us carries (RFC 9112 §4).
+    package var reasonPhrase: StaticString {
+        switch code {
+        case 100: "Continue"
+        case 200: "OK"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 411: "Length Required"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 416: "Range Not Satisfiable"
+        case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        case 508: "Loop Detected"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// A moment of wall-clock time, in milliseconds since 1970-01-01T00:00:00Z. Given as an argument, never read from a clock here.
+@usableFromInline
+package struct Timestamp: Comparable, Hashable, Sendable {
+    @usableFromInline package var milliseconds: Int64
+
+    @inlinable package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    @inlinable package init(seconds: Int64) { self.milliseconds = seconds &* 1000 }
+
+    /// Whole seconds, rounded down.
+    @inlinable package var seconds: Int64 {
+        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+    }
+
+    @inlinable package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+    @inlinable package func advanced(seconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds &+ seconds &* 1000) }
+}
