@@ -1,7 +1,12 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-let swift: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+/// `LARDER_WARNINGS=error` (set by .ci/run) makes warnings errors, in our own targets only.
+let warningsAreErrors = Context.environment["LARDER_WARNINGS"] == "error"
+
+let swift: [SwiftSetting] =
+    [.enableExperimentalFeature("Lifetimes")]
+    + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
 func room(_ name: String, uses dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: swift)
@@ -21,6 +26,12 @@ let package = Package(
         .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
+    ],
+    dependencies: [
+        // Each has a page in docs/decisions.
+        .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     ],
     targets: [
         // Shims: module maps and static inline wrappers only.
@@ -51,7 +62,14 @@ let package = Package(
                 "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ]),
         // Floor 5
-        room("LarderCLI", uses: ["ProxyServer", "ProxyPolicy", "HTTPMessage"]),
+        room(
+            "LarderCLI",
+            uses: [
+                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyServer", "CLinux",
+                "Yams",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
 
         .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
@@ -66,7 +84,7 @@ let package = Package(
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
-        tests(of: "LarderCLI", uses: ["ProxyPolicy", "ProxyServer"]),
+        tests(of: "LarderCLI", uses: ["HTTPMessage", "ProxyPolicy", "ProxyServer", "larder"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,56 @@
+# make run and make test are all that a newcomer needs. Everything else is for people who change Larder.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+LISTEN ?= 127.0.0.1:3180
+SWIFT_SOURCES := Package.swift Sources Tests
+RELEASE := -c release --static-swift-stdlib
+
+.PHONY: help setup run release test test-long format lint docs bench bench-peers tsan asan clean
+
+help: ## Says what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: ## Installs the libraries that are missing (Debian, Ubuntu), or says which they are
+	@scripts/setup.sh
+
+run: release ## Builds the release and serves on 127.0.0.1:3180 (LISTEN=HOST:PORT ARGS=... to change)
+	exec $$(swift build $(RELEASE) --show-bin-path)/larder serve --listen $(LISTEN) $(ARGS)
+
+release: setup ## Builds the release binary
+	swift build $(RELEASE) --product larder
+
+test: setup ## Runs every test
+	swift test
+
+test-long: setup ## Runs what takes longer than a test may (release build)
+	scripts/test-long.sh
+
+format: ## Formats the sources in place
+	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+lint: ## Checks the format
+	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+
+docs: setup ## Writes docs/configuration.md and the schema again from the table of settings
+	swift build --product larder
+	"$$(swift build --show-bin-path)/larder" config schema --output markdown > docs/configuration.md.new
+	mv docs/configuration.md.new docs/configuration.md
+
+bench: release ## Measures allocations, instructions, system calls and memory of the release binary
+	Tests/Performance/measure.sh all
+
+bench-peers: release ## Drives a harness that measures Larder beside its peers: make bench-peers BENCH=DIR
+	@test -n "$(BENCH)" || { echo 'make bench-peers BENCH=DIR, where DIR holds bench.sh' >&2; exit 2; }
+	LARDER="$$(swift build $(RELEASE) --show-bin-path)/larder" "$(BENCH)/bench.sh" $(ARGS)
+
+tsan: setup ## Runs the tests under ThreadSanitizer
+	swift test --sanitize=thread --scratch-path .build-tsan
+
+asan: setup ## Runs the tests under AddressSanitizer
+	swift test --sanitize=address --scratch-path .build-asan
+
+clean: ## Removes everything that was built
+	rm -rf .build .build-tsan .build-asan

@@ -1,0 +1,52 @@
+/// The floor plan as a table: what each room may import (docs/architecture.md has the same table in prose).
+enum FloorPlan {
+    struct Room: Sendable {
+        /// Other rooms and shims.
+        let ours: Set<String>
+        /// Packages, and modules of the toolchain.
+        let others: Set<String>
+
+        init(_ ours: Set<String>, others: Set<String> = []) {
+            self.ours = ours
+            self.others = others
+        }
+    }
+
+    /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
+    static let pureRooms: Set<String> = ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ProxyCore"]
+
+    /// Foundation stands only in LarderCLI's row: its 6 MiB are resident in every process, and its calls allocate.
+    static let rooms: [String: Room] = [
+        // Floor 0
+        "HTTPMessage": Room([]),
+        // Floor 1
+        "HTTPWire": Room(["HTTPMessage"]),
+        "HTTPCaching": Room(["HTTPMessage"]),
+        "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
+        "HTTPSerialization": Room(["HTTPMessage", "CZlib"]),
+        // Floor 2
+        "EventLoop": Room(["CLinux"], others: ["Synchronization"]),
+        "HTTPSession": Room(
+            ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl", "CLinux"],
+            others: ["Synchronization"]),
+        "ResponseStore": Room(
+            ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Synchronization"]),
+        // Floor 3
+        "ProxyCore": Room(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
+        // Floor 4
+        "ProxyServer": Room(
+            [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "HTTPSession",
+                "ResponseStore", "ProxyCore", "CLinux",
+            ], others: ["Synchronization", "Logging"]),
+        // Floor 5
+        "LarderCLI": Room(
+            [
+                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyServer", "CLinux",
+            ], others: ["Foundation", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
+        "larder": Room(["LarderCLI"]),
+    ]
+
+    /// Files that may say `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with why it must.
+    static let permittedEscapes: [String: String] = [:]
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@Suite("Arrows between rooms")
+struct ImportTests {
+    struct Import {
+        let module: String
+        let isPublic: Bool
+    }
+
+    @Test("Every room stands in the floor plan", arguments: Repository.rooms)
+    func standsInThePlan(room: String) {
+        #expect(FloorPlan.rooms[room] != nil, "Sources/\(room) is not in Tests/ArchitectureTests/FloorPlan.swift")
+    }
+
+    @Test("A room imports only what the floor plan grants it", arguments: Repository.rooms)
+    func importsOnlyWhatIsGranted(room: String) {
+        guard let granted = FloorPlan.rooms[room] else { return }
+        for file in Repository.sources where file.room == room {
+            for (number, line) in file.code {
+                guard let found = Self.importLine(line) else { continue }
+                #expect(
+                    granted.ours.contains(found.module) || granted.others.contains(found.module),
+                    "\(file):\(number): \(room) may not import \(found.module)")
+            }
+        }
+    }
+
+    @Test("No pure room knows a clock, a lock, a task or chance", arguments: FloorPlan.pureRooms.sorted())
+    func staysPure(room: String) {
+        let forbidden = [
+            "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", "SystemRandomNumberGenerator", ".random(in",
+            "Mutex<", "Atomic<", "Task {", "Task.sleep", "await ",
+        ]
+        for file in Repository.sources where file.room == room {
+            for (number, line) in file.code {
+                for word in forbidden where line.contains(word) {
+                    Issue.record("\(file):\(number): a pure room may not use \(word)")
+                }
+            }
+        }
+    }
+
+    @Test("A shim's C is never imported publicly, and nothing is exported again")
+    func keepsShimsInside() {
+        for file in Repository.sources {
+            for (number, line) in file.code {
+                #expect(!line.contains("@_exported"), "\(file):\(number)")
+                guard let found = Self.importLine(line), found.isPublic else { continue }
+                #expect(!Self.isShim(found.module), "\(file):\(number): \(found.module) in public")
+            }
+        }
+    }
+
+    @Test(
+        "The reader of import lines sees every spelling",
+        arguments: [
+            ("import HTTPMessage", "HTTPMessage"), ("package import HTTPMessage", "HTTPMessage"),
+            ("@testable import ProxyCore", "ProxyCore"), ("@preconcurrency public import Foundation", "Foundation"),
+            ("import struct Foundation.Data", "Foundation"), ("import Foundation.NSDate  // why", "Foundation"),
+            ("#if canImport(Glibc)", nil), ("let important = 1", nil),
+        ] as [(String, String?)])
+    func readsImportLines(line: String, module: String?) {
+        #expect(Self.importLine(line[...])?.module == module)
+    }
+
+    static func importLine(_ line: Substring) -> Import? {
+        let pattern =
+            /^(?:@\w+(?:\([^)]*\))?\s+)*(?:(public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)/
+        guard let match = line.prefixMatch(of: pattern) else { return nil }
+        return Import(module: String(match.2), isPublic: match.1 == "public")
+    }
+
+    /// `CCurl`, `CLinux`: a C and another capital letter.
+    static func isShim(_ module: String) -> Bool {
+        module.hasPrefix("C") && module.dropFirst().first?.isUppercase == true
+    }
+}

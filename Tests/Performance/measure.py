@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""What one warm hit costs: heap allocations, instructions, system calls, memory.
+
+Each number is a difference between two runs of warm requests (1,000 and 11,000), so that start-up, the first fetch and
+the warming of buffers do not count. The origin is a thread here; everything stays on loopback.
+"""
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+FEW, MANY = 1_000, 11_000
+# Background work (a timer's tick, the log's writer) may allocate now and then; a request that allocates shows 10,000.
+ALLOWANCE = 20
+BODY = b"x" * 1024
+
+
+class Origin(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Cache-Control", "max-age=86400")
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(len(BODY)))
+        self.end_headers()
+        self.wfile.write(BODY)
+        self.server.served += 1
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Larder:
+    """A release binary under test, on a port of its own choice, with a store that goes away."""
+
+    def __init__(self, options, prefix=(), environment=None):
+        self.folder = os.path.join(options.work, f"run-{time.monotonic_ns()}")
+        os.makedirs(self.folder)
+        port_file = os.path.join(self.folder, "port")
+        command = [
+            *prefix, options.larder, "serve", "--quiet", "--listen", "127.0.0.1:0", "--port-file", port_file,
+            "--store", os.path.join(self.folder, "store.sqlite"), "--set", "loops=1",
+            "--set", f"log.access.path={os.path.join(self.folder, 'access.log')}",
+        ]
+        self.output = open(os.path.join(self.folder, "output"), "wb")
+        self.process = subprocess.Popen(
+            command, env={**os.environ, **(environment or {})}, stdout=self.output, stderr=self.output)
+        deadline = time.monotonic() + 60
+        while not (os.path.exists(port_file) and os.path.getsize(port_file)):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("larder did not start:\n" + self.said())
+            time.sleep(0.02)
+        with open(port_file) as file:
+            self.port = int(file.readline())
+
+    def said(self):
+        with open(self.output.name, errors="replace") as file:
+            return file.read()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.output.close()
+        shutil.rmtree(self.folder, ignore_errors=True) if self.process.returncode == 0 else None
+
+
+class Client:
+    """One connection that asks for one URL again and again."""
+
+    def __init__(self, port, url):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        host = url.split("/")[2]
+        self.request = f"GET {url} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: measure\r\nAccept: */*\r\n\r\n".encode()
+        self.rest = b""
+
+    def get(self):
+        self.socket.sendall(self.request)
+        data = self.rest
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self.more()
+        head = data[:end].decode("latin-1")
+        length = int(re.search(r"(?im)^content-length: *(\d+)", head).group(1))
+        while len(data) < end + 4 + length:
+            data += self.more()
+        self.rest = data[end + 4 + length:]
+        return head
+
+    def more(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise SystemExit("the proxy closed the connection")
+        return data
+
+    def ask(self, count):
+        for _ in range(count):
+            self.get()
+
+    def warm(self, origin):
+        """Fetches once, then proves that what follows comes from the store."""
+        self.ask(50)
+        served = origin.served
+        head = self.get()
+        if origin.served != served or " 200" not in head.splitlines()[0]:
+            raise SystemExit("not a hit:\n" + head)
+
+
+def difference(read, client):
+    first = read()
+    client.ask(FEW)
+    second = read()
+    client.ask(MANY)
+    third = read()
+    return (third - second) - (second - first), MANY - FEW
+
+
+def allocations(options, origin, url):
+    count_file = os.path.join(options.work, "allocations")
+    larder = Larder(options, environment={"LD_PRELOAD": options.counter, "ALLOCATION_COUNT_FILE": count_file})
+
+    def read():
+        with open(count_file, "rb") as file:
+            return struct.unpack("=Q", file.read(8))[0]
+
+    client = Client(larder.port, url)
+    client.warm(origin)
+    extra, requests = difference(read, client)
+    larder.stop()
+    print(f"allocations per warm hit: {extra / requests:.4f} ({extra} in {requests})")
+    return extra <= ALLOWANCE
+
+
+def instructions(options, origin, url):
+    if not shutil.which("valgrind"):
+        print("instructions per warm hit: valgrind is not installed")
+        return True
+    totals = []
+    for count in (FEW, MANY):
+        out = os.path.join(options.work, f"callgrind.{count}")
+        larder = Larder(options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"])
+        client = Client(larder.port, url)
+        client.warm(origin)
+        client.ask(count)
+        larder.stop()
+        with open(out) as file:
+            totals.append(int(re.search(r"(?m)^(?:totals|summary): (\d+)", file.read()).group(1)))
+    print(f"instructions per warm hit: {(totals[1] - totals[0]) / (MANY - FEW):.0f} (user)")
+    return True
+
+
+def syscalls(options, origin, url):
+    if not shutil.which("strace"):
+        print("system calls per warm hit: strace is not installed")
+        return True
+    out = os.path.join(options.work, "strace")
+    larder = Larder(options)
+    client = Client(larder.port, url)
+    client.warm(origin)
+    tracer = subprocess.Popen(["strace", "-q", "-c", "-f", "-o", out, "-p", str(larder.process.pid)])
+    time.sleep(1)
+    client.ask(MANY)
+    tracer.send_signal(signal.SIGINT)
+    tracer.wait()
+    larder.stop()
+    counts = {}
+    with open(out) as file:
+        for line in file:
+            if match := re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line):
+                counts[match.group(2)] = int(match.group(1))
+    counts.pop("total", None)
+    listed = ", ".join(f"{name} {count / MANY:.2f}" for name, count in sorted(counts.items(), key=lambda x: -x[1])[:6])
+    print(f"system calls per warm hit: {sum(counts.values()) / MANY:.2f} ({listed})")
+    return True
+
+
+def resident(process):
+    with open(f"/proc/{process.pid}/status") as file:
+        return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+
+
+def memory(options, origin, url):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    connections = min(10_000, hard - 200)
+    larder = Larder(options)
+    time.sleep(1)
+    print(f"resident at start: {resident(larder.process) / 1024:.1f} MiB")
+    client = Client(larder.port, url)
+    client.warm(origin)
+    before = resident(larder.process)
+    idle = []
+    for _ in range(connections):
+        one = Client(larder.port, url)
+        one.get()
+        idle.append(one)
+    time.sleep(1)
+    after = resident(larder.process)
+    print(f"resident per idle connection: {(after - before) * 1024 / connections:.0f} B ({connections} connections)")
+    for one in idle:
+        one.socket.close()
+    larder.stop()
+    return True
+
+
+def main():
+    measures = {"allocations": allocations, "instructions": instructions, "syscalls": syscalls, "memory": memory}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--larder", required=True)
+    parser.add_argument("--counter", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("what", choices=["all", *measures])
+    options = parser.parse_args()
+
+    origin = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+    origin.served = 0
+    threading.Thread(target=origin.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{origin.server_port}/one"
+    chosen = measures.values() if options.what == "all" else [measures[options.what]]
+    good = [measure(options, origin, url) for measure in chosen]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
