@@ -1,7 +1,4 @@
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -22,3 +20,46 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+// Swift builds the C library's module without _GNU_SOURCE, and defining it here would make the two modules' types differ:
+// so the extensions are declared once more. Swift files that read errno also import Glibc.
+extern int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+extern ssize_t splice(int from, __off64_t *from_offset, int to, __off64_t *to_offset, size_t count, unsigned int flags);
+extern int pipe2(int descriptors[2], int flags);
+extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
+extern int pthread_setname_np(pthread_t thread, const char *name);
+
+// epoll: the event is a packed struct around a union, which Swift would rather not see.
+static inline int larder_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+static inline int larder_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+}
+static inline int larder_epoll_remove(int epoll, int descriptor) {
+    struct epoll_event event = {0};
+    return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
+}
+static inline uint32_t larder_epoll_events(const struct epoll_event *events, int index) { return events[index].events; }
+static inline uint64_t larder_epoll_token(const struct epoll_event *events, int index) { return events[index].data.u64; }
+
+static const uint32_t larder_epollin = EPOLLIN;
+static const uint32_t larder_epollout = EPOLLOUT;
+static const uint32_t larder_epollrdhup = EPOLLRDHUP;
+static const uint32_t larder_epollhup = EPOLLHUP;
+static const uint32_t larder_epollerr = EPOLLERR;
+static const uint32_t larder_epollet = (uint32_t)EPOLLET;
+
+static const unsigned int larder_splice_move = 1;      // SPLICE_F_MOVE
+static const unsigned int larder_splice_nonblock = 2;  // SPLICE_F_NONBLOCK
+
+static const int larder_sock_stream = SOCK_STREAM;
+static const int larder_sock_nonblock = SOCK_NONBLOCK;
+static const int larder_sock_cloexec = SOCK_CLOEXEC;
+static const int larder_efd_nonblock = EFD_NONBLOCK;
+static const int larder_efd_cloexec = EFD_CLOEXEC;
+static const int larder_msg_nosignal = MSG_NOSIGNAL;
+static const int larder_msg_more = MSG_MORE;
+static const int larder_msg_dontwait = MSG_DONTWAIT;

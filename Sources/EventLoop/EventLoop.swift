@@ -1,0 +1,212 @@
+import CLinux
+
+/// Called once at the end of the batch in which it asked for it: the place to flush what the batch has gathered.
+package protocol BatchHandler: AnyObject {
+    func batchEnded()
+}
+
+/// One thread's wait for descriptors, deadlines and messages.
+///
+/// Confined to the thread that calls `run`: made before, used there, and let go after. Other threads hold a `LoopHandle`.
+/// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end.
+package final class EventLoop {
+    private var epoll: Epoll
+    private var slots: [DescriptorSlot] = []
+    private var timers = TimerQueue()
+    private let mailbox: Mailbox
+    private var mailboxHandler: MailboxHandler?
+    private var pendingReplies: [UInt64: PendingReply] = [:]
+    private var nextReplyNumber: UInt64 = 1
+    private var putOff: [any BatchHandler] = []
+    private var puttingOff: [any BatchHandler] = []
+    private var isStopped = false
+    private var cachedWallClock: Int64 = 0
+
+    /// The time at which the batch at hand began.
+    package private(set) var now: MonotonicTime
+    /// How many batches there have been.
+    package private(set) var batchCount: UInt64 = 0
+
+    package init() throws(SystemError) {
+        epoll = try Epoll()
+        mailbox = try Mailbox()
+        now = .read()
+        let handler = MailboxHandler(self)
+        mailboxHandler = handler
+        _ = try register(mailbox.descriptor, .read, handler: handler)
+    }
+
+    deinit { mailbox.close() }
+
+    package var handle: LoopHandle { LoopHandle(mailbox: mailbox) }
+
+    /// Wall-clock time in milliseconds since 1970, read at most once per batch.
+    package var wallClockMilliseconds: Int64 {
+        if cachedWallClock == 0 {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            cachedWallClock = Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
+        }
+        return cachedWallClock
+    }
+
+    /// Serves until `stop`.
+    package func run() {
+        isStopped = false
+        while !isStopped { turn(waitingAtMost: -1) }
+    }
+
+    package func stop() { isStopped = true }
+
+    /// One turn, waiting for at most so many milliseconds (-1: without end).
+    package func turn(waitingAtMost limit: Int32) {
+        let count = epoll.wait(milliseconds: timeout(limit))
+        now = .read()
+        cachedWallClock = 0
+        batchCount &+= 1
+        var index = 0
+        while index < count {
+            let token = epoll.token(at: index)
+            let descriptor = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
+            // A descriptor that left earlier in this batch, perhaps to come back as another connection, has a new generation.
+            if slots[descriptor].generation == UInt32(truncatingIfNeeded: token >> 32), let handler = slots[descriptor].handler {
+                handler.ready(epoll.ready(at: index))
+            }
+            index += 1
+        }
+        if timers.nextMoment <= now { reportDueTimers() }
+        if !putOff.isEmpty { doPutOffWork() }
+    }
+
+    // MARK: Descriptors
+
+    /// Watches a descriptor, which stays the caller's to close (after `deregister`).
+    package func register(
+        _ descriptor: Int32, _ interest: Interest, handler: any EventHandler
+    ) throws(SystemError) -> Registration {
+        let index = Int(descriptor)
+        while slots.count <= index { slots.append(DescriptorSlot()) }
+        precondition(slots[index].handler == nil, "the descriptor is registered already")
+        let registration = Registration(descriptor: descriptor, generation: slots[index].generation)
+        try epoll.add(descriptor, interest, token: Self.token(of: registration))
+        slots[index].handler = handler
+        slots[index].interest = interest
+        return registration
+    }
+
+    /// Changes what is waited for; asks the kernel only when that differs from before.
+    package func modify(_ registration: Registration, _ interest: Interest) {
+        let index = Int(registration.descriptor)
+        precondition(slots[index].generation == registration.generation, "the registration has ended")
+        if slots[index].interest == interest { return }
+        slots[index].interest = interest
+        epoll.modify(registration.descriptor, interest, token: Self.token(of: registration))
+    }
+
+    /// Gives the descriptor to another handler (a connection upgraded, or taken from a pool).
+    package func setHandler(_ handler: any EventHandler, of registration: Registration) {
+        let index = Int(registration.descriptor)
+        precondition(slots[index].generation == registration.generation, "the registration has ended")
+        slots[index].handler = handler
+    }
+
+    /// Ends the watch and lets the handler go. Events of this batch that are still to come are dropped.
+    package func deregister(_ registration: Registration) {
+        let index = Int(registration.descriptor)
+        precondition(slots[index].generation == registration.generation, "the registration has ended")
+        epoll.remove(registration.descriptor)
+        slots[index].generation &+= 1
+        slots[index].handler = nil
+    }
+
+    /// How many descriptors are watched, the loop's own mailbox not counted. For tests and statistics.
+    package var registrationCount: Int { slots.count { $0.handler != nil } - 1 }
+
+    // MARK: Timers
+
+    package func makeTimer(_ handler: any TimerHandler) -> TimerID { timers.make(handler) }
+
+    package func removeTimer(_ timer: TimerID) { timers.remove(timer) }
+
+    /// Sets or moves a deadline. Moving it later costs a store.
+    package func setTimer(_ timer: TimerID, at deadline: MonotonicTime) {
+        // A deadline that has passed already is due in the next turn: a handler that sets it again must not hold the loop.
+        timers.set(timer, at: deadline > now ? deadline : MonotonicTime(nanoseconds: now.nanoseconds + 1))
+    }
+
+    package func setTimer(_ timer: TimerID, afterMilliseconds milliseconds: Int) {
+        setTimer(timer, at: now.advanced(milliseconds: milliseconds))
+    }
+
+    package func cancelTimer(_ timer: TimerID) { timers.set(timer, at: .never) }
+
+    package var timerCount: Int { timers.count }
+
+    // MARK: Work at the end of the batch
+
+    /// Calls the handler once at the end of the batch at hand (or of the next one, when that end is under way).
+    package func atEndOfBatch(_ handler: any BatchHandler) { putOff.append(handler) }
+
+    // MARK: Replies
+
+    /// A way back to this loop for one answer. `handler` runs on the loop.
+    package func reply<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> Reply<Value> {
+        let number = nextReplyNumber
+        nextReplyNumber += 1
+        pendingReplies[number] = PendingReplyOf(handler)
+        return Reply(mailbox: mailbox, number: number)
+    }
+
+    /// Lets the handler go; an answer that still comes is dropped.
+    package func forget<Value: Sendable>(_ reply: Reply<Value>) { pendingReplies[reply.number] = nil }
+
+    func deliver<Value: Sendable>(_ value: Value, to number: UInt64) {
+        guard let pending = pendingReplies.removeValue(forKey: number) else { return }
+        unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)
+    }
+
+    // MARK: Turns
+
+    fileprivate func collectMessages() {
+        for message in mailbox.collect() { message(self) }
+    }
+
+    private func timeout(_ limit: Int32) -> Int32 {
+        if !putOff.isEmpty { return 0 }
+        let moment = timers.nextMoment
+        if moment == .never { return limit }
+        let current = MonotonicTime.read()
+        if moment <= current { return 0 }
+        // Rounded up, so that the timer is due when the wait ends.
+        let milliseconds = (moment.nanoseconds - current.nanoseconds + 999_999) / 1_000_000
+        let wait = Int32(truncatingIfNeeded: min(milliseconds, 86_400_000))
+        return limit < 0 ? wait : min(limit, wait)
+    }
+
+    private func reportDueTimers() {
+        while let due = timers.takeDue(at: now) { due.handler.deadlinePassed(due.id) }
+    }
+
+    private func doPutOffWork() {
+        swap(&putOff, &puttingOff)
+        for handler in puttingOff { handler.batchEnded() }
+        puttingOff.removeAll(keepingCapacity: true)
+    }
+
+    private static func token(of registration: Registration) -> UInt64 {
+        UInt64(registration.generation) << 32 | UInt64(UInt32(bitPattern: registration.descriptor))
+    }
+}
+
+private struct DescriptorSlot {
+    var handler: (any EventHandler)?
+    var generation: UInt32 = 0
+    var interest = Interest()
+}
+
+/// Passes the mailbox's wake-up on to the loop, which owns it.
+private final class MailboxHandler: EventHandler {
+    private unowned let loop: EventLoop
+    init(_ loop: EventLoop) { self.loop = loop }
+    func ready(_ events: ReadyEvents) { loop.collectMessages() }
+}

@@ -1,0 +1,45 @@
+import CLinux
+
+/// A thread that serves one loop.
+package final class LoopThread: Sendable {
+    package let handle: LoopHandle
+    private let thread: pthread_t
+
+    /// Starts the thread. `setUp` runs on it before the loop does.
+    /// - Parameter name: At most 15 bytes are kept, for the debugger.
+    package init(name: String, setUp: @escaping @Sendable (EventLoop) -> Void) throws(SystemError) {
+        let loop = try EventLoop()
+        handle = loop.handle
+        var thread = pthread_t()
+        let start = Unmanaged.passRetained(LoopStart(loop: loop, setUp: setUp))
+        let code = pthread_create(&thread, nil, runLoop, start.toOpaque())
+        if code != 0 {
+            start.release()
+            throw SystemError("pthread_create", code: code)
+        }
+        _ = pthread_setname_np(thread, String(name.prefix(15)))
+        self.thread = thread
+    }
+
+    /// Waits until the loop has stopped. Call it once.
+    package func join() { pthread_join(thread, nil) }
+}
+
+/// What the new thread takes over.
+private final class LoopStart {
+    let loop: EventLoop
+    let setUp: @Sendable (EventLoop) -> Void
+    init(loop: EventLoop, setUp: @escaping @Sendable (EventLoop) -> Void) {
+        self.loop = loop
+        self.setUp = setUp
+    }
+}
+
+private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument else { return nil }
+    // Retained by `LoopThread.init`, which gives it away here.
+    let start = Unmanaged<LoopStart>.fromOpaque(argument).takeRetainedValue()
+    start.setUp(start.loop)
+    start.loop.run()
+    return nil
+}

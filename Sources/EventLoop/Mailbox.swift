@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Messages to a loop from any thread. The first message of a burst wakes the loop; the others find it awake.
+final class Mailbox: Sendable {
+    typealias Message = @Sendable (EventLoop) -> Void
+
+    private struct Contents {
+        var messages: [Message] = []
+        var isClosed = false
+    }
+
+    /// An eventfd, readable while there is something to collect.
+    let descriptor: Int32
+    private let contents = Mutex(Contents())
+
+    init() throws(SystemError) {
+        descriptor = eventfd(0, larder_efd_nonblock | larder_efd_cloexec)
+        if descriptor < 0 { throw SystemError("eventfd", code: errno) }
+    }
+
+    deinit {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
+    /// - Returns: `false` when the loop has ended; the message is then dropped.
+    @discardableResult
+    func post(_ message: @escaping Message) -> Bool {
+        let (accepted, isFirst) = contents.withLock { contents in
+            if contents.isClosed { return (false, false) }
+            contents.messages.append(message)
+            return (true, contents.messages.count == 1)
+        }
+        if isFirst { wake() }
+        return accepted
+    }
+
+    func collect() -> [Message] {
+        // Reading first: a message posted after the exchange below finds the box empty and wakes the loop again.
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, 8)
+        return contents.withLock { contents in
+            let messages = contents.messages
+            contents.messages = []
+            return messages
+        }
+    }
+
+    func close() {
+        // Messages may own things whose end takes other locks: they go after this one is open again.
+        let dropped = contents.withLock { contents in
+            contents.isClosed = true
+            let messages = contents.messages
+            contents.messages = []
+            return messages
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        // The counter cannot overflow (one write for each burst), so a failure means that the loop is awake already.
+        _ = write(descriptor, &one, 8)
+    }
+}

@@ -1,0 +1,36 @@
+import CLinux
+
+/// A moment on the clock that never goes back, in nanoseconds since some start.
+package struct MonotonicTime: Comparable, Hashable, Sendable {
+    package var nanoseconds: UInt64
+
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    package static let never = MonotonicTime(nanoseconds: .max)
+
+    package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Stops at `never` rather than overflow.
+    package func advanced(milliseconds: Int) -> MonotonicTime {
+        guard milliseconds > 0 else { return self }
+        let (step, tooLong) = UInt64(milliseconds).multipliedReportingOverflow(by: 1_000_000)
+        let (sum, tooLate) = nanoseconds.addingReportingOverflow(step)
+        return tooLong || tooLate ? .never : MonotonicTime(nanoseconds: sum)
+    }
+
+    /// Whole milliseconds since `earlier`; zero where that is later.
+    package func milliseconds(since earlier: MonotonicTime) -> Int {
+        self > earlier ? Int((nanoseconds - earlier.nanoseconds) / 1_000_000) : 0
+    }
+
+    package func microseconds(since earlier: MonotonicTime) -> Int {
+        self > earlier ? Int((nanoseconds - earlier.nanoseconds) / 1000) : 0
+    }
+
+    /// Reads the clock. On a loop use `EventLoop.now`, which is read once per batch.
+    package static func read() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,197 @@
+import CLinux
+import Glibc
+import Testing
+
+@testable import EventLoop
+
+/// A handler that runs a closure.
+final class ClosureHandler: EventHandler, TimerHandler, BatchHandler {
+    var onReady: (ReadyEvents) -> Void = { _ in }
+    var onDeadline: (TimerID) -> Void = { _ in }
+    var onBatchEnd: () -> Void = {}
+    func ready(_ events: ReadyEvents) { onReady(events) }
+    func deadlinePassed(_ timer: TimerID) { onDeadline(timer) }
+    func batchEnded() { onBatchEnd() }
+}
+
+func makeSocketPair() throws -> (left: Int32, right: Int32) {
+    var pair: [Int32] = [0, 0]
+    let result = socketpair(AF_UNIX, larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec, 0, &pair)
+    try #require(result == 0)
+    return (pair[0], pair[1])
+}
+
+func sendByte(_ descriptor: Int32) {
+    var byte: UInt8 = 1
+    _ = write(descriptor, &byte, 1)
+}
+
+@Suite("Event loop: descriptors")
+struct EventLoopDescriptorTests {
+    @Test("A readable descriptor reaches its handler, and the peer's close is told apart")
+    func readable() throws {
+        let loop = try EventLoop()
+        let pair = try makeSocketPair()
+        let handler = ClosureHandler()
+        var seen: [ReadyEvents] = []
+        handler.onReady = { seen.append($0) }
+        let registration = try loop.register(pair.left, [.read, .peerClose], handler: handler)
+        loop.turn(waitingAtMost: 0)
+        #expect(seen.isEmpty)
+        sendByte(pair.right)
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [.readable])
+        close(pair.right)
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen.last?.contains(.peerClosed) == true)
+        loop.deregister(registration)
+        close(pair.left)
+        #expect(loop.registrationCount == 0)
+    }
+
+    @Test("Interest can be changed and taken away")
+    func interest() throws {
+        let loop = try EventLoop()
+        let pair = try makeSocketPair()
+        let handler = ClosureHandler()
+        var seen: [ReadyEvents] = []
+        handler.onReady = { seen.append($0) }
+        let registration = try loop.register(pair.left, .write, handler: handler)
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [.writable])
+        loop.modify(registration, [])
+        sendByte(pair.right)
+        loop.turn(waitingAtMost: 0)
+        #expect(seen.count == 1)
+        loop.modify(registration, .read)
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [.writable, .readable])
+        loop.deregister(registration)
+        close(pair.left)
+        close(pair.right)
+    }
+
+    @Test("An event for a descriptor that left earlier in the batch never reaches the new connection with its number")
+    func staleEvent() throws {
+        let loop = try EventLoop()
+        let first = try makeSocketPair()
+        let second = try makeSocketPair()
+        var registrations: [Int32: Registration] = [:]
+        var reachedNewcomer = 0
+        let newcomer = ClosureHandler()
+        newcomer.onReady = { _ in reachedNewcomer += 1 }
+        // Both become ready in one batch; whichever is told first closes the other, whose number is taken by a third.
+        var newPair: (left: Int32, right: Int32)?
+        func replace(_ other: Int32) {
+            guard newPair == nil, let registration = registrations[other] else { return }
+            loop.deregister(registration)
+            guard let pair = try? makeSocketPair() else { return }
+            // One step instead of close and open, since tests run side by side and share the numbers.
+            #expect(dup2(pair.left, other) == other)
+            close(pair.left)
+            newPair = (other, pair.right)
+            registrations[other] = try? loop.register(other, .read, handler: newcomer)
+        }
+        let firstHandler = ClosureHandler()
+        firstHandler.onReady = { _ in replace(second.left) }
+        let secondHandler = ClosureHandler()
+        secondHandler.onReady = { _ in replace(first.left) }
+        registrations[first.left] = try loop.register(first.left, .read, handler: firstHandler)
+        registrations[second.left] = try loop.register(second.left, .read, handler: secondHandler)
+        sendByte(first.right)
+        sendByte(second.right)
+        loop.turn(waitingAtMost: 1000)
+        let pair = try #require(newPair)
+        #expect(reachedNewcomer == 0)
+        sendByte(pair.right)
+        loop.turn(waitingAtMost: 1000)
+        #expect(reachedNewcomer == 1)
+        for registration in registrations.values { loop.deregister(registration) }
+        for descriptor in Set([first.left, first.right, second.left, second.right, pair.left, pair.right]) { close(descriptor) }
+    }
+
+    @Test("A handler may end its own registration and is let go after it")
+    func deregistersItself() throws {
+        let loop = try EventLoop()
+        let pair = try makeSocketPair()
+        weak var weakHandler: ClosureHandler?
+        do {
+            let handler = ClosureHandler()
+            weakHandler = handler
+            var registration: Registration?
+            handler.onReady = { _ in if let registration { loop.deregister(registration) } }
+            registration = try loop.register(pair.left, .read, handler: handler)
+        }
+        #expect(weakHandler != nil, "the loop keeps a registered handler")
+        sendByte(pair.right)
+        loop.turn(waitingAtMost: 1000)
+        #expect(weakHandler == nil)
+        close(pair.left)
+        close(pair.right)
+    }
+}
+
+@Suite("Event loop: turns")
+struct EventLoopTurnTests {
+    @Test("Work put off to the batch's end runs once, after the batch; what it puts off runs in the next turn")
+    func batchEnd() throws {
+        let loop = try EventLoop()
+        let handler = ClosureHandler()
+        var runs: [UInt64] = []
+        handler.onBatchEnd = {
+            runs.append(loop.batchCount)
+            if runs.count == 1 { loop.atEndOfBatch(handler) }
+        }
+        loop.atEndOfBatch(handler)
+        loop.turn(waitingAtMost: -1)
+        #expect(runs == [1])
+        loop.turn(waitingAtMost: -1)
+        #expect(runs == [1, 2])
+        loop.turn(waitingAtMost: 0)
+        #expect(runs.count == 2)
+    }
+
+    @Test("A due timer is reported once; a cancelled or removed one never")
+    func timers() throws {
+        let loop = try EventLoop()
+        let handler = ClosureHandler()
+        var due: [TimerID] = []
+        handler.onDeadline = { due.append($0) }
+        let early = loop.makeTimer(handler)
+        let cancelled = loop.makeTimer(handler)
+        let removed = loop.makeTimer(handler)
+        loop.setTimer(early, afterMilliseconds: 2)
+        loop.setTimer(cancelled, afterMilliseconds: 1)
+        loop.setTimer(removed, afterMilliseconds: 1)
+        loop.cancelTimer(cancelled)
+        loop.removeTimer(removed)
+        while due.isEmpty { loop.turn(waitingAtMost: 1000) }
+        loop.turn(waitingAtMost: 3)
+        #expect(due == [early])
+    }
+
+    @Test("A timer set again to a passed moment by its own handler does not hold the loop")
+    func timerSetAgain() throws {
+        let loop = try EventLoop()
+        let handler = ClosureHandler()
+        var count = 0
+        handler.onDeadline = {
+            count += 1
+            loop.setTimer($0, at: loop.now)
+        }
+        let timer = loop.makeTimer(handler)
+        loop.setTimer(timer, at: loop.now)
+        loop.turn(waitingAtMost: 10)
+        #expect(count == 1)
+        loop.turn(waitingAtMost: 10)
+        #expect(count == 2)
+    }
+
+    @Test("Wall-clock time is near now")
+    func wallClock() throws {
+        let loop = try EventLoop()
+        loop.turn(waitingAtMost: 0)
+        let difference = loop.wallClockMilliseconds - Int64(time(nil)) * 1000
+        #expect(abs(difference) < 5000)
+    }
+}

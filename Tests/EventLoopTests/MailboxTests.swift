@@ -1,0 +1,57 @@
+import CLinux
+import Glibc
+import Synchronization
+import Testing
+
+@testable import EventLoop
+
+@Suite("Mailbox and replies")
+struct MailboxTests {
+    @Test("Messages from other threads arrive in order, and a burst wakes the loop once")
+    func burst() throws {
+        let loop = try EventLoop()
+        var seen: [Int] = []
+        let collect = loop.reply { (values: [Int]) in seen = values }
+        let log = Mutex<[Int]>([])
+        let handle = loop.handle
+        for number in 0..<100 { handle.post { _ in log.withLock { $0.append(number) } } }
+        let before = loop.batchCount
+        loop.turn(waitingAtMost: 1000)
+        #expect(log.withLock { $0 } == Array(0..<100))
+        #expect(loop.batchCount == before + 1)
+        collect.send([7])
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [7])
+        loop.turn(waitingAtMost: 0)
+    }
+
+    @Test("A reply reaches its handler once; a forgotten one never")
+    func replies() throws {
+        let loop = try EventLoop()
+        var seen: [Int] = []
+        let reply = loop.reply { seen.append($0) }
+        let forgotten = loop.reply { (value: Int) in seen.append(-value) }
+        loop.forget(forgotten)
+        let thread = try LoopThread(name: "sender") { other in
+            reply.send(1)
+            reply.send(2)
+            forgotten.send(3)
+            other.stop()
+        }
+        thread.handle.stop()
+        thread.join()
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [1])
+    }
+
+    @Test("A loop on a thread of its own serves messages until it is stopped, then refuses them")
+    func thread() throws {
+        let sum = Mutex(0)
+        let thread = try LoopThread(name: "loop") { _ in sum.withLock { $0 += 1 } }
+        for _ in 0..<1000 { thread.handle.post { _ in sum.withLock { $0 += 1 } } }
+        thread.handle.stop()
+        thread.join()
+        #expect(sum.withLock { $0 } == 1001)
+        #expect(thread.handle.post { _ in } == false)
+    }
+}
