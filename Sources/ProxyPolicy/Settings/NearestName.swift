@@ -1,0 +1,44 @@
+/// Which of the right names was probably meant by a wrong one.
+package enum NearestName {
+    /// - Returns: the name with the fewest edits (a letter put in, left out, changed, or two changed about), where these are
+    ///   at most a third of the letters; case, `-` and `_` do not count. The first of equals; `nil` where none is near.
+    package static func of(_ text: String, among names: some Sequence<String>) -> String? {
+        let written = folded(text)
+        // A hostile or damaged file must not buy work by the length of a word.
+        guard !written.isEmpty, written.count <= longestWord else { return nil }
+        var best: (name: String, distance: Int)?
+        for name in names {
+            let candidate = folded(name)
+            let allowed = max(1, max(candidate.count, written.count) / 3)
+            let distance = editDistance(written, candidate)
+            if distance <= allowed, distance < best?.distance ?? .max { best = (name, distance) }
+        }
+        return best?.name
+    }
+
+    /// Optimal string alignment: Levenshtein's distance with neighbours changed about as one edit.
+    static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in 0..<left.count {
+            var current = [row + 1]
+            for column in 0..<right.count {
+                let change = left[row] == right[column] ? 0 : 1
+                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + change)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+
+    private static let longestWord = 64
+
+    private static func folded(_ text: String) -> [UInt8] {
+        text.lowercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
+    }
+}

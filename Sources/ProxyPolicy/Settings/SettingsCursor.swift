@@ -1,0 +1,191 @@
+import HTTPMessage
+
+/// A value of the settings together with its path: the reading end of `SettingsNode`.
+///
+/// Each reader returns `nil` and adds a problem where the value is not what is asked for, so that one reading of a file
+/// finds everything that is wrong in it.
+package struct SettingsCursor: Sendable {
+    package let node: SettingsNode
+    package let path: String
+
+    package init(_ node: SettingsNode, path: String = "") {
+        self.node = node
+        self.path = path
+    }
+
+    package func report(_ message: String, suggestion: String? = nil, to problems: inout SettingsProblems) {
+        problems.add(message, path: path, at: node.place, suggestion: suggestion)
+    }
+
+    package var isNull: Bool {
+        if case .scalar(let scalar) = node.value { scalar.isNull } else { false }
+    }
+
+    // MARK: Structure
+
+    /// The entries of a mapping whose keys are given by us: an unknown key and one that stands twice are problems.
+    package func mapping(of keys: [String], problems: inout SettingsProblems) -> SettingsMapping? {
+        guard let entries = entries(problems: &problems) else { return nil }
+        var known: [String: SettingsCursor] = [:]
+        for entry in entries {
+            if keys.contains(entry.key) {
+                known[entry.key] = entry.value
+            } else {
+                problems.add(
+                    "unknown key `\(SettingsText.quoted(entry.key))`", path: path, at: entry.place,
+                    suggestion: NearestName.of(entry.key, among: keys))
+            }
+        }
+        return SettingsMapping(whole: self, values: known)
+    }
+
+    /// The entries of a mapping with free keys. A key that stands twice is a problem, and the second is left out.
+    package func entries(problems: inout SettingsProblems) -> [(key: String, place: SettingsPlace, value: SettingsCursor)]? {
+        guard case .mapping(let entries) = node.value else {
+            report("expected a mapping, found \(node.kindName)", to: &problems)
+            return nil
+        }
+        var result: [(key: String, place: SettingsPlace, value: SettingsCursor)] = []
+        var seen: Set<String> = []
+        for entry in entries {
+            let entryPath = SettingsText.path(path, key: entry.key)
+            if seen.insert(entry.key).inserted {
+                result.append((entry.key, entry.keyPlace, SettingsCursor(entry.value, path: entryPath)))
+            } else {
+                problems.add("this key stands twice", path: entryPath, at: entry.keyPlace)
+            }
+        }
+        return result
+    }
+
+    /// The elements of a list.
+    package func list(problems: inout SettingsProblems) -> [SettingsCursor]? {
+        guard case .sequence(let nodes) = node.value else {
+            report("expected a list, found \(node.kindName)", to: &problems)
+            return nil
+        }
+        return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
+    }
+
+    /// The elements of a list, or the one value that stands in its place. An empty list is a problem: it could mean
+    /// all or none.
+    package func oneOrMore(problems: inout SettingsProblems) -> [SettingsCursor] {
+        switch node.value {
+        case .scalar: return [self]
+        case .mapping:
+            report("expected a value or a list, found a mapping", to: &problems)
+            return []
+        case .sequence(let nodes):
+            if nodes.isEmpty { report("an empty list; leave the key out instead", to: &problems) }
+            return nodes.enumerated().map { SettingsCursor($1, path: "\(path)[\($0)]") }
+        }
+    }
+
+    // MARK: Scalars
+
+    /// Any scalar but null, as written.
+    package func text(problems: inout SettingsProblems) -> String? { scalar("a value", problems: &problems)?.text }
+
+    package func boolean(problems: inout SettingsProblems) -> Bool? {
+        guard let scalar = scalar("true or false", problems: &problems) else { return nil }
+        switch scalar.isQuoted ? "" : scalar.text {
+        case "true", "True", "TRUE": return true
+        case "false", "False", "FALSE": return false
+        default:
+            let meant = ["yes": "true", "on": "true", "no": "false", "off": "false"][scalar.text.lowercased()]
+            let suggestion = meant ?? NearestName.of(scalar.text, among: ["true", "false"])
+            report("expected true or false, found `\(SettingsText.quoted(scalar.text))`", suggestion: suggestion, to: &problems)
+            return nil
+        }
+    }
+
+    package func integer(in range: ClosedRange<Int64>, problems: inout SettingsProblems) -> Int64? {
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        guard let scalar = scalar(expected, problems: &problems) else { return nil }
+        let isNumber = !scalar.isQuoted && scalar.text.utf8.allSatisfy { ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }
+        guard isNumber, let number = Int64(scalar.text), range.contains(number) else {
+            report("expected \(expected), found \(SettingsText.shown(scalar))", to: &problems)
+            return nil
+        }
+        return number
+    }
+
+    /// One of the words of a setting.
+    package func word<Meaning>(
+        among words: KeyValuePairs<String, Meaning>, problems: inout SettingsProblems
+    ) -> Meaning? {
+        let names = words.map(\.key)
+        let expected = (names.count > 1 ? "one of " : "") + names.joined(separator: ", ")
+        guard let scalar = scalar(expected, problems: &problems) else { return nil }
+        if let found = words.first(where: { $0.key == scalar.text }) { return found.value }
+        report(
+            "expected \(expected), found \(SettingsText.shown(scalar))",
+            suggestion: NearestName.of(scalar.text, among: names), to: &problems)
+        return nil
+    }
+
+    /// A length of time: `60` and `60s` are seconds; `ms`, `m`, `h` and `d` too; decimals as in `1.5h`.
+    package func milliseconds(in range: ClosedRange<Int64>, problems: inout SettingsProblems) -> Int64? {
+        let expected = "a length of time such as 60, 60s, 5m or 1h"
+        guard let scalar = scalar(expected, problems: &problems) else { return nil }
+        guard let amount = SettingsQuantity.milliseconds(scalar.text) else {
+            report("expected \(expected), found \(SettingsText.shown(scalar))", to: &problems)
+            return nil
+        }
+        guard let number = Int64(exactly: amount), range.contains(number) else {
+            let limits =
+                "\(SettingsQuantity.text(ofMilliseconds: range.lowerBound)) to "
+                + SettingsQuantity.text(ofMilliseconds: range.upperBound)
+            report("expected \(limits), found \(SettingsText.shown(scalar))", to: &problems)
+            return nil
+        }
+        return number
+    }
+
+    /// A number of bytes: `4096`, `16KiB`, `1.5GiB`, `2MB`.
+    package func byteCount(in range: ClosedRange<UInt64>, problems: inout SettingsProblems) -> UInt64? {
+        let expected = "a number of bytes such as 4096, 16MiB or 1.5GiB"
+        guard let scalar = scalar(expected, problems: &problems) else { return nil }
+        guard let amount = SettingsQuantity.byteCount(scalar.text) else {
+            report("expected \(expected), found \(SettingsText.shown(scalar))", to: &problems)
+            return nil
+        }
+        guard range.contains(amount) else {
+            let limits =
+                "\(SettingsQuantity.text(ofBytes: range.lowerBound)) to \(SettingsQuantity.text(ofBytes: range.upperBound))"
+            report("expected \(limits), found \(SettingsText.shown(scalar))", to: &problems)
+            return nil
+        }
+        return amount
+    }
+
+    private func scalar(_ expected: String, problems: inout SettingsProblems) -> SettingsScalar? {
+        guard case .scalar(let scalar) = node.value, !scalar.isNull else {
+            report("expected \(expected), found \(node.kindName)", to: &problems)
+            return nil
+        }
+        return scalar
+    }
+}
+
+/// A mapping whose keys are known, after the unknown ones were reported.
+package struct SettingsMapping: Sendable {
+    package let whole: SettingsCursor
+    private let values: [String: SettingsCursor]
+
+    init(whole: SettingsCursor, values: [String: SettingsCursor]) {
+        self.whole = whole
+        self.values = values
+    }
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    package subscript(key: String) -> SettingsCursor? { values[key] }
+
+    /// The value of a key that has to be there.
+    package func required(_ key: String, problems: inout SettingsProblems) -> SettingsCursor? {
+        if let value = values[key] { return value }
+        whole.report("the key `\(key)` is missing", to: &problems)
+        return nil
+    }
+}

@@ -1,0 +1,71 @@
+/// One value of a settings file and where it stands. Whoever reads the file (its YAML, an environment variable) fills it.
+package struct SettingsNode: Equatable, Sendable {
+    package enum Value: Equatable, Sendable {
+        case scalar(SettingsScalar)
+        case sequence([SettingsNode])
+        /// In the order of the file. A key may stand twice: that is reported when the mapping is read.
+        case mapping([Entry])
+    }
+
+    /// One `key: value` of a mapping.
+    package struct Entry: Equatable, Sendable {
+        package let key: String
+        package let keyPlace: SettingsPlace
+        package let value: SettingsNode
+
+        package init(key: String, at keyPlace: SettingsPlace, value: SettingsNode) {
+            self.key = key
+            self.keyPlace = keyPlace
+            self.value = value
+        }
+    }
+
+    package let value: Value
+    package let place: SettingsPlace
+
+    package init(_ value: Value, at place: SettingsPlace) {
+        self.value = value
+        self.place = place
+    }
+
+    /// What this is, for "expected a list, found a text".
+    package var kindName: String {
+        switch value {
+        case .scalar(let scalar): scalar.isNull ? "nothing" : "a single value"
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}
+
+/// A place in a settings file; both numbers count from 1. The origin of what stands in no file is 0:0.
+package struct SettingsPlace: Equatable, Comparable, Sendable {
+    package let line: Int
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    package static let none = SettingsPlace(line: 0, column: 0)
+
+    package static func < (left: SettingsPlace, right: SettingsPlace) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// A scalar as it is written: what it means depends on the setting that it is for.
+package struct SettingsScalar: Equatable, Sendable {
+    package let text: String
+    /// Quoted or in block style: then it is text, whatever it looks like.
+    package let isQuoted: Bool
+
+    package init(_ text: String, isQuoted: Bool = false) {
+        self.text = text
+        self.isQuoted = isQuoted
+    }
+
+    /// What YAML's core schema reads as null.
+    package var isNull: Bool { !isQuoted && ["", "~", "null", "Null", "NULL"].contains(text) }
+}
