@@ -1,0 +1,32 @@
+import HTTPMessage
+
+/// Why a message's body cannot be read to its end.
+package enum BodyDecodeError: Error, Equatable, Sendable {
+    case malformedChunkSize, chunkSizeTooLarge, chunkLineTooLong, chunkExtensionsTooLong
+    /// Chunk data without its CRLF.
+    case unterminatedChunk
+    case trailersTooLarge, tooManyTrailers
+    /// A trailer field that would frame or route the message (RFC 9110 §6.5.1).
+    case forbiddenTrailer
+    case line(LineFault)
+    /// The connection ended before the body did (RFC 9112 §8).
+    case incomplete
+
+    /// The status of the answer where a request's body is at fault. A response's is a 502 or a cut connection.
+    package var status: Status { Status(400) }
+
+    package var reason: StaticString {
+        switch self {
+        case .malformedChunkSize: "malformed_chunk_size"
+        case .chunkSizeTooLarge: "chunk_size_too_large"
+        case .chunkLineTooLong: "chunk_line_too_long"
+        case .chunkExtensionsTooLong: "chunk_extensions_too_long"
+        case .unterminatedChunk: "unterminated_chunk"
+        case .trailersTooLarge: "trailers_too_large"
+        case .tooManyTrailers: "too_many_trailers"
+        case .forbiddenTrailer: "forbidden_trailer"
+        case .line(let fault): fault.reason
+        case .incomplete: "incomplete_body"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import HTTPMessage
+
+/// What `BodyDecoder.next` found; places are those of its input.
+package enum BodyStep: Equatable, Sendable {
+    /// Content. Ask again from the range's end.
+    case data(Range<Int>)
+    /// The input is used up to `consumed`, which is its end: nothing of it has to be kept.
+    case needMore(consumed: Int)
+    /// The message ends here; what follows belongs to the next one.
+    case end(consumed: Int)
+}
+
+/// Finds the content in what follows a head, by the head's framing (RFC 9112 §6.3, §7.1).
+///
+/// States and moves: `counting`, `chunked`, `untilClose` → `ended`. A thrown error is final.
+package struct BodyDecoder: Sendable {
+    private enum State {
+        case counting(remaining: UInt64)
+        case chunked
+        case untilClose
+        case ended
+    }
+
+    private var state: State
+    private var chunks: ChunkedDecoder
+
+    package init(framing: BodyFraming, limits: ParseLimits = ParseLimits()) {
+        chunks = ChunkedDecoder(limits: limits)
+        state = Self.state(for: framing)
+    }
+
+    /// Starts on the body of another message, with the storage of the last one.
+    package mutating func reset(to framing: BodyFraming) {
+        chunks.reset()
+        state = Self.state(for: framing)
+    }
+
+    /// The fields of the trailer section, complete at the end. Those that may not stand there are left out.
+    package var trailers: Fields { chunks.trailers }
+
+    package var hasEnded: Bool {
+        if case .ended = state { return true }
+        return false
+    }
+
+    /// The next piece of the body in `input` from `offset` on.
+    package mutating func next(_ input: RawSpan, from offset: Int) throws(BodyDecodeError) -> BodyStep {
+        let available = input.byteCount - offset
+        switch state {
+        case .ended:
+            return .end(consumed: offset)
+        case .untilClose:
+            return available > 0 ? .data(offset..<input.byteCount) : .needMore(consumed: offset)
+        case .counting(let remaining):
+            guard available > 0 else { return .needMore(consumed: offset) }
+            let count = remaining < UInt64(available) ? Int(remaining) : available
+            let left = remaining - UInt64(count)
+            state = left > 0 ? .counting(remaining: left) : .ended
+            return .data(offset..<offset + count)
+        case .chunked:
+            let step = try chunks.next(Span<UInt8>(_bytes: input), from: offset)
+            if case .end = step { state = .ended }
+            return step
+        }
+    }
+
+    /// Told when the connection will bring no more: fine at the end and where the end is the connection's.
+    package mutating func inputEnded() throws(BodyDecodeError) {
+        switch state {
+        case .ended, .untilClose: state = .ended
+        case .counting, .chunked: throw .incomplete
+        }
+    }
+
+    private static func state(for framing: BodyFraming) -> State {
+        switch framing {
+        case .none, .length(0): .ended
+        case .length(let length): .counting(remaining: length)
+        case .chunked: .chunked
+        case .untilClose: .untilClose
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPMessage
+
+/// How the end of a message's body is known (RFC 9112 §6.3).
+package enum BodyFraming: Equatable, Sendable {
+    case none
+    /// Never above `Int64.max`.
+    case length(UInt64)
+    case chunked
+    /// Responses only: the body ends with the connection.
+    case untilClose
+}
+
+extension BodyFraming {
+    /// The framing of a request's body. Stricter than §6.3 where two readers might disagree: both lengths, a list of
+    /// equal lengths and more than one blank before the digits are errors (T10).
+    package static func ofRequest(_ head: RequestHead) throws(RequestParseError) -> BodyFraming {
+        let framing = try declaredFraming(of: head)
+        // RFC 9110 §9.3.6: what follows a CONNECT belongs to the tunnel.
+        if head.method == .connect, framing != .none, framing != .length(0) { throw .contentInConnect }
+        return framing
+    }
+
+    private static func declaredFraming(of head: RequestHead) throws(RequestParseError) -> BodyFraming {
+        let fields = head.fields
+        if fields.contains(.transferEncoding) {
+            guard head.version.isAtLeast11 else { throw .transferEncodingInHTTP10 }
+            guard !fields.contains(.contentLength) else { throw .bothLengths }
+            switch TransferCodings(of: fields) {
+            case .chunked: return .chunked
+            case .malformed: throw .malformedTransferEncoding
+            case .chunkedNotFinal: throw .chunkedNotFinal
+            case .unsupported: throw .unknownTransferCoding
+            }
+        }
+        guard let index = fields.index(of: .contentLength) else { return .none }
+        guard fields.index(of: .contentLength, from: index + 1) == nil else { throw .repeatedContentLength }
+        let line = fields.lines[index]
+        let blanks = Int(line.value.offset) - line.name.end - 1
+        guard blanks <= 1, let length = ContentLength.parse(fields.value(of: line)) else { throw .malformedContentLength }
+        return .length(length)
+    }
+
+    /// The framing of the body of a final or informational response to a request with this method.
+    ///
+    /// No `Upgrade` is ever forwarded, so a 101 is an error here.
+    package static func ofResponse(
+        _ head: ResponseHead, to method: Method
+    ) throws(ResponseParseError) -> BodyFraming {
+        if head.status.code == 101 { throw .unrequestedSwitchingProtocols }
+        if head.status.hasNoContent || method == .head { return .none }
+        if method == .connect, head.status.isSuccessful { return .none }
+        let fields = head.fields
+        if fields.contains(.transferEncoding) {
+            guard head.version.isAtLeast11 else { throw .transferEncodingInHTTP10 }
+            guard !fields.contains(.contentLength) else { throw .bothLengths }
+            switch TransferCodings(of: fields) {
+            case .chunked: return .chunked
+            case .malformed: throw .malformedTransferEncoding
+            case .chunkedNotFinal: throw .chunkedNotFinal
+            case .unsupported: throw .unsupportedTransferCoding
+            }
+        }
+        guard fields.contains(.contentLength) else { return .untilClose }
+        switch ContentLength.combined(in: fields) {
+        case .length(let length): return .length(length)
+        case .conflicting: throw .conflictingContentLengths
+        case .malformed: throw .malformedContentLength
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPMessage
+
+/// Writes the chunked transfer coding (RFC 9112 §7.1): header, the data by the caller, `writeChunkEnd`, …, `writeLastChunk`.
+package enum ChunkWriter {
+    /// The longest that `writeChunkHeader` writes.
+    package static let headerLengthLimit = 18
+
+    /// Writes a chunk's size line. A size of zero would end the body.
+    package static func writeChunkHeader(count: Int, into output: inout [UInt8]) {
+        precondition(count > 0, "a chunk holds at least one octet")
+        var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) & ~3
+        while shift >= 0 {
+            output.append(hexDigit(count >> shift & 15))
+            shift -= 4
+        }
+        writeLineEnd(into: &output)
+    }
+
+    /// Writes the CRLF behind a chunk's data.
+    package static func writeChunkEnd(into output: inout [UInt8]) {
+        writeLineEnd(into: &output)
+    }
+
+    /// Writes the last chunk and the trailer section, with which the body ends.
+    package static func writeLastChunk(trailers: Fields = Fields(), into output: inout [UInt8]) {
+        output.append(0x30)
+        writeLineEnd(into: &output)
+        for line in trailers.lines { trailers.write(line, into: &output) }
+        writeLineEnd(into: &output)
+    }
+
+    private static func writeLineEnd(into output: inout [UInt8]) {
+        output.append(ASCII.cr)
+        output.append(ASCII.lf)
+    }
+
+    private static func hexDigit(_ value: Int) -> UInt8 {
+        UInt8(value < 10 ? 0x30 + value : 0x61 + value - 10)
+    }
+}

@@ -1,0 +1,196 @@
+import HTTPMessage
+
+/// Undoes the chunked transfer coding (RFC 9112 §7.1), octet by octet where it has to and by the chunk where it can.
+///
+/// States and moves, with the octets that cause them:
+///
+///     sizeStart ─hex→ size ─hex→ size
+///     size ─CR→ lineEnd    size ─blank→ beforeExtension ─blank→ beforeExtension
+///     size, beforeExtension ─;→ extensions ─text→ extensions ─CR→ lineEnd
+///     lineEnd ─LF→ data, or after a size of zero → trailers
+///     data ─all octets of the chunk→ dataEnd ─CR→ dataLineEnd ─LF→ sizeStart
+///     trailers ─empty line→ ended
+///
+/// Everything given is consumed: the decoder itself keeps what it needs of a trailer section that has come in part.
+struct ChunkedDecoder: Sendable {
+    private enum State {
+        case sizeStart, size, beforeExtension, extensions, lineEnd
+        case data, dataEnd, dataLineEnd
+        case trailers, ended
+    }
+
+    private let limits: ParseLimits
+    private var state = State.sizeStart
+    /// The size of the chunk while it is read, then what is left of it.
+    private var remaining: UInt64 = 0
+    private var lineLength = 0
+    private var extensionsLength = 0
+    private var trailerScanner = LineScanner()
+    private(set) var trailers = Fields()
+
+    init(limits: ParseLimits) {
+        self.limits = limits
+    }
+
+    mutating func reset() {
+        state = .sizeStart
+        remaining = 0
+        lineLength = 0
+        extensionsLength = 0
+        trailerScanner = LineScanner()
+        trailers.removeAll()
+    }
+
+    mutating func next(_ input: Span<UInt8>, from offset: Int) throws(BodyDecodeError) -> BodyStep {
+        var index = offset
+        while index < input.count {
+            switch state {
+            case .data:
+                let available = input.count - index
+                let count = remaining < UInt64(available) ? Int(remaining) : available
+                remaining -= UInt64(count)
+                if remaining == 0 { state = .dataEnd }
+                return .data(index..<index + count)
+            case .trailers:
+                index = try readTrailers(input, from: index)
+            case .ended:
+                return .end(consumed: index)
+            case .sizeStart, .size, .beforeExtension, .extensions, .lineEnd, .dataEnd, .dataLineEnd:
+                try take(input[index])
+                index += 1
+            }
+        }
+        return state == .ended ? .end(consumed: index) : .needMore(consumed: index)
+    }
+
+    // MARK: The lines between the data
+
+    private mutating func take(_ octet: UInt8) throws(BodyDecodeError) {
+        switch state {
+        case .sizeStart:
+            guard ASCII.hexValue(octet) != nil else { throw .malformedChunkSize }
+            remaining = 0
+            lineLength = 0
+            try addDigit(octet)
+            state = .size
+        case .size:
+            if ASCII.hexValue(octet) != nil {
+                try addDigit(octet)
+            } else {
+                state = try stateBehindSize(octet)
+            }
+        case .beforeExtension:
+            // Blanks may stand before an extension, but not instead of one.
+            guard octet != ASCII.cr else { throw .malformedChunkSize }
+            state = try stateBehindSize(octet)
+        case .extensions:
+            if octet == ASCII.cr {
+                state = .lineEnd
+            } else {
+                guard ASCII.isFieldValueCharacter(octet) else { throw .line(Self.fault(of: octet)) }
+                try countExtension()
+            }
+        case .lineEnd:
+            guard octet == ASCII.lf else { throw .line(.bareCarriageReturn) }
+            state = remaining > 0 ? .data : .trailers
+        case .dataEnd:
+            guard octet == ASCII.cr else { throw .unterminatedChunk }
+            state = .dataLineEnd
+        case .dataLineEnd:
+            guard octet == ASCII.lf else { throw .unterminatedChunk }
+            state = .sizeStart
+        case .data, .trailers, .ended:
+            preconditionFailure("not a line of the chunked coding")
+        }
+    }
+
+    private mutating func addDigit(_ octet: UInt8) throws(BodyDecodeError) {
+        try countLineOctet()
+        // A size that four more bits would push past Int64.max is refused before it can wrap (T12).
+        guard let digit = ASCII.hexValue(octet), remaining <= UInt64(Int64.max) >> 4 else { throw .chunkSizeTooLarge }
+        remaining = remaining << 4 | UInt64(digit)
+    }
+
+    private mutating func stateBehindSize(_ octet: UInt8) throws(BodyDecodeError) -> State {
+        switch octet {
+        case ASCII.cr: return .lineEnd
+        case ASCII.lf: throw .line(.bareLineFeed)
+        case ASCII.semicolon:
+            try countExtension()
+            return .extensions
+        case ASCII.space, ASCII.tab:
+            try countExtension()
+            return .beforeExtension
+        default: throw .malformedChunkSize
+        }
+    }
+
+    private mutating func countExtension() throws(BodyDecodeError) {
+        try countLineOctet()
+        extensionsLength += 1
+        guard extensionsLength <= limits.chunkExtensionsLength else { throw .chunkExtensionsTooLong }
+    }
+
+    private mutating func countLineOctet() throws(BodyDecodeError) {
+        lineLength += 1
+        guard lineLength <= limits.chunkLineLength else { throw .chunkLineTooLong }
+    }
+
+    private static func fault(of octet: UInt8) -> LineFault {
+        switch octet {
+        case ASCII.lf: .bareLineFeed
+        case 0: .nul
+        default: .controlOctet
+        }
+    }
+
+    // MARK: The trailer section
+
+    /// Takes in what the section's next line needs, at most to its LF, and returns where it stopped.
+    private mutating func readTrailers(_ input: Span<UInt8>, from start: Int) throws(BodyDecodeError) -> Int {
+        // One octet past the limit is enough for the scanner to say so.
+        let room = limits.trailerSectionLength + 1 - trailers.bytes.count
+        let end = min(input.count, start + room)
+        var stop = start
+        while stop < end {
+            stop += 1
+            if input[stop - 1] == ASCII.lf { break }
+        }
+        trailers.appendBytes(input.extracting(start..<stop))
+        try readTrailerLine()
+        return stop
+    }
+
+    private mutating func readTrailerLine() throws(BodyDecodeError) {
+        var scanner = trailerScanner
+        let lineStart = scanner.lineStart
+        let outcome = scanner.scan(trailers.bytes.span, lengthLimit: limits.trailerSectionLength - lineStart - 2)
+        trailerScanner = scanner
+        switch outcome {
+        case .incomplete: return
+        case .tooLong: throw .trailersTooLarge
+        case .fault(let fault): throw .line(fault)
+        case .line(let end) where end == lineStart:
+            state = .ended
+        case .line(let end):
+            trailerScanner.advance(past: end)
+            try note(trailerLine: lineStart..<end)
+        }
+    }
+
+    private mutating func note(trailerLine range: Range<Int>) throws(BodyDecodeError) {
+        let line: FieldLine
+        do throws(LineFault) {
+            line = try FieldLine(parsing: range, in: trailers.bytes.span, allowsBlankBeforeColon: false)
+        } catch {
+            throw .line(error)
+        }
+        switch TrailerField.permission(for: line.known) {
+        case .forbidden: throw .forbiddenTrailer
+        case .dropped: return
+        case .kept:
+            guard trailers.count < limits.trailerFieldCount else { throw .tooManyTrailers }
+            trailers.note(line)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import HTTPMessage
+
+/// Reads `Content-Length` (RFC 9110 §8.6): digits and nothing else.
+enum ContentLength {
+    /// The number, or `nil` for anything but digits or for one above `Int64.max`, which no counter of ours could hold.
+    static func parse(_ digits: Span<UInt8>) -> UInt64? {
+        guard !digits.isEmpty else { return nil }
+        var length: UInt64 = 0
+        for index in 0..<digits.count {
+            guard ASCII.isDigit(digits[index]) else { return nil }
+            let (product, overflows) = length.multipliedReportingOverflow(by: 10)
+            guard !overflows, product <= UInt64(Int64.max) - 9 || product <= UInt64(Int64.max) - UInt64(digits[index] - 0x30)
+            else { return nil }
+            length = product + UInt64(digits[index] - 0x30)
+        }
+        return length
+    }
+
+    enum Combined: Equatable {
+        case length(UInt64)
+        case conflicting, malformed
+    }
+
+    /// The one value that all lines and list elements agree on (RFC 9112 §6.3, rule 5).
+    static func combined(in fields: Fields) -> Combined {
+        var agreed: UInt64?
+        for line in fields.lines where line.known == .contentLength {
+            let value = fields.value(of: line)
+            var elements = ListElements()
+            var isEmpty = true
+            while let element = elements.next(in: value) {
+                isEmpty = false
+                guard let length = parse(value.extracting(element)) else { return .malformed }
+                if let agreed, agreed != length { return .conflicting }
+                agreed = length
+            }
+            if isEmpty { return .malformed }
+        }
+        return agreed.map { .length($0) } ?? .malformed
+    }
+}

@@ -1,0 +1,21 @@
+/// What is wrong with a line of a head or trailer section, whoever sent it.
+package enum LineFault: Error, Equatable, Sendable {
+    case bareCarriageReturn, bareLineFeed, nul, controlOctet
+    /// A line that starts with a blank (RFC 9112 §5.2, and §2.2 for the first one).
+    case obsoleteFolding
+    case blankBeforeColon, emptyFieldName, illegalFieldName, missingColon
+
+    package var reason: StaticString {
+        switch self {
+        case .bareCarriageReturn: "bare_cr"
+        case .bareLineFeed: "bare_lf"
+        case .nul: "nul"
+        case .controlOctet: "control_octet"
+        case .obsoleteFolding: "obs_fold"
+        case .blankBeforeColon: "blank_before_colon"
+        case .emptyFieldName: "empty_field_name"
+        case .illegalFieldName: "illegal_field_name"
+        case .missingColon: "missing_colon"
+        }
+    }
+}

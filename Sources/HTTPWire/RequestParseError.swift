@@ -1,0 +1,59 @@
+import HTTPMessage
+
+/// Why a request is refused before anyone asks what it means. The connection is closed after the answer.
+package enum RequestParseError: Error, Equatable, Sendable {
+    // The request line
+    /// What came cannot be the start of a request: a TLS hello, or noise.
+    case notHTTP
+    case malformedRequestLine, requestLineTooLong, tooManyEmptyLines, unsupportedVersion
+    case target(RequestTargetFault)
+    // The head
+    case headTooLarge, tooManyFields
+    case line(LineFault)
+    case missingHost, repeatedHost
+    case malformedHost(AuthorityFault)
+    // The framing
+    case bothLengths, repeatedContentLength, malformedContentLength
+    case transferEncodingInHTTP10, malformedTransferEncoding, chunkedNotFinal, unknownTransferCoding
+    case contentInConnect
+
+    /// The status of the answer (RFC 9112 §2.2, §3, §6.1, RFC 6585 §5).
+    package var status: Status {
+        switch self {
+        case .requestLineTooLong: Status(414)
+        case .headTooLarge, .tooManyFields: Status(431)
+        case .unknownTransferCoding: Status(501)
+        case .unsupportedVersion: Status(505)
+        case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .target, .line, .missingHost, .repeatedHost,
+            .malformedHost, .bothLengths, .repeatedContentLength, .malformedContentLength, .transferEncodingInHTTP10,
+            .malformedTransferEncoding, .chunkedNotFinal, .contentInConnect:
+            Status(400)
+        }
+    }
+
+    /// The word that logs and error bodies carry.
+    package var reason: StaticString {
+        switch self {
+        case .notHTTP: "not_http"
+        case .malformedRequestLine: "malformed_request_line"
+        case .requestLineTooLong: "request_line_too_long"
+        case .tooManyEmptyLines: "too_many_empty_lines"
+        case .unsupportedVersion: "unsupported_version"
+        case .target(let fault): fault.reason
+        case .headTooLarge: "head_too_large"
+        case .tooManyFields: "too_many_fields"
+        case .line(let fault): fault.reason
+        case .missingHost: "missing_host"
+        case .repeatedHost: "repeated_host"
+        case .malformedHost: "malformed_host_field"
+        case .bothLengths: "content_length_and_transfer_encoding"
+        case .repeatedContentLength: "repeated_content_length"
+        case .malformedContentLength: "malformed_content_length"
+        case .transferEncodingInHTTP10: "transfer_encoding_in_http10"
+        case .malformedTransferEncoding: "malformed_transfer_encoding"
+        case .chunkedNotFinal: "chunked_not_final"
+        case .unknownTransferCoding: "unknown_transfer_coding"
+        case .contentInConnect: "content_in_connect"
+        }
+    }
+}

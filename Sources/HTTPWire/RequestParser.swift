@@ -1,0 +1,153 @@
+import HTTPMessage
+
+/// Reads request heads, octet by octet or whole, to the letter of RFC 9112.
+///
+/// States and moves: `emptyLines` → `requestLine` → `fields` → (head complete) `emptyLines`. A thrown error is final:
+/// the connection is answered and closed, or `reset()` starts anew.
+///
+/// A head costs one look at each octet and one copy; the storage of `head` is used again, so once warm nothing is allocated.
+package struct RequestParser: Sendable {
+    private enum State { case emptyLines, requestLine, fields }
+
+    private let limits: ParseLimits
+    private var state = State.emptyLines
+    /// Where the request line starts, behind the empty lines before it.
+    private var headStart = 0
+    private var emptyLineCount = 0
+    /// Counts from `headStart`.
+    private var scanner = LineScanner()
+
+    package init(limits: ParseLimits = ParseLimits()) {
+        self.limits = limits
+    }
+
+    /// Forgets what was read, to start with the first octet of another head.
+    package mutating func reset() {
+        state = .emptyLines
+        headStart = 0
+        emptyLineCount = 0
+        scanner = LineScanner()
+    }
+
+    /// Goes on with a head of which `input` holds everything received so far, from its first octet on.
+    ///
+    /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;
+    ///   `nil` where more is needed. Until then `head` is in the making and says nothing.
+    package mutating func parse(_ input: RawSpan, into head: inout RequestHead) throws(RequestParseError) -> Int? {
+        let octets = Span<UInt8>(_bytes: input)
+        if state == .emptyLines {
+            guard try skipEmptyLines(octets) else { return nil }
+            head.removeAll()
+            state = .requestLine
+        }
+        let bytes = octets.extracting(headStart..<octets.count)
+        if state == .requestLine {
+            guard let end = try endOfLine(in: bytes, limit: limits.requestLineLength, error: .requestLineTooLong) else {
+                return nil
+            }
+            try readRequestLine(0..<end, in: bytes, into: &head)
+            scanner.advance(past: end)
+            state = .fields
+        }
+        while true {
+            let room = limits.headLength - scanner.lineStart - 2
+            guard let end = try endOfLine(in: bytes, limit: room, error: .headTooLarge) else { return nil }
+            if end == scanner.lineStart {
+                head.fields.appendBytes(bytes.extracting(0..<end + 2))
+                try checkHost(of: head)
+                let length = headStart + end + 2
+                reset()
+                return length
+            }
+            try readField(scanner.lineStart..<end, in: bytes, into: &head.fields)
+            scanner.advance(past: end)
+        }
+    }
+
+    // MARK: Lines
+
+    @inline(__always)
+    private mutating func endOfLine(
+        in bytes: Span<UInt8>, limit: Int, error: RequestParseError
+    ) throws(RequestParseError) -> Int? {
+        switch scanner.scan(bytes, lengthLimit: limit) {
+        case .line(let end): return end
+        case .incomplete: return nil
+        case .tooLong: throw error
+        case .fault(let fault): throw .line(fault)
+        }
+    }
+
+    /// RFC 9112 §2.2: an old client may send a CRLF behind its content. Returns whether a request line has begun.
+    private mutating func skipEmptyLines(_ octets: Span<UInt8>) throws(RequestParseError) -> Bool {
+        while headStart < octets.count, octets[headStart] == ASCII.cr {
+            guard headStart + 1 < octets.count else { return false }
+            guard octets[headStart + 1] == ASCII.lf else { throw .line(.bareCarriageReturn) }
+            headStart += 2
+            emptyLineCount += 1
+            guard emptyLineCount <= limits.leadingEmptyLineCount else { throw .tooManyEmptyLines }
+        }
+        guard headStart < octets.count else { return false }
+        let first = octets[headStart]
+        if first == ASCII.lf { throw .line(.bareLineFeed) }
+        // Said at once, since noise may never hold the end of a line.
+        guard ASCII.isTokenCharacter(first) else { throw .notHTTP }
+        return true
+    }
+
+    /// RFC 9112 §3: three parts and exactly two spaces.
+    private func readRequestLine(
+        _ line: Range<Int>, in bytes: Span<UInt8>, into head: inout RequestHead
+    ) throws(RequestParseError) {
+        var methodEnd = 0
+        while methodEnd < line.upperBound, ASCII.isTokenCharacter(bytes[methodEnd]) { methodEnd += 1 }
+        let versionStart = line.upperBound - 8
+        guard methodEnd > 0, methodEnd + 2 < versionStart,
+            bytes[methodEnd] == ASCII.space, bytes[versionStart - 1] == ASCII.space,
+            let version = HTTPVersion(parsing: versionStart..<line.upperBound, in: bytes)
+        else { throw .malformedRequestLine }
+        // Before the target, so that the preface of HTTP/2 hears that its version is not spoken here.
+        guard version.major == 1 else { throw .unsupportedVersion }
+        head.version = version
+        head.methodName = Extent(0..<methodEnd)
+        head.method = Method(bytes.extracting(0..<methodEnd))
+        let target = methodEnd + 1..<versionStart - 1
+        head.rawTarget = Extent(target)
+        do throws(RequestTargetFault) {
+            head.target = try RequestTarget(parsing: target, in: bytes, method: head.method)
+        } catch {
+            throw .target(error)
+        }
+    }
+
+    @inline(__always)
+    private func readField(
+        _ line: Range<Int>, in bytes: Span<UInt8>, into fields: inout Fields
+    ) throws(RequestParseError) {
+        guard fields.count < limits.fieldCount else { throw .tooManyFields }
+        do throws(LineFault) {
+            fields.note(try FieldLine(parsing: line, in: bytes, allowsBlankBeforeColon: false))
+        } catch {
+            throw .line(error)
+        }
+    }
+
+    // MARK: Host
+
+    /// RFC 9112 §3.2. With an absolute-form target the value means nothing, but it still has to be one and well formed.
+    private func checkHost(of head: RequestHead) throws(RequestParseError) {
+        guard let index = head.fields.index(of: .host) else {
+            if head.version.isAtLeast11 { throw .missingHost }
+            return
+        }
+        guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }
+        let value = head.fields.lines[index].value
+        // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
+        if value.isEmpty, head.target.form != .origin { return }
+        do throws(AuthorityFault) {
+            _ = try Authority(parsing: value.range, in: head.fields.bytes.span)
+        } catch {
+            throw .malformedHost(error)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPMessage
+
+/// What the `Transfer-Encoding` lines of a message come to (RFC 9112 §6.1). Only `chunked` alone is read here.
+enum TransferCodings: Equatable {
+    case chunked
+    /// Not a list of codings, empty, or `chunked` with a parameter.
+    case malformed
+    /// Something stands behind `chunked`, or it is not there at all: where the body ends cannot be known.
+    case chunkedNotFinal
+    /// A coding that we do not undo.
+    case unsupported
+
+    init(of fields: Fields) {
+        var hasChunked = false
+        var hasRegistered = false
+        var hasUnknown = false
+        for line in fields.lines where line.known == .transferEncoding {
+            let value = fields.value(of: line)
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                if hasChunked {
+                    self = .chunkedNotFinal
+                    return
+                }
+                switch Coding(value.extracting(element)) {
+                case .chunked: hasChunked = true
+                case .registered: hasRegistered = true
+                case .unknown: hasUnknown = true
+                case .malformed:
+                    self = .malformed
+                    return
+                }
+            }
+        }
+        if hasUnknown {
+            self = .unsupported
+        } else if hasChunked {
+            self = hasRegistered ? .unsupported : .chunked
+        } else {
+            self = hasRegistered ? .chunkedNotFinal : .malformed
+        }
+    }
+
+    private enum Coding {
+        case chunked, registered, unknown, malformed
+
+        init(_ element: Span<UInt8>) {
+            var end = 0
+            while end < element.count, ASCII.isTokenCharacter(element[end]) { end += 1 }
+            let name = element.extracting(0..<end)
+            let isChunked = name.equalsIgnoringCase("chunked")
+            if end < element.count {
+                // §7.1: chunked has no parameters.
+                let parameters = element.trimmedBounds(in: end..<element.count)
+                guard end > 0, !isChunked, element[parameters.lowerBound] == ASCII.semicolon else {
+                    self = .malformed
+                    return
+                }
+            }
+            self = isChunked ? .chunked : Self.isRegistered(name) ? .registered : .unknown
+        }
+
+        /// The registry of RFC 9112 §7.3, and `identity`, which RFC 2616 had.
+        private static func isRegistered(_ name: Span<UInt8>) -> Bool {
+            name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") || name.equalsIgnoringCase("deflate")
+                || name.equalsIgnoringCase("compress") || name.equalsIgnoringCase("x-compress")
+                || name.equalsIgnoringCase("identity")
+        }
+    }
+}
