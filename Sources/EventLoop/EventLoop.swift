@@ -165,6 +165,23 @@ package final class EventLoop {
         unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)
     }
 
+    // MARK: Ports
+
+    /// Opens a way to this loop for many messages. `handler` runs on the loop, and is kept until `close`.
+    package func port<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> Port<Value> {
+        let number = nextReplyNumber
+        nextReplyNumber += 1
+        pendingReplies[number] = PendingReplyOf(handler)
+        return Port(mailbox: mailbox, number: number)
+    }
+
+    package func close<Value: Sendable>(_ port: Port<Value>) { pendingReplies[port.number] = nil }
+
+    func deliver<Value: Sendable>(_ value: Value, toPort number: UInt64) {
+        guard let pending = pendingReplies[number] else { return }
+        unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)
+    }
+
     // MARK: Turns
 
     fileprivate func collectMessages() {

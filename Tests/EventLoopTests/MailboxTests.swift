@@ -44,6 +44,20 @@ struct MailboxTests {
         #expect(seen == [1])
     }
 
+    @Test("A port takes many messages until it is closed")
+    func ports() throws {
+        let loop = try EventLoop()
+        var seen: [Int] = []
+        let port = loop.port { seen.append($0) }
+        port.send(1)
+        port.send(2)
+        loop.turn(waitingAtMost: 1000)
+        loop.close(port)
+        port.send(3)
+        loop.turn(waitingAtMost: 1000)
+        #expect(seen == [1, 2])
+    }
+
     @Test("A loop on a thread of its own serves messages until it is stopped, then refuses them")
     func thread() throws {
         let sum = Mutex(0)

@@ -1,0 +1,13 @@
+/// A way to a loop for any number of messages of one kind, until the loop closes it.
+///
+/// Like `Reply`, but it stays open. The handler never leaves the loop.
+package struct Port<Value: Sendable>: Sendable {
+    let mailbox: Mailbox
+    let number: UInt64
+
+    /// Sends a message from any thread. After `EventLoop.close(_:)` it is dropped.
+    package func send(_ value: Value) {
+        let number = number
+        mailbox.post { $0.deliver(value, toPort: number) }
+    }
+}
