@@ -37,16 +37,17 @@ struct IPAddressTests {
             ("0xa9.254.43518", "169.254.169.254"), ("169.16689662", "169.254.169.254"), ("127.1", "127.0.0.1"), ("0", "0.0.0.0"),
             ("169.254.169.254.", "169.254.169.254"), ("::1", "::1"),
         ])
-    func looseSpellings(text: String, canonical: String) throws {
-        let address = try #require(IPAddress(asLookedUp: Array(text.utf8).span))
-        #expect(address.description == canonical)
+    func looseSpellings(text: String, canonical: String) {
+        let address = IPAddress(asLookedUp: Array(text.utf8).span)
+        #expect(address?.description == canonical)
     }
 
     @Test(
         "A name is not an address",
         arguments: ["localhost", "a.b", "1.2.3.4.5", "08", "4294967296", "1..2", "256.256", "1.2.3.256", "", ".", "-1"])
     func names(text: String) {
-        #expect(IPAddress(asLookedUp: Array(text.utf8).span) == nil)
+        let address = IPAddress(asLookedUp: Array(text.utf8).span)
+        #expect(address == nil)
     }
 }
 
