@@ -1,0 +1,134 @@
+/// The byte ranges that a Range field asks for (RFC 9110 §14.1.2, §14.2).
+package struct ByteRangeSet: Equatable, Sendable {
+    /// One range-spec.
+    package enum Specifier: Equatable, Sendable {
+        /// `first-` or `first-last`, both inclusive.
+        case from(UInt64, through: UInt64?)
+        /// `-count`: the last octets of the representation.
+        case suffix(UInt64)
+
+        /// The octets that are meant in a representation of this length, or `nil` where the range is not satisfiable.
+        package func resolved(inLength length: UInt64) -> Range<UInt64>? {
+            switch self {
+            case .from(let first, let last):
+                guard first < length else { return nil }
+                let end = last.map { $0 < length ? $0 + 1 : length } ?? length
+                return first..<end
+            case .suffix(let count):
+                guard count > 0 else { return nil }
+                return (length > count ? length - count : 0)..<length
+            }
+        }
+    }
+
+    /// More ranges than these in one field are taken as abuse, and the field is ignored (RFC 9110 §14.2, §17.15).
+    package static let specifierLimit = 16
+
+    package private(set) var count = 0
+    private var storage = InlineArray<16, Specifier>(repeating: .suffix(0))
+
+    /// Reads `bytes=…`. `nil` means that the field is to be ignored: another unit, bad syntax or too many ranges.
+    package init?(_ value: Span<UInt8>) {
+        let unit: StaticString = "bytes="
+        let unitCount = unit.utf8CodeUnitCount
+        guard value.count > unitCount, value.extracting(0..<unitCount).equalsIgnoringCase(unit) else { return nil }
+        var start = unitCount
+        while start <= value.count {
+            var end = start
+            while end < value.count, value[end] != ASCII.comma { end += 1 }
+            let element = value.trimmedBounds(in: start..<end)
+            if !element.isEmpty {
+                guard count < Self.specifierLimit, let specifier = Self.specifier(value.extracting(element)) else { return nil }
+                storage[count] = specifier
+                count += 1
+            }
+            start = end + 1
+        }
+        guard count > 0 else { return nil }
+    }
+
+    package subscript(index: Int) -> Specifier {
+        precondition(index < count, "A specifier past the last")
+        return storage[index]
+    }
+
+    package static func == (left: ByteRangeSet, right: ByteRangeSet) -> Bool {
+        left.count == right.count && (0..<left.count).allSatisfy { left.storage[$0] == right.storage[$0] }
+    }
+
+    private static func specifier(_ text: Span<UInt8>) -> Specifier? {
+        var dash = 0
+        while dash < text.count, text[dash] != 0x2D { dash += 1 }
+        guard dash < text.count else { return nil }
+        let lastText = text.extracting(dash + 1..<text.count)
+        if dash == 0 { return ContentRange.position(lastText).map { .suffix($0) } }
+        guard let first = ContentRange.position(text.extracting(0..<dash)) else { return nil }
+        if lastText.isEmpty { return .from(first, through: nil) }
+        guard let last = ContentRange.position(lastText), first <= last else { return nil }
+        return .from(first, through: last)
+    }
+}
+
+/// The value of a Content-Range field in bytes (RFC 9110 §14.4).
+package enum ContentRange: Equatable, Sendable {
+    /// The octets in the content, and the length of the whole where it is known.
+    case part(Range<UInt64>, of: UInt64?)
+    /// `*/length`, as a 416 sends it.
+    case unsatisfied(length: UInt64)
+
+    /// `nil` for another unit or an invalid value: such content is never combined with a stored response.
+    package init?(_ value: Span<UInt8>) {
+        let unit: StaticString = "bytes "
+        let unitCount = unit.utf8CodeUnitCount
+        guard value.count > unitCount, value.extracting(0..<unitCount).equalsIgnoringCase(unit) else { return nil }
+        var slash = unitCount
+        while slash < value.count, value[slash] != ASCII.slash { slash += 1 }
+        guard slash < value.count else { return nil }
+        let range = value.extracting(unitCount..<slash)
+        let lengthText = value.extracting(slash + 1..<value.count)
+        let length = Self.position(lengthText)
+        if range.equals("*") {
+            guard let length else { return nil }
+            self = .unsatisfied(length: length)
+            return
+        }
+        guard length != nil || lengthText.equals("*") else { return nil }
+        var dash = 0
+        while dash < range.count, range[dash] != 0x2D { dash += 1 }
+        guard dash < range.count, let first = Self.position(range.extracting(0..<dash)),
+            let last = Self.position(range.extracting(dash + 1..<range.count)),
+            first <= last, last < .max, length.map({ last < $0 }) ?? true
+        else { return nil }
+        self = .part(first..<last + 1, of: length)
+    }
+
+    package func write(into output: inout [UInt8]) {
+        output.append("bytes ")
+        switch self {
+        case .part(let range, let length):
+            output.append(decimal: range.lowerBound)
+            output.append(0x2D)
+            output.append(decimal: range.upperBound - 1)
+            output.append(ASCII.slash)
+            if let length { output.append(decimal: length) } else { output.append(0x2A) }
+        case .unsatisfied(let length):
+            output.append("*/")
+            output.append(decimal: length)
+        }
+    }
+
+    /// 1*DIGIT. A number too large to hold is taken as the greatest there is, since no content is so long.
+    static func position(_ text: Span<UInt8>) -> UInt64? {
+        guard !text.isEmpty else { return nil }
+        var number: UInt64 = 0
+        var overflowed = false
+        for index in 0..<text.count {
+            guard ASCII.isDigit(text[index]) else { return nil }
+            let (product, first) = number.multipliedReportingOverflow(by: 10)
+            let (sum, second) = product.addingReportingOverflow(UInt64(text[index] &- 0x30))
+            overflowed = overflowed || first || second
+            number = sum
+        }
+        return overflowed ? .max : number
+    }
+}
