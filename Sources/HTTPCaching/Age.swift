@@ -1,0 +1,49 @@
+import HTTPMessage
+
+/// The age of a stored response (RFC 9111 §4.2.3, §5.1).
+///
+/// Differences of our own clock are counted in milliseconds; a comparison with the origin's Date in whole seconds, since
+/// Date has no more, and a response that arrives within its second has no apparent age.
+package enum Age {
+    /// The first Age line. `nil` where there is none; `.invalid` makes the response stale (§5.1).
+    enum FieldValue: Equatable {
+        case absent
+        case seconds(DeltaSeconds)
+        case invalid
+    }
+
+    static func fieldValue(of fields: Fields) -> FieldValue {
+        guard let line = fields.first(.age) else { return .absent }
+        return DeltaSeconds(fields.value(of: line)).map { .seconds($0) } ?? .invalid
+    }
+
+    /// corrected_initial_age, the conservative form. Never negative, at most 2^31 seconds.
+    static func correctedInitialAgeInMilliseconds(
+        ageValue: DeltaSeconds, dateValue: Timestamp, requestTime: Timestamp, responseTime: Timestamp
+    ) -> Int64 {
+        let apparentAge = max(0, responseTime.seconds - dateValue.seconds) * 1000
+        let responseDelay = max(0, responseTime.milliseconds - requestTime.milliseconds)
+        let correctedAgeValue = ageValue.milliseconds + responseDelay
+        return min(max(apparentAge, correctedAgeValue), ReuseFacts.greatestAge)
+    }
+
+    /// Appends an Age field line.
+    package static func write(_ age: DeltaSeconds, into output: inout [UInt8]) {
+        output.append("Age: ")
+        output.append(decimal: UInt64(age.seconds))
+        output.append("\r\n")
+    }
+}
+
+extension ReuseFacts {
+    /// current_age. A clock that was set back makes nobody younger than on arrival.
+    func currentAgeInMilliseconds(at now: Timestamp) -> Int64 {
+        let residentTime = max(0, now.milliseconds - responseTime.milliseconds)
+        return min(initialAgeInMilliseconds + residentTime, Self.greatestAge)
+    }
+
+    /// current_age as the Age field says it, in whole seconds.
+    package func currentAge(at now: Timestamp) -> DeltaSeconds {
+        DeltaSeconds(currentAgeInMilliseconds(at: now) / 1000)
+    }
+}

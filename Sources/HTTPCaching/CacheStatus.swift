@@ -1,0 +1,102 @@
+import HTTPMessage
+
+/// How this cache handled a request, for the Cache-Status field (RFC 9211). Trivial; writing allocates nothing of its own.
+package struct CacheStatus: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
+        case hit
+        case forwarded(ForwardReason)
+    }
+
+    package enum Collapsing: UInt8, Sendable {
+        case none
+        /// Satisfied by another request's response.
+        case collapsed
+        /// Waited for another request's response, and could not use it.
+        case failed
+    }
+
+    /// Larder's name as a member of the field.
+    package static let name: StaticString = "Larder"
+
+    package var outcome: Outcome
+    /// What is left of the lifetime in seconds; negative once stale.
+    package var remaining: Int64?
+    /// The status of the response that came from the next hop, where it is not the one delivered.
+    package var forwardStatus: Status?
+    package var stored = false
+    package var collapsing = Collapsing.none
+    package var detail: StaticString?
+
+    package init(_ outcome: Outcome) { self.outcome = outcome }
+
+    /// For a response that is served from the store without going forward.
+    package init?(_ decision: ReuseDecision) {
+        switch decision {
+        case .fresh(let terms):
+            self.init(.hit)
+            remaining = terms.remaining
+            detail = terms.usedUnsafe ? "unsafe" : terms.lifetimeSource == .rule ? "rule" : nil
+        case .staleAllowed(let terms, let reason):
+            self.init(.hit)
+            remaining = terms.remaining
+            detail = terms.usedUnsafe ? "unsafe" : reason.word
+        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason):
+            self.init(.forwarded(reason))
+        }
+    }
+
+    package static func == (left: CacheStatus, right: CacheStatus) -> Bool {
+        left.outcome == right.outcome && left.remaining == right.remaining && left.forwardStatus == right.forwardStatus
+            && left.stored == right.stored && left.collapsing == right.collapsing
+            && left.detail?.utf8Start == right.detail?.utf8Start
+    }
+
+    /// Appends the field line. An existing Cache-Status of the response stays before it, as its own line.
+    package func writeField(into output: inout [UInt8]) {
+        output.append("Cache-Status: ")
+        write(into: &output)
+        output.append("\r\n")
+    }
+
+    /// Appends the member alone.
+    package func write(into output: inout [UInt8]) {
+        output.append(Self.name)
+        switch outcome {
+        case .hit:
+            output.append("; hit")
+        case .forwarded(let reason):
+            output.append("; fwd=")
+            output.append(reason.forwardToken)
+            writeForwarding(into: &output)
+        }
+        if let remaining {
+            output.append("; ttl=")
+            if remaining < 0 { output.append(0x2D) }
+            output.append(decimal: remaining.magnitude)
+        }
+        writeDetail(into: &output)
+    }
+
+    private func writeForwarding(into output: inout [UInt8]) {
+        if let forwardStatus {
+            output.append("; fwd-status=")
+            output.append(decimal: UInt64(forwardStatus.code))
+        }
+        if stored { output.append("; stored") }
+        switch collapsing {
+        case .none: break
+        case .collapsed: output.append("; collapsed")
+        case .failed: output.append("; collapsed=?0")
+        }
+    }
+
+    private func writeDetail(into output: inout [UInt8]) {
+        if let detail {
+            output.append("; detail=")
+            output.append(detail)
+        } else if case .forwarded(let reason) = outcome, reason.hasDetail {
+            output.append("; detail=")
+            output.append(reason.word)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import HTTPMessage
+
+/// What a 304 to our own conditional request does to the stored response (RFC 9111 §4.3.4, §3.2).
+package enum FresheningOutcome: Sendable {
+    /// It takes the place of the stored response and satisfies the request.
+    case freshened(StoredResponse)
+    /// It satisfies this request; the stored response stays as it was, for the reason given.
+    case usedOnce(StoredResponse, StorageRefusal)
+    /// It satisfies this request; the stored response goes, since the origin server no longer lets it be stored.
+    case usedAndRemoved(StoredResponse, StorageRefusal)
+    /// The 304 speaks of another representation: nothing is updated, and the request goes forward again without preconditions.
+    case notIdentified
+}
+
+package enum Freshening {
+    /// - Parameters:
+    ///   - request: the client's request that led to the validation.
+    ///   - response: the 304, hop-by-hop fields included.
+    package static func freshened(
+        _ stored: StoredResponse, by response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
+        requestTime: Timestamp, responseTime: Timestamp
+    ) -> FresheningOutcome {
+        guard identifies(response, stored) else { return .notIdentified }
+        let merged = merge(response, into: stored.head)
+        let decision = Storability.decide(
+            request: request, response: merged, overrides: overrides, requestTime: requestTime, responseTime: responseTime)
+        switch decision {
+        case .store(let facts, _):
+            guard let new = make(stored, merged, request, facts, requestTime) else { return .notIdentified }
+            return .freshened(new)
+        case .doNotStore(let refusal):
+            let facts = Storability.facts(
+                of: merged, directives: ResponseDirectives(merged.fields), requestTime: requestTime, responseTime: responseTime)
+            let once = StoredResponse(
+                key: stored.key, nominatedFields: stored.nominatedFields, facts: facts,
+                head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
+                trailers: stored.trailers, row: stored.row)
+            return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
+        }
+    }
+
+    /// Appends the Set-Cookie lines of a 304, which go to the client that asked and to nobody else (T25).
+    package static func writeSetCookie(of response: ResponseHead, into output: inout [UInt8]) {
+        for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
+    }
+
+    // MARK: Which one
+
+    /// Whether the 304's validators are those of the stored response.
+    ///
+    /// Without any validator the 304 answers the only preconditions that were sent, which were this response's own;
+    /// §4.3.4 lets it count where the stored response has none either, and common origin servers leave them out.
+    private static func identifies(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
+        let fields = response.fields
+        let old = stored.head.fields
+        let facts = stored.facts
+        if let tag = fields.first(.etag), let parsed = EntityTag(fields.value(of: tag)) {
+            if let oldTag = old.first(.etag), !facts.flags.isDisjoint(with: [.strongETag, .weakETag]) {
+                return parsed.isWeak
+                    ? EntityTag.matchesWeakly(fields.value(of: tag), old.value(of: oldTag))
+                    : EntityTag.matchesStrongly(fields.value(of: tag), old.value(of: oldTag))
+            }
+            return lastModifiedMatches(fields, facts) && (parsed.isWeak || lastModifiedIsStrong(facts))
+        }
+        return !fields.contains(.lastModified) || lastModifiedMatches(fields, facts)
+    }
+
+    private static func lastModifiedMatches(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
+        guard facts.flags.contains(.lastModified), let line = fields.first(.lastModified) else { return false }
+        return HTTPDate.parse(fields.value(of: line), now: facts.responseTime) == facts.lastModified
+    }
+
+    /// RFC 9110 §8.8.2.2.
+    private static func lastModifiedIsStrong(_ facts: ReuseFacts) -> Bool {
+        facts.dateValue.seconds - facts.lastModified.seconds >= 1
+    }
+
+    // MARK: The new head
+
+    /// The stored fields, each replaced by the 304's lines of that name where it has any (§3.2).
+    ///
+    /// Left out of the 304: what is not stored at all (§3.1), Content-Length, Content-Range, and Set-Cookie (T25).
+    private static func merge(_ response: ResponseHead, into stored: ResponseHead) -> ResponseHead {
+        var head = ResponseHead()
+        head.status = stored.status
+        head.reason = head.fields.appendBytes(stored.span(of: stored.reason))
+        for line in stored.fields.lines where !isReplaced(line, of: stored.fields, by: response.fields) {
+            head.fields.append(name: stored.fields.name(of: line), value: stored.fields.value(of: line))
+        }
+        for line in response.fields.lines where updates(line, response.fields) {
+            head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
+        }
+        return head
+    }
+
+    private static func updates(_ line: FieldLine, _ fields: Fields) -> Bool {
+        switch line.known {
+        case .contentLength, .contentRange, .setCookie, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization: false
+        default:
+            !StoredFields.isHopByHop(line.known) && !StoredFields.isConnectionOption(line, of: fields)
+        }
+    }
+
+    private static func isReplaced(_ line: FieldLine, of stored: Fields, by fields: Fields) -> Bool {
+        // A 304 without Date was made when it came: the old Date goes (RFC 9110 §6.6.1).
+        if line.known == .date { return true }
+        let name = stored.name(of: line)
+        var index = fields.index(ofName: name)
+        while let found = index {
+            if updates(fields.lines[found], fields) { return true }
+            index = fields.index(ofName: name, from: found + 1)
+        }
+        return false
+    }
+
+    private static func make(
+        _ stored: StoredResponse, _ merged: ResponseHead, _ request: RequestHead, _ facts: ReuseFacts, _ requestTime: Timestamp
+    ) -> StoredResponse? {
+        guard let prepared = StoredFields.prepare(merged, to: request, facts: facts) else { return nil }
+        // Without Vary of its own it keeps what it was taken to vary on.
+        let nominated = merged.fields.contains(.vary) ? prepared.nominatedFields : stored.nominatedFields
+        return StoredResponse(
+            key: stored.key, nominatedFields: nominated, facts: facts, head: prepared.head, requestTime: requestTime,
+            body: stored.body, trailers: stored.trailers, row: stored.row)
+    }
+}
+
+extension StorageRefusal {
+    /// The request at hand keeps the response out, so that what was stored before for others still holds.
+    fileprivate var isOfRequest: Bool {
+        switch self {
+        case .method, .requestContent, .unkeyedInput, .requestNoStore, .authorization: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPMessage
+
+/// How long a response stays fresh, counted from when the origin server made it (RFC 9111 §4.2.1, §4.2.2).
+package enum Freshness {
+    /// The part of the time since the last modification that a heuristic lifetime takes: a tenth, as §4.2.2 suggests.
+    package static let heuristicDivisor: Int64 = 10
+    /// No heuristic lifetime is longer.
+    package static let heuristicLimit = DeltaSeconds(86_400)
+
+    struct Lifetime: Equatable {
+        var value: DeltaSeconds
+        var source: LifetimeSource
+    }
+
+    /// The lifetime that the origin server's words give to a shared cache; where they contradict each other, none.
+    ///
+    /// s-maxage, then max-age, then Expires, then the heuristic. A value that is not a number, or several different ones,
+    /// make the response stale (§4.2.1); an invalid Expires is one in the past (§5.3).
+    static func lifetime(
+        of response: ResponseHead, directives: ResponseDirectives, facts: ReuseFacts
+    ) -> Lifetime {
+        switch directives.sMaxAge {
+        case .seconds(let number): return Lifetime(value: number, source: .sMaxAge)
+        case .invalid: return Lifetime(value: .zero, source: .sMaxAge)
+        case .absent: break
+        }
+        switch directives.maxAge {
+        case .seconds(let number): return Lifetime(value: number, source: .maxAge)
+        case .invalid: return Lifetime(value: .zero, source: .maxAge)
+        case .absent: break
+        }
+        if response.fields.contains(.expires) {
+            return Lifetime(value: untilExpires(response.fields, facts: facts), source: .expires)
+        }
+        guard Storability.isHeuristicallyCacheable(response.status) || directives.flags.contains(.public) else {
+            return Lifetime(value: .zero, source: .none)
+        }
+        return heuristic(facts)
+    }
+
+    /// Expires minus Date. Several lines that differ make the response stale.
+    private static func untilExpires(_ fields: Fields, facts: ReuseFacts) -> DeltaSeconds {
+        var earliest: Timestamp?
+        var index = fields.index(of: .expires)
+        while let found = index {
+            guard let time = HTTPDate.parse(fields.value(of: fields.lines[found]), now: facts.responseTime),
+                earliest == nil || earliest == time
+            else { return .zero }
+            earliest = time
+            index = fields.index(of: .expires, from: found + 1)
+        }
+        guard let earliest else { return .zero }
+        return DeltaSeconds(earliest.seconds - facts.dateValue.seconds)
+    }
+
+    private static func heuristic(_ facts: ReuseFacts) -> Lifetime {
+        guard facts.flags.contains(.lastModified) else { return Lifetime(value: .zero, source: .none) }
+        let sinceModification = DeltaSeconds(facts.dateValue.seconds - facts.lastModified.seconds)
+        let tenth = DeltaSeconds(Int64(sinceModification.seconds) / heuristicDivisor)
+        return Lifetime(value: min(tenth, heuristicLimit), source: .heuristic)
+    }
+}
+
+extension ReuseFacts {
+    /// The lifetime in force under these overrides.
+    ///
+    /// A rule's lifetime stands in for one that the origin server did not give. Against an explicit lifetime, or where
+    /// the response asks to be validated, it holds only if the rule is unsafe.
+    func lifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
+        guard let timeToLive = overrides.timeToLive else { return (freshnessLifetime, lifetimeSource, false) }
+        let isContradicted = lifetimeSource.isExplicit || prohibitsStaleUse
+        guard isContradicted else { return (timeToLive, .rule, false) }
+        guard overrides.isTimeToLiveUnsafe, permitsUnsafeUse else { return (freshnessLifetime, lifetimeSource, false) }
+        return (timeToLive, .rule, true)
+    }
+
+    /// A response to a request with Authorization that may be shared only under s-maxage or must-revalidate has to be used
+    /// as these say (RFC 9111 §3.5); no rule lifts that. Nor does a rule undo an invalidation.
+    var permitsUnsafeUse: Bool {
+        !flags.contains(.invalidated) && (!flags.contains(.authorized) || flags.contains(.public))
+    }
+}

@@ -1,0 +1,116 @@
+import HTTPMessage
+
+/// Everything in a request that bears on the use of a stored response, read once. Trivial.
+package struct RequestDirectives: Equatable, Sendable {
+    package struct Flags: OptionSet, Sendable {
+        package let rawValue: UInt16
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let noCache = Flags(rawValue: 1 << 0)
+        package static let noStore = Flags(rawValue: 1 << 1)
+        package static let onlyIfCached = Flags(rawValue: 1 << 2)
+        package static let maxAge = Flags(rawValue: 1 << 3)
+        package static let maxStale = Flags(rawValue: 1 << 4)
+        package static let minFresh = Flags(rawValue: 1 << 5)
+        /// `Pragma: no-cache` without a Cache-Control field.
+        package static let pragmaNoCache = Flags(rawValue: 1 << 6)
+        package static let authorization = Flags(rawValue: 1 << 7)
+        /// If-None-Match or If-Modified-Since: a cache evaluates them (RFC 9111 §4.3.2).
+        package static let cacheCondition = Flags(rawValue: 1 << 8)
+        /// If-Match or If-Unmodified-Since: only the origin server evaluates them.
+        package static let originCondition = Flags(rawValue: 1 << 9)
+        package static let range = Flags(rawValue: 1 << 10)
+        package static let ifRange = Flags(rawValue: 1 << 11)
+        /// The request has content, or announces some.
+        package static let content = Flags(rawValue: 1 << 12)
+    }
+
+    package private(set) var method: Method
+    package private(set) var flags: Flags = []
+    /// Meaningful with `.maxAge`.
+    package private(set) var maxAge = DeltaSeconds.zero
+    /// Meaningful with `.maxStale`; the greatest value where the directive had none.
+    package private(set) var maxStale = DeltaSeconds.zero
+    /// Meaningful with `.minFresh`.
+    package private(set) var minFresh = DeltaSeconds.zero
+
+    package init(_ request: RequestHead) {
+        method = request.method
+        // Most requests have none of these fields: one test of bits is then all it costs.
+        guard request.fields.present & Self.readFields != 0 else { return }
+        let fields = request.fields
+        if fields.contains(.authorization) { flags.insert(.authorization) }
+        if fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) { flags.insert(.cacheCondition) }
+        if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { flags.insert(.originCondition) }
+        if fields.contains(.range) { flags.insert(.range) }
+        if fields.contains(.ifRange) { flags.insert(.ifRange) }
+        if fields.contains(.transferEncoding) || Self.announcesContent(fields) { flags.insert(.content) }
+        if fields.contains(.cacheControl) {
+            readCacheControl(fields)
+        } else if fields.contains(.pragma), Self.pragmaSaysNoCache(fields) {
+            flags.insert(.pragmaNoCache)
+        }
+    }
+
+    package func contains(_ flags: Flags) -> Bool { self.flags.contains(flags) }
+
+    private static let readFields: UInt64 =
+        KnownField.cacheControl.bit | KnownField.pragma.bit | KnownField.authorization.bit
+        | KnownField.ifMatch.bit | KnownField.ifNoneMatch.bit | KnownField.ifModifiedSince.bit
+        | KnownField.ifUnmodifiedSince.bit | KnownField.ifRange.bit | KnownField.range.bit
+        | KnownField.contentLength.bit | KnownField.transferEncoding.bit
+
+    private mutating func readCacheControl(_ fields: Fields) {
+        var index = fields.index(of: .cacheControl)
+        while let found = index {
+            note(fields.value(of: fields.lines[found]))
+            index = fields.index(of: .cacheControl, from: found + 1)
+        }
+    }
+
+    /// Request directives are advice (RFC 9111 §5.2.1): one that cannot be read is passed over, so that nonsense does not
+    /// lead past the cache for ever (T26). Of several, the most restrictive holds.
+    private mutating func note(_ value: Span<UInt8>) {
+        var scanner = CacheDirectiveScanner()
+        while let element = scanner.next(in: value) {
+            guard let directive = CacheDirective(value.extracting(element.name)) else { continue }
+            let number = element.isMalformed ? nil : element.argument.flatMap { DeltaSeconds(value.extracting($0)) }
+            switch directive {
+            case .noCache: flags.insert(.noCache)
+            case .noStore: flags.insert(.noStore)
+            case .onlyIfCached: flags.insert(.onlyIfCached)
+            case .maxAge:
+                guard let number else { continue }
+                maxAge = contains(.maxAge) ? min(maxAge, number) : number
+                flags.insert(.maxAge)
+            case .minFresh:
+                guard let number else { continue }
+                minFresh = max(minFresh, number)
+                flags.insert(.minFresh)
+            case .maxStale:
+                guard !element.isMalformed, let bound = element.argument == nil ? .greatest : number else { continue }
+                maxStale = contains(.maxStale) ? min(maxStale, bound) : bound
+                flags.insert(.maxStale)
+            default: break
+            }
+        }
+    }
+
+    private static func pragmaSaysNoCache(_ fields: Fields) -> Bool {
+        var index = fields.index(of: .pragma)
+        while let found = index {
+            let value = fields.value(of: fields.lines[found])
+            var scanner = CacheDirectiveScanner()
+            while let element = scanner.next(in: value) {
+                if value.extracting(element.name).equalsIgnoringCase("no-cache") { return true }
+            }
+            index = fields.index(of: .pragma, from: found + 1)
+        }
+        return false
+    }
+
+    private static func announcesContent(_ fields: Fields) -> Bool {
+        guard let line = fields.first(.contentLength) else { return false }
+        return !fields.value(of: line).equals("0")
+    }
+}

@@ -1,0 +1,108 @@
+import HTTPMessage
+
+/// The cache directives of a response (RFC 9111 §5.2.2), read once.
+package struct ResponseDirectives {
+    struct Flags: OptionSet {
+        let rawValue: UInt16
+        static let noStore = Flags(rawValue: 1 << 0)
+        /// Unqualified.
+        static let noCache = Flags(rawValue: 1 << 1)
+        /// Qualified: only the named fields are meant.
+        static let noCacheFields = Flags(rawValue: 1 << 2)
+        /// Unqualified.
+        static let `private` = Flags(rawValue: 1 << 3)
+        /// Qualified: only the named fields are meant.
+        static let privateFields = Flags(rawValue: 1 << 4)
+        static let `public` = Flags(rawValue: 1 << 5)
+        static let mustRevalidate = Flags(rawValue: 1 << 6)
+        static let proxyRevalidate = Flags(rawValue: 1 << 7)
+        static let mustUnderstand = Flags(rawValue: 1 << 8)
+        static let immutable = Flags(rawValue: 1 << 9)
+        static let noTransform = Flags(rawValue: 1 << 10)
+    }
+
+    var flags: Flags = []
+    var maxAge = DirectiveNumber.absent
+    var sMaxAge = DirectiveNumber.absent
+    var staleWhileRevalidate = DirectiveNumber.absent
+    var staleIfError = DirectiveNumber.absent
+
+    init(_ fields: Fields) {
+        guard fields.contains(.cacheControl) else { return }
+        var index = fields.index(of: .cacheControl)
+        while let found = index {
+            note(fields.value(of: fields.lines[found]))
+            index = fields.index(of: .cacheControl, from: found + 1)
+        }
+    }
+
+    private mutating func note(_ value: Span<UInt8>) {
+        var scanner = CacheDirectiveScanner()
+        while let element = scanner.next(in: value) {
+            guard let directive = CacheDirective(value.extracting(element.name)) else { continue }
+            switch directive {
+            case .noStore: flags.insert(.noStore)
+            case .noCache: flags.insert(QualifiedNames.areNamed(by: element, in: value) ? .noCacheFields : .noCache)
+            case .private: flags.insert(QualifiedNames.areNamed(by: element, in: value) ? .privateFields : .private)
+            case .public: flags.insert(.public)
+            case .mustRevalidate: flags.insert(.mustRevalidate)
+            case .proxyRevalidate: flags.insert(.proxyRevalidate)
+            case .mustUnderstand: flags.insert(.mustUnderstand)
+            case .immutable: flags.insert(.immutable)
+            case .noTransform: flags.insert(.noTransform)
+            case .maxAge: maxAge.note(element, in: value)
+            case .sMaxAge: sMaxAge.note(element, in: value)
+            case .staleWhileRevalidate: staleWhileRevalidate.note(element, in: value)
+            case .staleIfError: staleIfError.note(element, in: value)
+            case .maxStale, .minFresh, .onlyIfCached: break
+            }
+        }
+    }
+}
+
+/// The field names in the argument of a qualified `no-cache` or `private` (RFC 9111 §5.2.2.4, §5.2.2.7).
+enum QualifiedNames {
+    /// Whether the directive names fields in a way we can act on. Otherwise it is taken as unqualified, which is stricter.
+    static func areNamed(by element: CacheDirectiveScanner.Element, in value: Span<UInt8>) -> Bool {
+        guard let argument = element.argument, !element.isMalformed else { return false }
+        var isEmpty = true
+        var start = argument.lowerBound
+        while let name = next(from: &start, to: argument.upperBound, in: value) {
+            for index in name where !ASCII.isTokenCharacter(value[index]) { return false }
+            isEmpty = false
+        }
+        return !isEmpty
+    }
+
+    /// Whether this field is named by any qualified `no-cache` or `private` of the response.
+    static func contain(_ fieldName: Span<UInt8>, in fields: Fields) -> Bool {
+        var index = fields.index(of: .cacheControl)
+        while let found = index {
+            let value = fields.value(of: fields.lines[found])
+            var scanner = CacheDirectiveScanner()
+            while let element = scanner.next(in: value) {
+                guard let argument = element.argument,
+                    let directive = CacheDirective(value.extracting(element.name)),
+                    directive == .noCache || directive == .private
+                else { continue }
+                var start = argument.lowerBound
+                while let name = next(from: &start, to: argument.upperBound, in: value) {
+                    if value.extracting(name).equalsIgnoringCase(fieldName) { return true }
+                }
+            }
+            index = fields.index(of: .cacheControl, from: found + 1)
+        }
+        return false
+    }
+
+    private static func next(from start: inout Int, to limit: Int, in value: Span<UInt8>) -> Range<Int>? {
+        while start < limit {
+            var end = start
+            while end < limit, value[end] != ASCII.comma { end += 1 }
+            let name = value.trimmedBounds(in: start..<end)
+            start = end + 1
+            if !name.isEmpty { return name }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,190 @@
+import HTTPMessage
+
+/// Why a stale response is served (RFC 9111 §4.2.4).
+package enum StaleReason: UInt8, Sendable, CaseIterable {
+    /// The client's max-stale.
+    case maxStale
+    /// The policies of these names.
+    case storedElseLoad, storedOnly
+    /// The origin server could not be asked, or a rule prefers a stale response to what it sent.
+    case failure
+
+    package var word: StaticString {
+        switch self {
+        case .maxStale: "max_stale"
+        case .storedElseLoad: "stored_else_load"
+        case .storedOnly: "stored_only"
+        case .failure: "stale_on_failure"
+        }
+    }
+}
+
+/// The numbers with which a stored response is served.
+package struct ReuseTerms: Equatable, Sendable {
+    /// For the Age field.
+    package let age: DeltaSeconds
+    /// What is left of the lifetime in whole seconds; negative once stale.
+    package let remaining: Int64
+    package let lifetimeSource: LifetimeSource
+    /// An unsafe rule was needed.
+    package let usedUnsafe: Bool
+}
+
+/// Whether a stored response satisfies a request (RFC 9111 §4). Trivial.
+package enum ReuseDecision: Equatable, Sendable {
+    case fresh(ReuseTerms)
+    case staleAllowed(ReuseTerms, StaleReason)
+    /// Forward with preconditions from the stored response (`Validation`).
+    case validate(ForwardReason)
+    /// Forward without regard to what is stored.
+    case forward(ForwardReason)
+    /// The request may not go forward (only-if-cached, or a rule): 504.
+    case notSatisfiable(ForwardReason)
+}
+
+/// The one decision about reuse. It reads trivial values only and allocates nothing.
+package enum Reuse {
+    /// What can be said without looking into the store; `nil` where a look-up is needed.
+    package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
+        // An unsafe request is written through whatever the client or a rule says (§4), so it is never answered by 504.
+        guard request.method == .get || request.method == .head else { return .forward(.method) }
+        if request.contains(.content) { return forward(.requestContent, request, overrides) }
+        switch overrides.effectivePolicy {
+        case .reload: return forward(.reload, request, overrides)
+        case .reloadAll: return forward(.reloadAll, request, overrides)
+        case .useProtocol, .storedElseLoad, .storedOnly, .revalidate: return nil
+        }
+    }
+
+    /// For a look-up that found nothing: `.uriMiss`, or `.varyMiss` where `Vary.select` found none among several.
+    package static func decideMiss(
+        _ reason: ForwardReason, for request: RequestDirectives, overrides: CacheOverrides
+    ) -> ReuseDecision {
+        forward(reason, request, overrides)
+    }
+
+    /// For the selected response.
+    package static func decide(
+        _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
+    ) -> ReuseDecision {
+        if let early = decideBeforeLookUp(for: request, overrides: overrides) { return early }
+        let isUnsafe = overrides.unsafe
+        if !facts.flags.isDisjoint(with: [.noStore, .private]), !isUnsafe {
+            return forward(.unsafeRuleGone, request, overrides)
+        }
+        if request.contains(.originCondition) { return forward(.originCondition, request, overrides) }
+        let clock = ReuseClock(facts, overrides: overrides, at: now)
+        switch overrides.effectivePolicy {
+        case .storedElseLoad: return decideStored(facts, clock, .storedElseLoad, request, overrides)
+        case .storedOnly: return decideStored(facts, clock, .storedOnly, request, overrides)
+        case .revalidate: return validate(.revalidate, facts, request, overrides)
+        case .useProtocol, .reload, .reloadAll: return decideByProtocol(facts, clock, request, overrides)
+        }
+    }
+
+    /// Whether the stored response may stand in for an origin server that failed, or for a response that a rule refused
+    /// (RFC 9111 §4.2.4: disconnected, or by configuration); `nil` where the origin server's words forbid it.
+    package static func staleAfterFailure(
+        _ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp
+    ) -> ReuseDecision? {
+        let mayLiftProhibition = overrides.isPolicyUnsafe && facts.permitsUnsafeUse
+        let isUnsafeEntry = !facts.flags.isDisjoint(with: [.noStore, .private])
+        guard !facts.prohibitsStaleUse || mayLiftProhibition, !isUnsafeEntry || overrides.unsafe else { return nil }
+        let clock = ReuseClock(facts, overrides: overrides, at: now)
+        return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || isUnsafeEntry), .failure)
+    }
+
+    // MARK: The ways of deciding
+
+    private static func decideByProtocol(
+        _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
+        if request.contains(.noCache) { return validate(.requestNoCache, facts, request, overrides) }
+        if request.contains(.pragmaNoCache) { return validate(.requestPragma, facts, request, overrides) }
+        if facts.flags.contains(.invalidated) { return validate(.invalidated, facts, request, overrides) }
+        if facts.flags.contains(.noCache), !clock.usedUnsafe { return validate(.noCache, facts, request, overrides) }
+        if request.contains(.maxAge), clock.age > request.maxAge.milliseconds {
+            return validate(.requestMaxAge, facts, request, overrides)
+        }
+        if request.contains(.minFresh), clock.remaining < request.minFresh.milliseconds {
+            return validate(.requestMinFresh, facts, request, overrides)
+        }
+        if clock.isFresh { return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock))) }
+        if facts.prohibitsStaleUse { return validate(prohibition(facts), facts, request, overrides) }
+        if request.contains(.maxStale), request.maxStale == .greatest || -clock.remaining <= request.maxStale.milliseconds {
+            return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .maxStale)
+        }
+        return validate(.stale, facts, request, overrides)
+    }
+
+    /// `storedElseLoad` and `storedOnly`: any age is served, and the rule holds before the request's own directives, which
+    /// are advice (§5.2.1). What the origin server forbids needs an unsafe rule.
+    private static func decideStored(
+        _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
+        _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
+        let needsValidation = facts.flags.contains(.invalidated) || (facts.flags.contains(.noCache) && !clock.usedUnsafe)
+        if clock.isFresh, !needsValidation { return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock))) }
+        let isProhibited = facts.prohibitsStaleUse
+        if isProhibited, !(overrides.isPolicyUnsafe && facts.permitsUnsafeUse) {
+            return validate(prohibition(facts), facts, request, overrides)
+        }
+        return .staleAllowed(clock.terms(usedUnsafe: isProhibited || usedUnsafe(facts, clock)), reason)
+    }
+
+    private static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
+        clock.usedUnsafe || !facts.flags.isDisjoint(with: [.noStore, .private])
+    }
+
+    private static func prohibition(_ facts: ReuseFacts) -> ForwardReason {
+        if facts.flags.contains(.invalidated) { return .invalidated }
+        if facts.flags.contains(.noCache) { return .noCache }
+        if facts.flags.contains(.mustRevalidate) { return .mustRevalidate }
+        return facts.flags.contains(.proxyRevalidate) ? .proxyRevalidate : .sMaxAge
+    }
+
+    /// A HEAD is forwarded as it is: a conditional one gains nothing (RFC 9110 §13.2.1).
+    private static func validate(
+        _ reason: ForwardReason, _ facts: ReuseFacts, _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
+        guard request.method == .get, facts.canBeValidated, !mayNotForward(request, overrides) else {
+            return forward(reason, request, overrides)
+        }
+        return .validate(reason)
+    }
+
+    private static func forward(
+        _ reason: ForwardReason, _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
+        mayNotForward(request, overrides) ? .notSatisfiable(reason) : .forward(reason)
+    }
+
+    private static func mayNotForward(_ request: RequestDirectives, _ overrides: CacheOverrides) -> Bool {
+        request.contains(.onlyIfCached) || overrides.effectivePolicy == .storedOnly
+    }
+}
+
+/// Age and lifetime of one stored response at one moment, in milliseconds.
+private struct ReuseClock {
+    let age: Int64
+    let remaining: Int64
+    let source: LifetimeSource
+    let usedUnsafe: Bool
+
+    init(_ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp) {
+        let lifetime = facts.lifetime(under: overrides)
+        age = facts.currentAgeInMilliseconds(at: now)
+        remaining = lifetime.value.milliseconds - age
+        source = lifetime.source
+        usedUnsafe = lifetime.usedUnsafe
+    }
+
+    /// RFC 9111 §4.2: freshness_lifetime > current_age.
+    var isFresh: Bool { remaining > 0 }
+
+    func terms(usedUnsafe: Bool) -> ReuseTerms {
+        ReuseTerms(
+            age: DeltaSeconds(age / 1000), remaining: remaining >= 0 ? remaining / 1000 : (remaining - 999) / 1000,
+            lifetimeSource: source, usedUnsafe: usedUnsafe)
+    }
+}

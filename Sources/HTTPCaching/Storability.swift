@@ -1,0 +1,195 @@
+import HTTPMessage
+
+/// Whether a response is stored (RFC 9111 §3, §3.5), and the facts for its reuse.
+package enum Storability {
+    /// What in the request alone keeps any response to it from being stored; `nil` where nothing does.
+    package static func refusal(of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides)
+        -> StorageRefusal?
+    {
+        if directives.method != .get { return .method }
+        if directives.contains(.content) { return .requestContent }
+        if directives.contains(.noStore) { return .requestNoStore }
+        if overrides.storeNever { return .rule }
+        if UnkeyedInput.isPresent(in: request.fields) { return .unkeyedInput }
+        return nil
+    }
+
+    /// - Parameters:
+    ///   - request: as the client sent it.
+    ///   - response: as the origin server sent it, hop-by-hop fields included.
+    ///   - requestTime: when the request was sent on.
+    ///   - responseTime: when the response's head had been received.
+    package static func decide(
+        request: RequestHead, response: ResponseHead, overrides: CacheOverrides,
+        requestTime: Timestamp, responseTime: Timestamp
+    ) -> StorageDecision {
+        let requestDirectives = RequestDirectives(request)
+        if let refusal = refusal(of: request, directives: requestDirectives, overrides: overrides) {
+            return .doNotStore(refusal)
+        }
+        if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
+        let directives = ResponseDirectives(response.fields)
+        let mayGoPast = overrides.isTimeToLiveUnsafe && overrides.timeToLive != nil
+        let prohibition = prohibition(directives, status: response.status)
+        if let prohibition, !mayGoPast || prohibition == .mustUnderstand { return .doNotStore(prohibition) }
+        if requestDirectives.contains(.authorization), !permitsSharing(directives) { return .doNotStore(.authorization) }
+        if let refusal = refusal(ofVary: response.fields) { return .doNotStore(refusal) }
+
+        var facts = Storability.facts(of: response, directives: directives, requestTime: requestTime, responseTime: responseTime)
+        if requestDirectives.contains(.authorization) { facts.flags.insert(.authorized) }
+        if prohibition == .noStore { facts.flags.insert(.noStore) }
+        if directives.flags.contains(.private) { facts.flags.insert(.private) }
+        if let refusal = refusal(of: response, facts: facts, directives: directives, overrides: overrides) {
+            return .doNotStore(refusal)
+        }
+        return .store(facts, usedUnsafe: prohibition != nil)
+    }
+
+    // MARK: Statuses
+
+    /// RFC 9110 §15.1.
+    static func isHeuristicallyCacheable(_ status: Status) -> Bool {
+        switch status.code {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+
+    /// Statuses whose caching requirements are followed here, for must-understand (RFC 9111 §5.2.2.3).
+    private static func isUnderstood(_ status: Status) -> Bool {
+        switch status.code {
+        case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 409, 410, 414, 415, 422, 451,
+            500, 501, 502, 503, 504:
+            true
+        default: false
+        }
+    }
+
+    private static func refusal(of status: Status) -> StorageRefusal? {
+        switch status.code {
+        case 206: .partialContent
+        case 304: .notModified
+        // What depends on preconditions, ranges, expectations, size or connection of this one request says nothing about
+        // the next one with the same key.
+        case 407, 408, 411, 412, 413, 416, 417, 421, 425, 426, 428, 431, 511: .status
+        case 200...599: nil
+        default: .status
+        }
+    }
+
+    // MARK: Directives
+
+    /// no-store and private, the latter for a shared cache; must-understand replaces no-store where it is understood.
+    private static func prohibition(_ directives: ResponseDirectives, status: Status) -> StorageRefusal? {
+        let flags = directives.flags
+        if flags.contains(.mustUnderstand) {
+            if !isUnderstood(status) { return .mustUnderstand }
+        } else if flags.contains(.noStore) {
+            return .noStore
+        }
+        return flags.contains(.private) ? .private : nil
+    }
+
+    /// RFC 9111 §3.5.
+    private static func permitsSharing(_ directives: ResponseDirectives) -> Bool {
+        directives.flags.contains(.public) || directives.flags.contains(.mustRevalidate) || directives.sMaxAge != .absent
+    }
+
+    private static func refusal(ofVary fields: Fields) -> StorageRefusal? {
+        switch Vary.check(fields) {
+        case .valid: nil
+        case .any: .varyAny
+        case .invalid: .varyInvalid
+        }
+    }
+
+    private static func refusal(
+        of response: ResponseHead, facts: ReuseFacts, directives: ResponseDirectives, overrides: CacheOverrides
+    ) -> StorageRefusal? {
+        let isExplicit = facts.lifetimeSource.isExplicit
+        if facts.flags.contains(.setCookie), overrides.setCookie == .never || !isExplicit { return .setCookie }
+        let isPermitted = isExplicit || directives.flags.contains(.public) || isHeuristicallyCacheable(response.status)
+        guard isPermitted || overrides.isTimeToLiveUnsafe else { return .notCacheable }
+        if !isUseful(facts, overrides: overrides) { return .noLifetime }
+        if let limit = overrides.maximumBodyLength, let length = contentLength(response.fields), length > limit {
+            return .bodyTooLarge
+        }
+        return nil
+    }
+
+    /// Whether it could ever be used again: it has a lifetime left, can be validated, or may be served stale.
+    private static func isUseful(_ facts: ReuseFacts, overrides: CacheOverrides) -> Bool {
+        let policy = overrides.effectivePolicy
+        let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
+        return facts.canBeValidated || servesAnyAge
+            || facts.lifetime(under: overrides).value.milliseconds > facts.initialAgeInMilliseconds
+            || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
+    }
+
+    /// The length that the origin server announced, for a limit that is checked before the body comes.
+    private static func contentLength(_ fields: Fields) -> UInt64? {
+        guard let line = fields.first(.contentLength) else { return nil }
+        let value = fields.value(of: line)
+        var length: UInt64 = 0
+        for index in 0..<value.count {
+            guard ASCII.isDigit(value[index]) else { return nil }
+            let (product, overflow) = length.multipliedReportingOverflow(by: 10)
+            guard !overflow, product <= .max - 9 else { return .max }
+            length = product + UInt64(value[index] &- 0x30)
+        }
+        return length
+    }
+
+    // MARK: Facts
+
+    static func facts(
+        of response: ResponseHead, directives: ResponseDirectives, requestTime: Timestamp, responseTime: Timestamp
+    ) -> ReuseFacts {
+        var facts = ReuseFacts(status: response.status, responseTime: responseTime)
+        let fields = response.fields
+        if fields.lineCount(of: .date) == 1, let date = date(.date, fields, now: responseTime) { facts.dateValue = date }
+        if fields.lineCount(of: .lastModified) == 1, let date = date(.lastModified, fields, now: responseTime) {
+            facts.lastModified = date
+            facts.flags.insert(.lastModified)
+        }
+        if fields.lineCount(of: .etag) == 1, let line = fields.first(.etag), let tag = EntityTag(fields.value(of: line)) {
+            facts.flags.insert(tag.isWeak ? .weakETag : .strongETag)
+        }
+        if fields.contains(.vary) { facts.flags.insert(.varies) }
+        if fields.contains(.setCookie) { facts.flags.insert(.setCookie) }
+        note(directives, in: &facts)
+
+        let lifetime = Freshness.lifetime(of: response, directives: directives, facts: facts)
+        facts.freshnessLifetime = lifetime.value
+        facts.lifetimeSource = lifetime.source
+        noteAge(fields, requestTime: requestTime, in: &facts)
+        return facts
+    }
+
+    private static func note(_ directives: ResponseDirectives, in facts: inout ReuseFacts) {
+        let flags = directives.flags
+        if flags.contains(.noCache) { facts.flags.insert(.noCache) }
+        if flags.contains(.mustRevalidate) { facts.flags.insert(.mustRevalidate) }
+        if flags.contains(.proxyRevalidate) { facts.flags.insert(.proxyRevalidate) }
+        if directives.sMaxAge != .absent { facts.flags.insert(.sMaxAge) }
+        if flags.contains(.immutable) { facts.flags.insert(.immutable) }
+        if flags.contains(.public) { facts.flags.insert(.public) }
+        if flags.contains(.noTransform) { facts.flags.insert(.noTransform) }
+        if case .seconds(let number) = directives.staleWhileRevalidate { facts.staleWhileRevalidate = number }
+        if case .seconds(let number) = directives.staleIfError { facts.staleIfError = number }
+    }
+
+    /// An Age that cannot be read makes the response stale (RFC 9111 §5.1).
+    private static func noteAge(_ fields: Fields, requestTime: Timestamp, in facts: inout ReuseFacts) {
+        let age = Age.fieldValue(of: fields)
+        var ageValue = DeltaSeconds.zero
+        if case .seconds(let number) = age { ageValue = number }
+        facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
+            ageValue: ageValue, dateValue: facts.dateValue, requestTime: requestTime, responseTime: facts.responseTime)
+        if age == .invalid { facts.freshnessLifetime = .zero }
+    }
+
+    private static func date(_ field: KnownField, _ fields: Fields, now: Timestamp) -> Timestamp? {
+        fields.first(field).flatMap { HTTPDate.parse(fields.value(of: $0), now: now) }
+    }
+}

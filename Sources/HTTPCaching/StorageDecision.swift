@@ -1,0 +1,58 @@
+/// Why a response is not stored (RFC 9111 §3).
+package enum StorageRefusal: UInt8, Sendable, CaseIterable {
+    /// Only responses to GET are stored.
+    case method
+    /// The request had content (T18).
+    case requestContent
+    /// The request has a field that may select another response without standing in the key (T18).
+    case unkeyedInput
+    case requestNoStore
+    /// `store: never`.
+    case rule
+    case partialContent, notModified
+    /// A status that belongs to this one request (412, 416, …) or that is not final.
+    case status
+    /// must-understand beside a status that is not understood.
+    case mustUnderstand
+    case noStore
+    case `private`
+    /// A request with Authorization, and no directive that lets the response be shared.
+    case authorization
+    case setCookie
+    case varyAny, varyInvalid
+    /// Nothing says that it may be stored (§3, last item).
+    case notCacheable
+    /// Neither a lifetime nor a validator: it could never be used again.
+    case noLifetime
+    case bodyTooLarge
+
+    package var word: StaticString {
+        switch self {
+        case .method: "not_stored_method"
+        case .requestContent: "request_content"
+        case .unkeyedInput: "unkeyed_input"
+        case .requestNoStore: "request_no_store"
+        case .rule: "store_never"
+        case .partialContent: "partial_content"
+        case .notModified: "not_modified"
+        case .status: "status"
+        case .mustUnderstand: "must_understand"
+        case .noStore: "no_store"
+        case .private: "private"
+        case .authorization: "authorization"
+        case .setCookie: "set_cookie"
+        case .varyAny: "vary_any"
+        case .varyInvalid: "vary_invalid"
+        case .notCacheable: "not_cacheable"
+        case .noLifetime: "no_lifetime"
+        case .bodyTooLarge: "body_too_large"
+        }
+    }
+}
+
+/// Whether a response is stored. Trivial.
+package enum StorageDecision: Equatable, Sendable {
+    /// With `usedUnsafe` an unsafe rule led past no-store or private.
+    case store(ReuseFacts, usedUnsafe: Bool)
+    case doNotStore(StorageRefusal)
+}

@@ -1,0 +1,26 @@
+/// The row of a stored response in the store; 0 while it stands in memory only.
+package typealias StoredRowID = Int64
+
+/// A body that stands on disk, to be read in pieces.
+package struct BodyReference: Equatable, Hashable, Sendable {
+    package let id: Int64
+    package let length: UInt64
+
+    package init(id: Int64, length: UInt64) {
+        self.id = id
+        self.length = length
+    }
+}
+
+/// The complete content of a stored response.
+package enum StoredBody: Sendable {
+    case bytes([UInt8])
+    case onDisk(BodyReference)
+
+    package var length: UInt64 {
+        switch self {
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .onDisk(let reference): reference.length
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPMessage
+
+/// Which fields of a response are stored, and how its head is written from the store (RFC 9111 §3.1).
+package enum StoredFields {
+    /// The head to store and the canonical form of the nominated request fields; `nil` where Vary cannot be satisfied, for
+    /// which `Storability` has given its reason before.
+    /// - Parameter siblings: the responses stored under the same key, newest first.
+    package static func prepare(
+        _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, siblings: [StoredResponse] = []
+    ) -> (head: ResponseHead, nominatedFields: [UInt8])? {
+        guard case .fields(let nominated) = Vary.nominate(for: response, request: request, siblings: siblings) else { return nil }
+        return (makeHead(from: response, facts: facts), nominated)
+    }
+
+    /// A copy of the head with the fields that are stored, over bytes that hold nothing else. Has a Date in any case.
+    package static func makeHead(from response: ResponseHead, facts: ReuseFacts) -> ResponseHead {
+        var head = ResponseHead()
+        head.status = response.status
+        head.version = .http11
+        head.reason = head.fields.appendBytes(response.span(of: response.reason))
+        let dateIsValid = hasValidDate(response.fields, facts: facts)
+        for line in response.fields.lines where isStored(line, of: response.fields) {
+            if line.known == .date, !dateIsValid { continue }
+            head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
+        }
+        if !dateIsValid {
+            // RFC 9110 §6.6.1: a missing Date is appended, an invalid one replaced, by the time of reception.
+            var date: [UInt8] = []
+            HTTPDate.write(facts.responseTime, into: &date)
+            head.fields.append("Date", date.span)
+        }
+        return head
+    }
+
+    /// Appends status line and field lines, without Age and the last CRLF.
+    /// - Parameter contentLength: replaces what the origin server said; `nil` while it is not known.
+    package static func writeHead(_ head: ResponseHead, contentLength: UInt64?, into output: inout [UInt8]) {
+        writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
+        for line in head.fields.lines where line.known != .contentLength {
+            head.fields.write(line, into: &output)
+        }
+        guard let contentLength, head.status.code != 204 else { return }
+        output.append("Content-Length: ")
+        output.append(decimal: contentLength)
+        output.append("\r\n")
+    }
+
+    static func writeStatusLine(_ status: Status, reason: Span<UInt8>, into output: inout [UInt8]) {
+        output.append("HTTP/1.1 ")
+        output.append(decimal: UInt64(status.code))
+        output.append(ASCII.space)
+        if reason.isEmpty { output.append(status.reasonPhrase) } else { output.append(reason) }
+        output.append("\r\n")
+    }
+
+    // MARK: What is stored
+
+    private static func isStored(_ line: FieldLine, of fields: Fields) -> Bool {
+        let isExcepted = isHopByHop(line.known) || line.known == .age || isProxySpecific(line.known)
+        return !isExcepted && !isConnectionOption(line, of: fields) && !isQualified(line, of: fields)
+    }
+
+    static func isHopByHop(_ field: KnownField) -> Bool {
+        switch field {
+        case .connection, .keepAlive, .proxyConnection, .te, .transferEncoding, .upgrade, .http2Settings, .trailer: true
+        default: false
+        }
+    }
+
+    /// RFC 9111 §3.1: specific to a client's proxy configuration.
+    private static func isProxySpecific(_ field: KnownField) -> Bool {
+        field == .proxyAuthenticate || field == .proxyAuthenticationInfo || field == .proxyAuthorization
+    }
+
+    /// Named by a qualified no-cache or private, so that a shared cache does not keep it.
+    static func isQualified(_ line: FieldLine, of fields: Fields) -> Bool {
+        fields.contains(.cacheControl) && line.known != .cacheControl && QualifiedNames.contain(fields.name(of: line), in: fields)
+    }
+
+    /// Named by Connection (RFC 9110 §7.6.1), unless it is one that every recipient needs (T42).
+    static func isConnectionOption(_ line: FieldLine, of fields: Fields) -> Bool {
+        guard fields.contains(.connection), !isEndToEnd(line.known) else { return false }
+        let name = fields.name(of: line)
+        var index = fields.index(of: .connection)
+        while let found = index {
+            let value = fields.value(of: fields.lines[found])
+            var start = 0
+            while start < value.count {
+                var end = start
+                while end < value.count, value[end] != ASCII.comma { end += 1 }
+                if value.extracting(value.trimmedBounds(in: start..<end)).equalsIgnoringCase(name) { return true }
+                start = end + 1
+            }
+            index = fields.index(of: .connection, from: found + 1)
+        }
+        return false
+    }
+
+    private static func isEndToEnd(_ field: KnownField) -> Bool {
+        switch field {
+        case .cacheControl, .contentEncoding, .contentLength, .contentRange, .contentType, .date, .etag, .expires,
+            .lastModified, .setCookie, .vary, .via, .wwwAuthenticate:
+            true
+        default: false
+        }
+    }
+
+    private static func hasValidDate(_ fields: Fields, facts: ReuseFacts) -> Bool {
+        guard fields.lineCount(of: .date) == 1, let line = fields.first(.date) else { return false }
+        return HTTPDate.parse(fields.value(of: line), now: facts.responseTime) != nil
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPMessage
+
+/// A complete response in the store, immutable: freshening makes a new one (RFC 9111 §3, §4.3.4).
+package final class StoredResponse: Sendable {
+    /// The bytes of its `CacheKey`.
+    package let key: [UInt8]
+    /// The canonical form of the request fields that the response nominates (`Vary`); empty without Vary.
+    package let nominatedFields: [UInt8]
+    package let facts: ReuseFacts
+    /// Status line and fields as stored: without hop-by-hop fields, Age and those of §3.1; always with Date.
+    package let head: ResponseHead
+    /// Status line and field lines as they are delivered with a 200, with Content-Length, without Age and the last CRLF.
+    package let preparedHead: [UInt8]
+    /// When the request that brought it was sent.
+    package let requestTime: Timestamp
+    package let body: StoredBody
+    /// Kept apart from the header fields (§3.1).
+    package let trailers: Fields
+    package let row: StoredRowID
+
+    /// - Parameters:
+    ///   - nominatedFields: from `StoredFields.prepare`.
+    ///   - head: from `StoredFields.prepare`, or decoded from the store.
+    package init(
+        key: [UInt8], nominatedFields: [UInt8], facts: ReuseFacts, head: ResponseHead, requestTime: Timestamp,
+        body: StoredBody, trailers: Fields = Fields(), row: StoredRowID = 0
+    ) {
+        self.key = key
+        self.nominatedFields = nominatedFields
+        self.facts = facts
+        self.head = head
+        self.requestTime = requestTime
+        self.body = body
+        self.trailers = trailers
+        self.row = row
+        var prepared: [UInt8] = []
+        StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
+        preparedHead = prepared
+    }
+
+    private init(_ other: StoredResponse, facts: ReuseFacts, body: StoredBody, row: StoredRowID) {
+        key = other.key
+        nominatedFields = other.nominatedFields
+        self.facts = facts
+        head = other.head
+        preparedHead = other.preparedHead
+        requestTime = other.requestTime
+        self.body = body
+        trailers = other.trailers
+        self.row = row
+    }
+
+    package var responseTime: Timestamp { facts.responseTime }
+
+    /// The same response with its body or row elsewhere. The body's length must be the same.
+    package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
+        precondition(body.length == self.body.length, "A body that moves keeps its length")
+        return StoredResponse(self, facts: facts, body: body, row: row)
+    }
+
+    /// The same response, in need of validation before any further use (RFC 9111 §4.4).
+    package func invalidated() -> StoredResponse {
+        var facts = facts
+        facts.flags.insert(.invalidated)
+        return StoredResponse(self, facts: facts, body: body, row: row)
+    }
+
+    /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).
+    package func isNewer(than other: StoredResponse) -> Bool {
+        facts.dateValue == other.facts.dateValue
+            ? facts.responseTime > other.facts.responseTime : facts.dateValue > other.facts.dateValue
+    }
+}

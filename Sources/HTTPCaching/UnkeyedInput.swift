@@ -1,0 +1,26 @@
+import HTTPMessage
+
+/// Request fields by which some origin servers choose another resource, host or method, and which stand in no key (T18).
+///
+/// A response to such a request is passed on and not stored, so that one client cannot prepare a response for others.
+enum UnkeyedInput {
+    static func isPresent(in fields: Fields) -> Bool {
+        if fields.contains(.xForwardedFor) || fields.contains(.forwarded) { return true }
+        for line in fields.lines where line.known == .other {
+            let name = fields.name(of: line)
+            guard name.count > 2, name[0] | 0x20 == 0x78, name[1] == 0x2D else { continue }
+            if isNamed(name) { return true }
+        }
+        return false
+    }
+
+    private static func isNamed(_ name: Span<UInt8>) -> Bool {
+        let forwarded: StaticString = "x-forwarded-"
+        let prefixCount = forwarded.utf8CodeUnitCount
+        if name.count > prefixCount, name.extracting(0..<prefixCount).equalsIgnoringCase(forwarded) { return true }
+        return name.equalsIgnoringCase("x-original-url") || name.equalsIgnoringCase("x-rewrite-url")
+            || name.equalsIgnoringCase("x-original-host") || name.equalsIgnoringCase("x-host")
+            || name.equalsIgnoringCase("x-http-method-override") || name.equalsIgnoringCase("x-http-method")
+            || name.equalsIgnoringCase("x-method-override")
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPMessage
+
+/// What a client's own preconditions make of a response that is served from the store.
+package enum ConditionOutcome: Equatable, Sendable {
+    /// No precondition that a cache evaluates, or one that holds: the stored response as it is.
+    case full
+    /// 304.
+    case notModified
+}
+
+/// Conditional requests, to the origin server and from the client (RFC 9111 §4.3.1 to §4.3.3).
+package enum Validation {
+    // MARK: To the origin server
+
+    /// Puts the stored response's validators in place of the client's If-None-Match and If-Modified-Since.
+    ///
+    /// The client's own are replaced, not joined (§4.3.2 MAY): a 304 then speaks of the stored response alone, and the
+    /// client's preconditions are evaluated against the result.
+    package static func addPreconditions(of stored: StoredResponse, to fields: inout Fields) {
+        fields.remove(.ifNoneMatch)
+        fields.remove(.ifModifiedSince)
+        let head = stored.head.fields
+        if !stored.facts.flags.isDisjoint(with: [.strongETag, .weakETag]), let tag = head.first(.etag) {
+            fields.append("If-None-Match", head.value(of: tag))
+        }
+        if stored.facts.flags.contains(.lastModified), let date = head.first(.lastModified) {
+            fields.append("If-Modified-Since", head.value(of: date))
+        }
+    }
+
+    /// For `CachePolicy.reloadAll`: asks the caches on the way not to answer by themselves (RFC 9111 §5.2.1.4, §5.4).
+    package static func addReload(to fields: inout Fields) {
+        fields.append("Cache-Control", "no-cache")
+        if !fields.contains(.pragma) { fields.append("Pragma", "no-cache") }
+    }
+
+    // MARK: From the client
+
+    /// Evaluates If-None-Match, else If-Modified-Since, against the selected response (RFC 9110 §13.2.2, steps 3 and 4).
+    ///
+    /// If-Match and If-Unmodified-Since are the origin server's (`RequestDirectives.Flags.originCondition`), and only a
+    /// stored 200 is a representation to compare with (RFC 9111 §4.3.2).
+    package static func evaluate(
+        _ request: RequestHead, directives: RequestDirectives, against stored: StoredResponse
+    ) -> ConditionOutcome {
+        guard directives.contains(.cacheCondition), stored.facts.status == .ok else { return .full }
+        if request.fields.contains(.ifNoneMatch) {
+            return ifNoneMatchIsFalse(request.fields, stored) ? .notModified : .full
+        }
+        return ifModifiedSinceIsFalse(request.fields, stored.facts) ? .notModified : .full
+    }
+
+    /// Appends the head of a 304 for the stored response, without Age and the last CRLF (RFC 9110 §15.4.5).
+    ///
+    /// Metadata of a representation that is not sent stays away; Last-Modified too where there is an entity tag.
+    package static func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
+        let fields = stored.head.fields
+        StoredFields.writeStatusLine(.notModified, reason: fields.span(of: .empty), into: &output)
+        let hasEntityTag = fields.contains(.etag)
+        for line in fields.lines {
+            switch line.known {
+            case .contentLength, .contentType, .contentEncoding, .contentRange: continue
+            case .lastModified where hasEntityTag: continue
+            default: fields.write(line, into: &output)
+            }
+        }
+    }
+
+    private static func ifNoneMatchIsFalse(_ fields: Fields, _ stored: StoredResponse) -> Bool {
+        let head = stored.head.fields
+        let tagExtent = head.first(.etag)?.value ?? .empty
+        let tag = head.span(of: tagExtent)
+        var matches = false
+        var index = fields.index(of: .ifNoneMatch)
+        while let found = index {
+            switch EntityTag.findWeakly(tag, inList: fields.value(of: fields.lines[found])) {
+            case .any, .matches: matches = true
+            case .doesNotMatch: break
+            // What cannot be read matches nothing: the client gets the whole.
+            case .invalid: return false
+            }
+            index = fields.index(of: .ifNoneMatch, from: found + 1)
+        }
+        return matches
+    }
+
+    /// Without Last-Modified the response's Date stands in (RFC 9111 §4.3.2).
+    private static func ifModifiedSinceIsFalse(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
+        guard fields.lineCount(of: .ifModifiedSince) == 1, let line = fields.first(.ifModifiedSince),
+            let since = HTTPDate.parse(fields.value(of: line), now: facts.responseTime)
+        else { return false }
+        let modified = facts.flags.contains(.lastModified) ? facts.lastModified : facts.dateValue
+        return modified <= since
+    }
+}
