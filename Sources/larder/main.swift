@@ -1,1 +1,3 @@
 import LarderCLI
+
+Larder.run()

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+struct CompletionsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "completions", abstract: "Prints completions for a shell.",
+        discussion: "For example: larder completions bash > ~/.local/share/bash-completion/completions/larder")
+
+    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
+
+    @Argument(help: "bash, zsh or fish.")
+    var shell: Shell
+
+    func run() {
+        let completions: CompletionShell =
+            switch shell {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        Terminal.output(Larder.completionScript(for: completions) + "\n")
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Checks, shows and describes settings.",
+        subcommands: [Check.self, Show.self, Schema.self])
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Reads all settings and says what is wrong; exit code 2 if anything is.")
+
+        @OptionGroup var options: SettingsOptions
+
+        func run() throws {
+            let loaded = try options.load()
+            let count = try ServingPlan.ruleCount(of: loaded)
+            let source = loaded.file ?? "no settings file"
+            Terminal.output("\(source): good, \(count) rule\(count == 1 ? "" : "s")\n")
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Prints the settings in force as YAML, without secrets.")
+
+        @OptionGroup var options: SettingsOptions
+
+        func run() throws {
+            Terminal.output(YAMLWriter.write(try options.load().settings))
+        }
+    }
+
+    struct Schema: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Prints a JSON Schema of the settings file, for editors.")
+
+        enum Output: String, CaseIterable, ExpressibleByArgument { case json, markdown }
+
+        @Option(name: [.short, .long], help: "json, or markdown as in docs/configuration.md.")
+        var output = Output.json
+
+        func run() {
+            switch output {
+            case .json: Terminal.output(SettingsDocumentation.jsonSchema.written() + "\n")
+            case .markdown: Terminal.output(SettingsDocumentation.markdown)
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import ArgumentParser
+
+/// The command `larder`.
+public struct Larder: ParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "larder",
+        abstract: "A caching forward proxy that enforces policy. Nothing goes into the larder unchecked.",
+        discussion: """
+            Serve, and let programs go through it:
+
+              larder serve
+              export http_proxy=http://127.0.0.1:3180
+
+            Exit codes: 0 well, 1 failure, 2 wrong usage or settings.
+            """,
+        version: "larder \(Version.number)",
+        subcommands: [ServeCommand.self, ConfigCommand.self, VersionCommand.self, CompletionsCommand.self])
+
+    public init() {}
+
+    /// Runs the command line, and ends the process with an exit code of `conventions`: 2 for usage and settings.
+    public static func run() -> Never {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+            exit(withError: nil)
+        } catch let code as ExitCode {
+            Terminal.exit(code.rawValue)
+        } catch {
+            // Help and version come as errors that are none.
+            let code = exitCode(for: error)
+            let message = fullMessage(for: error)
+            if code == .success {
+                Terminal.output(message + "\n")
+                Terminal.exit(0)
+            }
+            Terminal.talk(message + "\n")
+            Terminal.exit(code == .validationFailure ? 2 : code.rawValue)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+internal import ProxyPolicy
+
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serves as a forward proxy until it is told to stop.",
+        discussion: """
+            SIGTERM and Ctrl-C finish what is under way (timeouts.drain) and end, a second one ends at once; SIGHUP reads the \
+            settings again; SIGUSR1 opens the logs again.
+            """)
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Where to listen; repeatable, port 0 lets the system choose.", valueName: "host:port"))
+    var listen: [String] = []
+
+    @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("Writes the ports there once they are open, one on a line.", valueName: "file"))
+    var portFile: String?
+
+    @OptionGroup var options: SettingsOptions
+
+    @Flag(name: [.short, .long], help: "Says nothing at the start.")
+    var quiet = false
+
+    func run() throws {
+        SignalThread.block()
+        let loaded = try options.load(flags: flags)
+        let plan = try ServingPlan(loaded)
+        DescriptorLimit.raise()
+        try serve(plan, loaded)
+    }
+
+    /// The flags that are settings too.
+    private var flags: [(flag: String, name: String, value: SettingsNode)] {
+        var flags: [(flag: String, name: String, value: SettingsNode)] = []
+        if !listen.isEmpty {
+            flags.append(("--listen", "listen", SettingsNode(.sequence(listen.map(SettingsNode.plain)), at: .none)))
+        }
+        if let store { flags.append(("--store", "store.path", .plain(store))) }
+        return flags
+    }
+
+    /// Starts the server and waits for signals.
+    private func serve(_ plan: ServingPlan, _ loaded: LoadedSettings) throws {
+        // Here the server opens its listeners and says their addresses; until then there is nothing to serve with.
+        Terminal.talk("larder: this build has no server yet\n")
+        throw ExitCode.failure
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+internal import ProxyPolicy
+
+/// The options by which settings are given, the same for every verb that reads them.
+struct SettingsOptions: ParsableArguments {
+    @Option(name: [.short, .long], help: ArgumentHelp("The settings file.", valueName: "file"))
+    var config: String?
+
+    @Option(name: .long, help: ArgumentHelp("Sets any setting, by its dotted name; the value is YAML.", valueName: "name=value"))
+    var set: [String] = []
+
+    /// The settings in force, after warnings were said. Problems are said and end the command with exit code 2.
+    func load(flags: [(flag: String, name: String, value: SettingsNode)] = []) throws(ExitCode) -> LoadedSettings {
+        let sources = SettingsSources(file: config, assignments: set, flags: flags)
+        let loaded = sources.load()
+        for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }
+        switch loaded.outcome {
+        case .settings(let settings):
+            return LoadedSettings(settings: settings, file: loaded.file, sources: sources)
+        case .problems(let problems):
+            for problem in problems { Terminal.talk("\(problem)\n") }
+            throw ExitCode(2)
+        }
+    }
+}
+
+/// Settings together with where they came from, so that they can be read again.
+struct LoadedSettings {
+    let settings: LarderSettings
+    let file: String?
+    let sources: SettingsSources
+}

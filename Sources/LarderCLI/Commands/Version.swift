@@ -1,0 +1,40 @@
+import ArgumentParser
+
+/// What this build is.
+package enum Version {
+    package static let number = "0.1.0"
+}
+
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Says what this build is.")
+
+    @Flag(help: "As one JSON object.")
+    var json = false
+
+    func run() {
+        guard json else { return Terminal.output("larder \(Version.number)\n") }
+        let value = JSONText.object([
+            ("name", .string("larder")), ("version", .string(Version.number)), ("build", .string(build)),
+            ("architecture", .string(architecture)),
+        ])
+        Terminal.output(value.written() + "\n")
+    }
+
+    private var build: String {
+        #if DEBUG
+            "debug"
+        #else
+            "release"
+        #endif
+    }
+
+    private var architecture: String {
+        #if arch(x86_64)
+            "x86_64"
+        #elseif arch(arm64)
+            "arm64"
+        #else
+            "other"
+        #endif
+    }
+}

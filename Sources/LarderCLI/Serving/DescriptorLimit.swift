@@ -1,0 +1,22 @@
+import Foundation
+
+/// How many files and sockets this process may have open.
+enum DescriptorLimit {
+    /// More than this is never asked for: some kernels allow a billion, and tables are sized by it.
+    static let mostAsked: rlim_t = 1 << 20
+
+    /// Raises the limit as far as it goes without privileges.
+    /// - Returns: the limit in force.
+    @discardableResult
+    static func raise() -> Int {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return 1024 }
+        let wanted = min(limit.rlim_max, mostAsked)
+        if limit.rlim_cur < wanted {
+            var raised = rlimit(rlim_cur: wanted, rlim_max: limit.rlim_max)
+            if setrlimit(resource, &raised) == 0 { limit.rlim_cur = wanted }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

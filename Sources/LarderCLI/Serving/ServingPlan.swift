@@ -1,0 +1,32 @@
+import ArgumentParser
+import Foundation
+internal import ProxyPolicy
+
+/// What `serve` needs from the settings, in the words of the rooms below.
+struct ServingPlan {
+    let settings: LarderSettings
+    /// `:memory:`, or the file's absolute path.
+    let storePath: String
+    let loopCount: Int
+
+    /// - Throws: exit code 2, after saying what is wrong.
+    init(_ loaded: LoadedSettings) throws(ExitCode) {
+        settings = loaded.settings
+        loopCount = settings.loops ?? min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
+        if let path = settings.store.path {
+            storePath = path == ":memory:" ? path : URL(filePath: path).path
+        } else if let folder = UserFolders(loaded.sources.environment).cache {
+            storePath = "\(folder)/store.sqlite"
+        } else {
+            Terminal.talk("store.path: neither XDG_CACHE_HOME nor HOME says where the store may stand; use --store PATH\n")
+            throw ExitCode(2)
+        }
+    }
+
+    /// How many rules there are.
+    /// - Throws: exit code 2, after saying what is wrong in them.
+    static func ruleCount(of loaded: LoadedSettings) throws(ExitCode) -> Int {
+        guard let rules = loaded.settings.rules, case .sequence(let nodes) = rules.value else { return 0 }
+        return nodes.count
+    }
+}

@@ -1,0 +1,18 @@
+/// What is said once the listeners are up: where it listens, where the store is, what to export.
+struct StartMessage {
+    let addresses: [ListenAddress]
+    let storePath: String
+    let settingsFile: String?
+
+    func text(style: Terminal.Style) -> String {
+        var lines = [
+            style.bold("Larder \(Version.number)") + " listens on "
+                + addresses.map { style.green($0.description) }.joined(separator: " and ")
+        ]
+        lines.append("  store     \(printable(storePath, limit: 4096))")
+        if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
+        if let first = addresses.first { lines.append("  use       " + style.bold("export http_proxy=http://\(first)")) }
+        lines.append(style.faint("  Ctrl-C finishes what is under way and ends."))
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

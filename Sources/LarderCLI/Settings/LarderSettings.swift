@@ -1,0 +1,125 @@
+package import ProxyPolicy
+
+/// Everything that can be set, with its default. `SettingsSchema` says how each is called, read and shown.
+///
+/// Sizes are in bytes, times are `Duration`s, and `nil` means "no limit" or "by the machine", as each says.
+package struct LarderSettings: Equatable, Sendable {
+    package var listen = ListenAddress.defaults
+    package var store = Store()
+    /// `nil`: one for each core, four at most.
+    package var loops: Int?
+    package var log = Log()
+    package var limits = Limits()
+    package var timeouts = Timeouts()
+    package var upstream = Upstream()
+    /// Names that are not looked up, with the address that stands for each.
+    package var resolve: [String: String] = [:]
+    package var tunnel = Tunnel()
+    package var egress = Egress()
+    package var clients = Clients()
+    package var cache = Cache()
+    package var hostMismatch = HostMismatch.ignore
+    /// The rules as they were written; `ProxyPolicy` reads them.
+    package var rules: SettingsNode?
+
+    package init() {}
+}
+
+extension LarderSettings {
+    package struct Store: Equatable, Sendable {
+        /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.
+        package var path: String?
+        package var memory = MemoryTier()
+        package var disk = Marks(high: 2 << 30, low: 3 << 29)
+    }
+
+    /// Above the high mark the least recently used goes, until the low mark is reached.
+    package struct Marks: Equatable, Sendable {
+        package var high: UInt64
+        package var low: UInt64
+    }
+
+    package struct MemoryTier: Equatable, Sendable {
+        package var marks = Marks(high: 100 << 20, low: 60 << 20)
+        /// The longest body that is kept in memory.
+        package var bodyLengthLimit: UInt64 = 1 << 20
+    }
+
+    package struct Log: Equatable, Sendable {
+        package var level = LogLevel.info
+        package var access = AccessLog()
+    }
+
+    package enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }
+
+    package struct AccessLog: Equatable, Sendable {
+        /// `-` is standard output.
+        package var path = "-"
+        package var format = AccessLogFormat.ndjson
+        package var includesQuery = false
+    }
+
+    package enum AccessLogFormat: String, CaseIterable, Sendable { case ndjson, squid, combined, off }
+
+    package struct Limits: Equatable, Sendable {
+        package var requestLineLength: UInt64 = 16 << 10
+        package var headLength: UInt64 = 64 << 10
+        package var fieldCount = 100
+        package var chunkLineLength: UInt64 = 256
+        package var trailersLength: UInt64 = 8 << 10
+        /// `nil`: as long as the origin takes it.
+        package var requestBodyLength: UInt64?
+    }
+
+    package struct Timeouts: Equatable, Sendable {
+        package var connect = Duration.seconds(10)
+        package var firstByte = Duration.seconds(60)
+        package var idle = Duration.seconds(60)
+        /// `nil`: an exchange may take as long as bytes keep coming.
+        package var total: Duration?
+        package var clientHead = Duration.seconds(30)
+        package var clientBody = Duration.seconds(60)
+        package var clientIdle = Duration.seconds(75)
+        /// How long SIGTERM waits for exchanges under way.
+        package var drain = Duration.seconds(30)
+    }
+
+    package struct Upstream: Equatable, Sendable {
+        /// An HTTP proxy behind us, `http://[user:password@]host:port`. `nil`: straight to the origins.
+        package var proxy: String?
+        package var connectionsPerOrigin = 64
+        package var connections = 1024
+        /// How many requests may wait for a connection.
+        package var queueLength = 1024
+        package var queueWait = Duration.seconds(10)
+    }
+
+    package struct Tunnel: Equatable, Sendable {
+        package var ports = TunnelPorts.only([443, 80])
+    }
+
+    package enum TunnelPorts: Equatable, Sendable {
+        case only([UInt16])
+        case any
+    }
+
+    package struct Egress: Equatable, Sendable {
+        /// Link-local and metadata addresses (T03).
+        package var deny = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"]
+    }
+
+    package struct Clients: Equatable, Sendable {
+        /// Empty: clients on this machine only (T01, T02).
+        package var allow: [String] = []
+    }
+
+    package struct Cache: Equatable, Sendable {
+        package var setCookie = SetCookie.explicit
+    }
+
+    /// Whether a response with `Set-Cookie` may be stored: on explicit freshness (RFC 9111 §7.3), or never (T23).
+    package enum SetCookie: String, CaseIterable, Sendable { case explicit, never }
+
+    /// What a `Host` field that differs from an absolute target does (T17; RFC 9112 §3.2.2 ignores it).
+    package enum HostMismatch: String, CaseIterable, Sendable { case ignore, deny }
+}

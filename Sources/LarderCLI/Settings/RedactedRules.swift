@@ -1,0 +1,28 @@
+internal import ProxyPolicy
+
+/// Rules as `config show` writes them: as they were written, but for the values of fields that carry secrets.
+enum RedactedRules {
+    static func show(_ node: SettingsNode) -> ShownValue {
+        switch node.value {
+        case .scalar(let scalar): scalar.isQuoted ? .text(scalar.text) : .plain(scalar.text)
+        case .sequence(let nodes): .list(nodes.map(show))
+        case .mapping(let entries):
+            .mapping(
+                entries.map { ($0.key, isSecret($0.key) ? redacted($0.value) : show($0.value)) })
+        }
+    }
+
+    /// A field's name that says what it carries. A rule's own words (`match`, `set`, `ttl`) are none of these.
+    static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"].contains { name.contains($0) }
+    }
+
+    private static func redacted(_ node: SettingsNode) -> ShownValue {
+        switch node.value {
+        case .scalar: .text("(redacted)")
+        case .sequence(let nodes): .list(nodes.map(redacted))
+        case .mapping(let entries): .mapping(entries.map { ($0.key, redacted($0.value)) })
+        }
+    }
+}

@@ -1,0 +1,28 @@
+internal import ProxyPolicy
+
+/// What is wrong only in what several settings say together.
+enum SettingsConsistency {
+    static func problems(in settings: LarderSettings, origins: [String: SettingsReader.Origin]) -> [LocatedProblem] {
+        var problems: [LocatedProblem] = []
+        func report(_ name: String, _ message: String) {
+            let origin = origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
+            problems.append(
+                LocatedProblem(source: origin.layer, problem: SettingsProblem(message, path: name, at: origin.place)))
+        }
+
+        for (name, marks) in [("store.memory", settings.store.memory.marks), ("store.disk", settings.store.disk)]
+        where marks.low > marks.high {
+            let wrong = origins["\(name).low"] == nil ? "high" : "low"
+            report("\(name).\(wrong)", "the low mark stands above the high mark")
+        }
+        if settings.listen.isEmpty { report("listen", "at least one address is needed") }
+        // T01: an open proxy is never made by leaving something out.
+        if let open = settings.listen.first(where: { !$0.isLoopback }), settings.clients.allow.isEmpty {
+            report(
+                "listen",
+                "\(open) can be reached from other machines: name the clients that may use it in clients.allow, "
+                    + "or listen on 127.0.0.1 or [::1]")
+        }
+        return problems
+    }
+}

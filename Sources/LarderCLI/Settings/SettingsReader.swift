@@ -1,0 +1,95 @@
+package import ProxyPolicy
+
+/// One place from which settings come: a file, the environment, a flag. Later layers win, setting by setting.
+package struct SettingsLayer: Sendable {
+    /// How the place is called in messages: the file's path, `LARDER_LOOPS`, `--set`.
+    package let name: String
+    /// The mapping at the root, or what stands in its place.
+    package let root: SettingsNode
+
+    package init(name: String, root: SettingsNode) {
+        self.name = name
+        self.root = root
+    }
+
+    /// One setting by its dotted name, as `--set` and the environment give it.
+    /// - Returns: `nil` for an empty name or part.
+    package init?(name: String, dotted: String, value: SettingsNode) {
+        let parts = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard !parts.contains("") else { return nil }
+        let root = parts.reversed().reduce(value) { inner, key in
+            SettingsNode(.mapping([SettingsNode.Entry(key: key, at: value.place, value: inner)]), at: value.place)
+        }
+        self.init(name: name, root: root)
+    }
+}
+
+/// A problem and the place it was found in.
+package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
+    package let source: String
+    package let problem: SettingsProblem
+
+    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers where there is no file.
+    package var description: String {
+        problem.place == .none
+            ? problem.rendered(file: source).replacingFirst("\(source):0:0", with: source)
+            : problem.rendered(file: source)
+    }
+}
+
+/// Reads layers of settings into one value, finding everything that is wrong in one go.
+package enum SettingsReader {
+    package enum Outcome: Sendable {
+        case settings(LarderSettings)
+        case problems([LocatedProblem])
+    }
+
+    /// - Parameter layers: the weakest first; defaults stand below all of them.
+    package static func read(_ layers: [SettingsLayer]) -> Outcome {
+        var settings = LarderSettings()
+        var located: [LocatedProblem] = []
+        var origins: [String: Origin] = [:]
+        for layer in layers {
+            var problems = SettingsProblems()
+            let cursor = SettingsCursor(layer.root)
+            if !cursor.isNull {
+                readGroup("", cursor, layer: layer.name, into: &settings, origins: &origins, problems: &problems)
+            }
+            located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
+        }
+        // Values that are wrong themselves would be compared with defaults here, and say something misleading.
+        if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
+        return located.isEmpty ? .settings(settings) : .problems(located)
+    }
+
+    /// Where a setting's value came from.
+    struct Origin {
+        let layer: String
+        let place: SettingsPlace
+    }
+
+    private static func readGroup(
+        _ group: String, _ cursor: SettingsCursor, layer: String, into settings: inout LarderSettings,
+        origins: inout [String: Origin], problems: inout SettingsProblems
+    ) {
+        let names = SettingsSchema.names(below: group)
+        guard let mapping = cursor.mapping(of: names, problems: &problems) else { return }
+        for name in names {
+            // A key with nothing behind it is as good as none.
+            guard let value = mapping[name], !value.isNull else { continue }
+            let full = group.isEmpty ? name : "\(group).\(name)"
+            if let setting = SettingsSchema.byName[full] {
+                origins[full] = Origin(layer: layer, place: value.node.place)
+                setting.assign(value, &settings, &problems)
+            } else {
+                readGroup(full, value, layer: layer, into: &settings, origins: &origins, problems: &problems)
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func replacingFirst(_ prefix: String, with replacement: String) -> String {
+        hasPrefix(prefix) ? replacement + dropFirst(prefix.count) : self
+    }
+}

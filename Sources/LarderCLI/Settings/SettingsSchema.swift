@@ -1,0 +1,113 @@
+/// The table of all settings: the one place from which they are read, checked, shown, described to editors
+/// (`larder config schema`) and to people (docs/configuration.md).
+package enum SettingsSchema {
+    package static let settings: [Setting] = [
+        Setting(
+            "listen", \.listen, .list(of: .listenAddress),
+            "Where clients reach Larder. Port 0 lets the system choose (`--port-file` says which it was). An address beyond "
+                + "this machine needs `clients.allow`."),
+
+        Setting(
+            "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
+            "The file that keeps what was fetched, or `:memory:` for none."),
+        Setting(
+            "store.memory.high", \.store.memory.marks.high, .size(),
+            "How much of the store stands in memory; above it the least recently used goes, until the low mark is reached."),
+        Setting("store.memory.low", \.store.memory.marks.low, .size(), "The low mark in memory."),
+        Setting("store.memory.max_body", \.store.memory.bodyLengthLimit, .size(), "The longest body that is kept in memory."),
+        Setting("store.disk.high", \.store.disk.high, .size(), "How much is kept on the disk, as in memory."),
+        Setting("store.disk.low", \.store.disk.low, .size(), "The low mark on the disk."),
+
+        Setting(
+            "loops", \.loops, .optional(.number(1...256), or: "auto", meaning: "one for each core, four at most"),
+            "How many threads serve clients."),
+
+        Setting("log.level", \.log.level, .word(), reloadable: true, "How much Larder says about itself, on standard error."),
+        Setting(
+            "log.access.path", \.log.access.path, .path,
+            "Where the line for each request goes; `-` is standard output. SIGUSR1 opens the file again."),
+        Setting("log.access.format", \.log.access.format, .word(), "How such a line is written."),
+        Setting(
+            "log.access.query", \.log.access.includesQuery, .boolean,
+            "Whether the query of a URL is logged; it often holds secrets."),
+
+        Setting(
+            "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)),
+            "The longest request line; a longer one is answered with 414."),
+        Setting("limits.head", \.limits.headLength, .size(256...(16 << 20)), "The longest head of a message; 431 for a request."),
+        Setting("limits.fields", \.limits.fieldCount, .number(1...10_000), "The most fields in a head; 431 for a request."),
+        Setting("limits.chunk_line", \.limits.chunkLineLength, .size(16...(64 << 10)), "The longest line before a chunk."),
+        Setting("limits.trailers", \.limits.trailersLength, .size(64...(1 << 20)), "The longest trailer section."),
+        Setting(
+            "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit of our own"),
+            "The longest body of a request; 413 above."),
+
+        Setting(
+            "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,
+            "To look up the origin's name and to connect to it."),
+        Setting(
+            "timeouts.first_byte", \.timeouts.firstByte, .time(), reloadable: true,
+            "From the whole request sent to the first byte of the response."),
+        Setting("timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Between two pieces of a response's body."),
+        Setting(
+            "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "as long as bytes keep coming"),
+            reloadable: true,
+            "For one exchange with an origin, from start to end."),
+        Setting("timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "For a client to send a whole head."),
+        Setting(
+            "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
+            "Between two pieces of a request's body, or of a response that the client takes."),
+        Setting(
+            "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true, "For a connection between two requests."),
+        Setting(
+            "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
+            "How long SIGTERM waits for the exchanges under way before it closes them."),
+
+        Setting(
+            "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "straight to the origins"),
+            "An HTTP proxy through which Larder fetches."),
+        Setting(
+            "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
+            "The most connections to one origin, of all loops together."),
+        Setting("upstream.connections", \.upstream.connections, .number(1...1_000_000), "The most connections to all origins."),
+        Setting(
+            "upstream.queue", \.upstream.queueLength, .number(0...1_000_000),
+            "How many requests may wait for a connection; further ones are answered with 503."),
+        Setting("upstream.queue_wait", \.upstream.queueWait, .time(), "How long a request may wait there; 503 after it."),
+
+        Setting(
+            "resolve", \.resolve, .namesToAddresses,
+            "Names that are not looked up: each stands for the address given here."),
+        Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
+        Setting(
+            "egress.deny", \.egress.deny, .list(of: .addressRange),
+            "Addresses that Larder never connects to, whatever name leads there."),
+        Setting(
+            "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
+            "Who may use Larder when it listens beyond this machine. Clients on this machine always may."),
+        Setting(
+            "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
+            "Whether a response that sets a cookie may be stored: with an explicit lifetime, or never."),
+        Setting(
+            "host_mismatch", \.hostMismatch, .word(), reloadable: true,
+            "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
+        ),
+        Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
+    ]
+
+    package static let byName = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0) })
+
+    /// The names that stand above settings, `store` and `store.memory` among them.
+    package static let groups = Set(
+        settings.flatMap { setting in
+            (1..<max(1, setting.parts.count)).map { setting.parts.prefix($0).joined(separator: ".") }
+        })
+
+    /// The words that may stand directly below a group; below the root for "".
+    static func names(below group: String) -> [String] {
+        let depth = group.isEmpty ? 0 : group.split(separator: ".").count
+        var seen: Set<String> = []
+        return settings.filter { group.isEmpty || $0.name.hasPrefix(group + ".") }.map { $0.parts[depth] }
+            .filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+internal import ProxyPolicy
+
+/// Where settings come from, the weakest first: file, environment, flags (`--set`, then flags of their own).
+package struct SettingsSources: Sendable {
+    /// `-c`: must be there. `nil`: the first that is there of the usual places, or none.
+    var file: String?
+    /// Each `name=value`, the value as YAML.
+    var assignments: [String] = []
+    /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
+    var flags: [(flag: String, name: String, value: SettingsNode)] = []
+    var environment: [String: String] = ProcessInfo.processInfo.environment
+
+    struct Loaded {
+        var outcome: SettingsReader.Outcome
+        /// The file that was read.
+        var file: String?
+        /// What is worth a word and stops nothing.
+        var warnings: [String] = []
+    }
+
+    func load() -> Loaded {
+        var layers: [SettingsLayer] = []
+        var unreadable: [LocatedProblem] = []
+        var warnings: [String] = []
+
+        let path = file ?? Self.usualFile(environment)
+        if let path {
+            switch Self.readFile(path) {
+            case .success(let layer): layers.append(layer)
+            case .failure(let problems): unreadable += problems.all.map { LocatedProblem(source: path, problem: $0) }
+            }
+        }
+        func add(_ layer: Result<SettingsLayer, SettingsProblems>, from source: String) {
+            switch layer {
+            case .success(let layer): layers.append(layer)
+            case .failure(let problems): unreadable += problems.all.map { LocatedProblem(source: source, problem: $0) }
+            }
+        }
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
+            guard let setting = SettingsSchema.settings.first(where: { $0.environmentName == name }) else {
+                // Not an error: an orchestrator may put LARDER_PORT_3180_TCP there for a service of that name.
+                // Without the prefix, which would make everything look near.
+                let nearest = NearestName.of(
+                    String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
+                if let nearest { warnings.append("\(printable(name)) is no setting; did you mean LARDER_\(nearest)?") }
+                continue
+            }
+            add(Self.layer(named: name, setting: setting.name, text: text), from: name)
+        }
+        for assignment in assignments {
+            let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let source = "--set \(printable(parts[0]))"
+            if parts.count == 2 {
+                add(Self.layer(named: source, setting: parts[0], text: parts[1]), from: source)
+            } else {
+                unreadable.append(
+                    LocatedProblem(source: source, problem: SettingsProblem("expected name=value", path: "", at: .none)))
+            }
+        }
+        for flag in flags {
+            if let layer = SettingsLayer(name: flag.flag, dotted: flag.name, value: flag.value) { layers.append(layer) }
+        }
+
+        // Both kinds at once: a broken --set does not hide a wrong key in the file.
+        var outcome = SettingsReader.read(layers)
+        if !unreadable.isEmpty {
+            if case .problems(let problems) = outcome { unreadable += problems }
+            outcome = .problems(unreadable)
+        }
+        return Loaded(outcome: outcome, file: path, warnings: warnings)
+    }
+
+    /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, if there.
+    static func usualFile(_ environment: [String: String]) -> String? {
+        let user = UserFolders(environment).configuration.map { "\($0)/config.yaml" }
+        return [user, "/etc/larder/config.yaml"].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private static func readFile(_ path: String) -> Result<SettingsLayer, SettingsProblems> {
+        func failure(_ message: String) -> Result<SettingsLayer, SettingsProblems> {
+            var problems = SettingsProblems()
+            problems.add(message, path: "", at: .none)
+            return .failure(problems)
+        }
+        guard let handle = FileHandle(forReadingAtPath: path) else { return failure(String(cString: strerror(errno))) }
+        let data: Data
+        do {
+            data = try handle.read(upToCount: YAMLReader.lengthLimit + 1) ?? Data()
+        } catch {
+            return failure("cannot be read")
+        }
+        guard let text = String(data: data, encoding: .utf8) else { return failure("is not UTF-8") }
+        return Result { () throws(SettingsProblems) in SettingsLayer(name: path, root: try YAMLReader.read(text)) }
+    }
+
+    /// A value given apart from a file: it has no line, so its problems name only the setting.
+    private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {
+        Result { () throws(SettingsProblems) in
+            var problems = SettingsProblems()
+            do throws(SettingsProblems) {
+                let value = try YAMLReader.read(text).withoutPlaces
+                if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }
+                problems.add("expected the name of a setting", path: "", at: .none)
+            } catch {
+                for problem in error.all { problems.add(problem.message, path: problem.path, at: .none) }
+            }
+            throw problems
+        }
+    }
+}
+
+/// The user's folders (XDG base directories), for Larder.
+package struct UserFolders: Sendable {
+    package let configuration: String?
+    package let cache: String?
+
+    package init(_ environment: [String: String]) {
+        func folder(_ variable: String, _ fallback: String) -> String? {
+            // A relative path is invalid by the specification, and is ignored.
+            if let path = environment[variable], path.hasPrefix("/") { return "\(path)/larder" }
+            guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+            return "\(home)/\(fallback)/larder"
+        }
+        configuration = folder("XDG_CONFIG_HOME", ".config")
+        cache = folder("XDG_CACHE_HOME", ".cache")
+    }
+}
+
+extension SettingsNode {
+    /// A single value that stands in no file.
+    static func plain(_ text: String) -> SettingsNode { SettingsNode(.scalar(SettingsScalar(text, isQuoted: true)), at: .none) }
+
+    fileprivate var withoutPlaces: SettingsNode {
+        switch value {
+        case .scalar: SettingsNode(value, at: .none)
+        case .sequence(let nodes): SettingsNode(.sequence(nodes.map(\.withoutPlaces)), at: .none)
+        case .mapping(let entries):
+            SettingsNode(
+                .mapping(entries.map { SettingsNode.Entry(key: $0.key, at: .none, value: $0.value.withoutPlaces) }), at: .none)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// Where requests go when there is an HTTP proxy behind us.
+package struct UpstreamProxyAddress: Equatable, Sendable {
+    package let host: String
+    package let port: UInt16
+    /// `user:password` as written, or `nil`.
+    package let credentials: String?
+
+    package init?(_ text: String) {
+        guard text.hasPrefix("http://") else { return nil }
+        var authority = text.dropFirst(7)
+        if authority.hasSuffix("/") { authority = authority.dropLast() }
+        guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x2F && $0 != 0x3F && $0 != 0x23 && $0 != 0x5C }) else {
+            return nil
+        }
+        if let at = authority.lastIndex(of: "@") {
+            credentials = String(authority[..<at])
+            authority = authority[authority.index(after: at)...]
+        } else {
+            credentials = nil
+        }
+        guard let colon = authority.lastIndex(of: ":"), let port = UInt16(authority[authority.index(after: colon)...]), port > 0
+        else { return nil }
+        var host = authority[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard IPText.normalized(String(host))?.contains(":") == true else { return nil }
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+
+    /// The address without what must not be shown.
+    package var redacted: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "http://\(credentials == nil ? "" : "(redacted)@")\(host):\(port)"
+    }
+}

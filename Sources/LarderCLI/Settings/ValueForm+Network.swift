@@ -1,0 +1,82 @@
+internal import ProxyPolicy
+
+extension ValueForm where Value == ListenAddress {
+    static let listenAddress = text(
+        "an address and a port, such as 127.0.0.1:3180 or [::1]:0",
+        schema: .pattern(#"^(\[[0-9a-fA-F:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"#),
+        parse: { ListenAddress($0) }, show: { .text($0.description) })
+}
+
+extension ValueForm where Value == String {
+    static let path = text(
+        "a path", schema: .object([("type", .string("string")), ("minLength", .number(1))]),
+        parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, show: { .text($0) })
+
+    /// An address, or a range of them with the length of its prefix.
+    static let addressRange = text(
+        "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
+        parse: { IPText.isAddressRange($0) ? $0 : nil }, show: { .text($0) })
+
+    static let upstreamProxy = text(
+        "an HTTP proxy's address, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
+        parse: { UpstreamProxyAddress($0) == nil ? nil : $0 }, show: { .text(UpstreamProxyAddress($0)?.redacted ?? "(redacted)") }
+    )
+}
+
+extension ValueForm where Value == [String: String] {
+    /// `{NAME: ADDRESS}`; names are compared in lower case.
+    static let namesToAddresses = ValueForm(
+        about: "a mapping from host names to addresses",
+        schema: .object([("type", .string("object")), ("additionalProperties", .pattern("^[0-9a-fA-F:.]+$"))]),
+        read: { cursor, problems in
+            guard let entries = cursor.entries(problems: &problems) else { return nil }
+            var addresses: [String: String] = [:]
+            for entry in entries {
+                guard isHostName(entry.key) else {
+                    entry.value.report("expected a host name before the address", to: &problems)
+                    continue
+                }
+                guard let text = entry.value.text(problems: &problems) else { continue }
+                if let address = IPText.normalized(text) {
+                    addresses[entry.key.lowercased()] = address
+                } else {
+                    entry.value.report("expected an IP address, found `\(printable(text))`", to: &problems)
+                }
+            }
+            return addresses
+        },
+        show: { .mapping($0.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) }) })
+
+    private static func isHostName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+    }
+}
+
+extension ValueForm where Value == LarderSettings.TunnelPorts {
+    static let tunnelPorts: ValueForm = {
+        let ports = ValueForm<[Int]>.list(of: .number(1...65_535))
+        return ValueForm(
+            about: "a list of ports, or `any`",
+            schema: .object([("anyOf", .array([ports.schema, .object([("const", .string("any"))])]))]),
+            read: { cursor, problems in
+                if case .scalar(let scalar) = cursor.node.value, scalar.text == "any" { return .any }
+                return ports.read(cursor, &problems).map { .only($0.map { UInt16($0) }) }
+            },
+            show: { value in
+                switch value {
+                case .any: .plain("any")
+                case .only(let numbers): ports.show(numbers.map { Int($0) })
+                }
+            })
+    }()
+}
+
+extension ValueForm where Value == SettingsNode? {
+    /// The rules stay as they were written: `PolicyRuleSet` reads them, and finds what is wrong inside.
+    static let rules = ValueForm(
+        about: "a list of rules, see [policy.md](policy.md)",
+        schema: .object([("type", .string("array")), ("items", .object([("type", .string("object"))]))]),
+        read: { cursor, problems in cursor.list(problems: &problems).map { _ in cursor.node } },
+        show: { $0.map(RedactedRules.show) ?? .list([]) })
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@Suite("The command line")
+struct CommandLineTests {
+    struct Outcome {
+        let code: Int32
+        let output: String
+        let talk: String
+    }
+
+    /// Runs the binary that was built with these tests, with nothing of this machine's settings around it.
+    static func larder(_ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
+        try larder(arguments, environment: environment)
+    }
+
+    static func larder(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appending(path: "larder")
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
+        let output = Pipe()
+        let talk = Pipe()
+        process.standardOutput = output
+        process.standardError = talk
+        try process.run()
+        // Neither stream is longer than a pipe's buffer but the markdown and the completions, which are output: read it first.
+        let outputData = output.fileHandleForReading.readDataToEndOfFile()
+        let talkData = talk.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(
+            code: process.terminationStatus, output: String(decoding: outputData, as: UTF8.self),
+            talk: String(decoding: talkData, as: UTF8.self))
+    }
+
+    @Test("version says what it is, as JSON too")
+    func saysItsVersion() throws {
+        let plain = try Self.larder("version")
+        #expect(plain.code == 0 && plain.output.hasPrefix("larder "))
+        let json = try Self.larder("version", "--json")
+        let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: String]
+        #expect(object?["name"] == "larder" && object?["version"] != nil)
+    }
+
+    @Test("config check: good settings are 0, others are 2 with every place said")
+    func checks() throws {
+        let folder = try TemporaryFolder()
+        let good = try folder.write("loops: 2\n", to: "good.yaml")
+        let outcome = try Self.larder("config", "check", "-c", good)
+        #expect(outcome.code == 0 && outcome.output.hasPrefix("\(good): good") && outcome.talk.isEmpty)
+
+        let bad = try folder.write("loops: 0\nstroe: {}\n", to: "bad.yaml")
+        let refused = try Self.larder("config", "check", "--config", bad)
+        #expect(refused.code == 2 && refused.output.isEmpty)
+        #expect(
+            refused.talk.contains("\(bad):1:8: loops: ")
+                && refused.talk.contains("\(bad):2:1: unknown key `stroe`; did you mean `store`?"))
+    }
+
+    @Test("config show prints what is in force, from every source")
+    func shows() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("loops: 2\nhost_mismatch: deny\n", to: "larder/config.yaml")
+        let outcome = try Self.larder(
+            "config", "show", "--set", "timeouts.idle=5s", environment: ["XDG_CONFIG_HOME": folder.path, "LARDER_LOOPS": "3"])
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("loops: 3\n"))
+        #expect(outcome.output.contains("host_mismatch: deny\n"))
+        #expect(outcome.output.contains("  idle: 5s\n"))
+    }
+
+    @Test("config schema prints JSON")
+    func describes() throws {
+        let outcome = try Self.larder("config", "schema")
+        let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+        #expect(object?["properties"] != nil)
+    }
+
+    @Test(
+        "Wrong usage is 2, help is 0",
+        arguments: [(["bogus"], 2), (["serve", "--lisen", "x"], 2), (["--help"], 0), (["help", "serve"], 0)]
+            as [([String], Int32)])
+    func exitCodes(arguments: [String], code: Int32) throws {
+        let outcome = try Self.larder(arguments)
+        #expect(outcome.code == code)
+        #expect(outcome.output.isEmpty == (code != 0))
+    }
+
+    @Test("T01: serve refuses an address beyond this machine without a list of clients")
+    func refusesToServeAll() throws {
+        let outcome = try Self.larder("serve", "--listen", "0.0.0.0:0", "--store", ":memory:")
+        #expect(outcome.code == 2)
+        #expect(outcome.talk.hasPrefix("--listen: listen: 0.0.0.0:0 can be reached from other machines"))
+    }
+
+    @Test("completions are made for each shell", arguments: ["bash", "zsh", "fish"])
+    func completes(shell: String) throws {
+        let outcome = try Self.larder("completions", shell)
+        #expect(outcome.code == 0 && outcome.output.contains("larder"))
+    }
+}

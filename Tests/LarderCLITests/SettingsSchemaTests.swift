@@ -1,0 +1,113 @@
+import Foundation
+import ProxyPolicy
+import Testing
+
+@testable import LarderCLI
+
+@Suite("The table of settings")
+struct SettingsSchemaTests {
+    /// A value for each setting that is not its default, as YAML, and how it is shown.
+    static let examples: [(name: String, yaml: String, shown: String)] = [
+        ("listen", "[127.0.0.2:0, '[::1]:8080', localhost:1]", #"[127.0.0.2:0, "[::1]:8080", 127.0.0.1:1]"#),
+        ("store.path", "':memory:'", #"":memory:""#),
+        ("store.memory.high", "1.5GiB", "1536MiB"),
+        ("store.memory.low", "1MB", "1000000"),
+        ("store.memory.max_body", "64KiB", "64KiB"),
+        ("store.disk.high", "10GiB", "10GiB"),
+        ("store.disk.low", "1GiB", "1GiB"),
+        ("loops", "3", "3"),
+        ("log.level", "debug", "debug"),
+        ("log.access.path", "/var/log/larder/access.log", "/var/log/larder/access.log"),
+        ("log.access.format", "squid", "squid"),
+        ("log.access.query", "true", "true"),
+        ("limits.request_line", "8KiB", "8KiB"),
+        ("limits.head", "32KiB", "32KiB"),
+        ("limits.fields", "50", "50"),
+        ("limits.chunk_line", "128", "128"),
+        ("limits.trailers", "4KiB", "4KiB"),
+        ("limits.request_body", "1GiB", "1GiB"),
+        ("timeouts.connect", "1500ms", "1500ms"),
+        ("timeouts.first_byte", "2m", "2m"),
+        ("timeouts.idle", "90", "90s"),
+        ("timeouts.total", "1h", "1h"),
+        ("timeouts.client_head", "5s", "5s"),
+        ("timeouts.client_body", "6s", "6s"),
+        ("timeouts.client_idle", "7s", "7s"),
+        ("timeouts.drain", "1s", "1s"),
+        ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
+        ("upstream.connections_per_origin", "2", "2"),
+        ("upstream.connections", "20", "20"),
+        ("upstream.queue", "0", "0"),
+        ("upstream.queue_wait", "1s", "1s"),
+        ("resolve", "{Origin.test: 127.0.0.1, v6.test: '::0001'}", #"{origin.test: 127.0.0.1, v6.test: "::1"}"#),
+        ("tunnel.ports", "any", "any"),
+        ("egress.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
+        ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
+        ("cache.set_cookie", "never", "never"),
+        ("host_mismatch", "deny", "deny"),
+        ("rules", "[{name: a}]", "[{name: a}]"),
+    ]
+
+    static func nested(_ name: String, _ yaml: String) -> String {
+        name.split(separator: ".").reversed().reduce(yaml) { "{\($1): \($0)}" }
+    }
+
+    @Test("There is an example here for every setting")
+    func isComplete() {
+        #expect(Set(Self.examples.map(\.name)) == Set(SettingsSchema.settings.map(\.name)))
+    }
+
+    @Test("Each is read from the file, and shown as it would be written", arguments: examples)
+    func reads(name: String, yaml: String, shown: String) throws {
+        let setting = try #require(SettingsSchema.byName[name])
+        let settings = try settings(Self.nested(name, yaml))
+        #expect(YAMLWriter.inline(setting.show(settings)) == shown)
+        #expect(setting.show(settings) != setting.defaultValue)
+        for other in SettingsSchema.settings where other.name != name {
+            #expect(other.show(settings) == other.defaultValue, "\(name) changed \(other.name)")
+        }
+    }
+
+    @Test("What is shown is read back the same", arguments: examples)
+    func readsBack(name: String, yaml: String, shown: String) throws {
+        let first = try settings(Self.nested(name, yaml))
+        let second = try settings(YAMLWriter.write(first))
+        for setting in SettingsSchema.settings { #expect(setting.show(second) == setting.show(first)) }
+    }
+
+    @Test("Each refuses a value of the wrong kind, with its name and place", arguments: SettingsSchema.settings.map(\.name))
+    func refusesTheWrongKind(name: String) {
+        let found = problems(Self.nested(name, "[[1]]"))
+        // A list of anything is a list of rules here; what stands in it, the rules' own reader says.
+        if name == "rules" { return #expect(found.isEmpty) }
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("larder.yaml:1:") == true)
+        #expect(found.first?.contains(" \(name)") == true)
+    }
+
+    @Test("No two have one name in the environment")
+    func environmentNamesDiffer() {
+        #expect(Set(SettingsSchema.settings.map(\.environmentName)).count == SettingsSchema.settings.count)
+        #expect(SettingsSchema.byName["store.memory.max_body"]?.environmentName == "LARDER_STORE_MEMORY_MAX_BODY")
+    }
+
+    @Test("The JSON Schema is JSON and names every setting")
+    func describesItself() throws {
+        let object = try JSONSerialization.jsonObject(with: Data(SettingsDocumentation.jsonSchema.written().utf8))
+        for setting in SettingsSchema.settings {
+            var node = try #require(object as? [String: Any])
+            for part in setting.parts {
+                let properties = try #require(node["properties"] as? [String: Any])
+                node = try #require(properties[part] as? [String: Any])
+            }
+            #expect(node["description"] as? String == setting.about)
+        }
+    }
+
+    @Test("docs/configuration.md is up to date")
+    func documentationIsUpToDate() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let written = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        #expect(written == SettingsDocumentation.markdown, "make docs")
+    }
+}
