@@ -36,7 +36,7 @@ package struct SettingsCursor: Sendable {
                     suggestion: NearestName.of(entry.key, among: keys))
             }
         }
-        return SettingsMapping(whole: self, values: known)
+        return SettingsMapping(whole: self, values: known, isEmpty: entries.isEmpty)
     }
 
     /// The entries of a mapping with free keys. A key that stands twice is a problem, and the second is left out.
@@ -173,12 +173,14 @@ package struct SettingsMapping: Sendable {
     package let whole: SettingsCursor
     private let values: [String: SettingsCursor]
 
-    init(whole: SettingsCursor, values: [String: SettingsCursor]) {
+    /// Nothing was given at all, not even an unknown key.
+    package let isEmpty: Bool
+
+    init(whole: SettingsCursor, values: [String: SettingsCursor], isEmpty: Bool) {
         self.whole = whole
         self.values = values
+        self.isEmpty = isEmpty
     }
-
-    package var isEmpty: Bool { values.isEmpty }
 
     package subscript(key: String) -> SettingsCursor? { values[key] }
 

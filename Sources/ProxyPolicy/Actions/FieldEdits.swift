@@ -1,0 +1,70 @@
+import HTTPMessage
+
+/// What a rule does to the fields of a request or a response, in this order: `remove`, `default`, `set`, `append`.
+///
+/// Names and values were checked when the settings were read: nothing here can end a field line, frame a message or reach
+/// a field that belongs to one hop (T16, T42).
+package struct FieldEdits: Sendable {
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        case remove
+        /// Only where the message has no such field.
+        case `default`
+        /// In place of all lines of this name.
+        case set
+        /// After the lines of this name that are there.
+        case append
+
+        package var word: String {
+            switch self {
+            case .remove: "remove"
+            case .default: "default"
+            case .set: "set"
+            case .append: "append"
+            }
+        }
+    }
+
+    package struct Edit: Sendable {
+        package let kind: Kind
+        package let name: FieldName
+        /// One line each; none for `remove`.
+        package let values: [FieldValue]
+    }
+
+    package private(set) var edits: [Edit] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { edits.isEmpty }
+
+    /// Edits have to come in the order of `Kind`.
+    mutating func add(_ kind: Kind, _ name: FieldName, _ values: [FieldValue]) {
+        edits.append(Edit(kind: kind, name: name, values: values))
+    }
+
+    package func apply(to fields: inout Fields) {
+        for edit in edits {
+            switch edit.kind {
+            case .remove: Self.remove(edit.name, from: &fields)
+            case .default: if !Self.contains(edit.name, in: fields) { Self.append(edit, to: &fields) }
+            case .set:
+                Self.remove(edit.name, from: &fields)
+                Self.append(edit, to: &fields)
+            case .append: Self.append(edit, to: &fields)
+            }
+        }
+    }
+
+    private static func contains(_ name: FieldName, in fields: Fields) -> Bool {
+        name.known == .other ? fields.index(ofName: name.bytes.span) != nil : fields.contains(name.known)
+    }
+
+    private static func remove(_ name: FieldName, from fields: inout Fields) {
+        guard contains(name, in: fields) else { return }
+        fields.remove { fields, line in name.names(line, of: fields) }
+    }
+
+    private static func append(_ edit: Edit, to fields: inout Fields) {
+        for value in edit.values { fields.append(name: edit.name.bytes.span, value: value.bytes.span) }
+    }
+}

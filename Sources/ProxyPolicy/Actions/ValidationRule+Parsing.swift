@@ -1,0 +1,53 @@
+import HTTPMessage
+
+extension ValidationRule {
+    private static let keys = ["status", "content_type", "replace", "wellformed", "on_failure", "oversize", "max_body"]
+
+    init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
+        self.init()
+        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
+        if mapping.isEmpty { cursor.report("nothing to check: give status, content_type or wellformed", to: &problems) }
+        statuses = mapping["status"].map { cursor in
+            cursor.oneOrMore(problems: &problems).compactMap { Self.statusRange($0, problems: &problems) }
+        }
+        contentTypes = mapping["content_type"].map { cursor in
+            cursor.oneOrMore(problems: &problems).compactMap { Self.mediaType($0, problems: &problems) }
+        }
+        replaces = mapping["replace"]?.boolean(problems: &problems) ?? false
+        bodyCheck = mapping["wellformed"]?.word(among: ["json": .json, "none": .none], problems: &problems)
+        onFailure = mapping["on_failure"]?.word(
+            among: ["block": .block, "annotate": .annotate, "pass": .pass, "stale": .stale], problems: &problems)
+        oversize = mapping["oversize"]?.word(among: ["pass": .pass, "block": .block], problems: &problems)
+        maximumBodyLength = mapping["max_body"]?.byteCount(in: 1...PolicyLimits.checkedBodyLength, problems: &problems)
+        if replaces, statuses == nil, contentTypes == nil {
+            mapping["replace"]?.report("nothing to replace: give status or content_type as well", to: &problems)
+        }
+    }
+
+    private static func statusRange(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> StatusRange? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        let codes = text.split(separator: "-", omittingEmptySubsequences: false).map(code)
+        if codes.count <= 2, let first = codes.first ?? nil, let last = codes.last ?? nil,
+            let range = StatusRange(first, through: last)
+        {
+            return range
+        }
+        cursor.report(
+            "expected a status from 100 to 599 or a range such as 200-299, found `\(SettingsText.quoted(text))`", to: &problems)
+        return nil
+    }
+
+    private static func code(_ text: Substring) -> UInt16? {
+        text.utf8.count == 3 && text.utf8.allSatisfy(ASCII.isDigit) ? UInt16(text) : nil
+    }
+
+    private static func mediaType(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MediaTypePattern? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        if let pattern = MediaTypePattern(text) { return pattern }
+        let hint = text.contains(";") ? " without parameters" : ""
+        cursor.report(
+            "expected a media type such as application/json, text/* or */*+json\(hint), found `\(SettingsText.quoted(text))`",
+            to: &problems)
+        return nil
+    }
+}

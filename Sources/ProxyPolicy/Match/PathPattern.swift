@@ -1,0 +1,171 @@
+import HTTPMessage
+
+/// A glob over a request's path: `*` stands for any bytes within a segment, `**` for any bytes at all, `/**/` also for one
+/// slash. Everything else is compared byte for byte; the query is no part of the path.
+///
+/// Matching is one pass over the path whatever the pattern, by a set of states instead of a trail to go back on. State *i*
+/// means that the first *i* literal bytes of the pattern are matched; a star is a loop on the state at which it stands.
+/// A step for byte *c* moves every state whose next literal is *c* one up and keeps those whose loop takes *c*: two ands,
+/// a shift and two ors for each 64 states.
+package struct PathPattern: Sendable {
+    /// How long a pattern may be, so that its states fit into `States`.
+    package static let longest = 511
+
+    package enum Fault: Error, Equatable {
+        case empty, tooLong
+        /// A path begins with a slash, so a pattern begins with one or with a star.
+        case noLeadingSlash
+        /// `?`, `#`, a blank or a control never stands in a path.
+        case notInPaths(UInt8)
+    }
+
+    /// Matches every path, and so also a request that has none (CONNECT).
+    package let matchesEveryPath: Bool
+    package let text: String
+
+    /// The bytes before the first star: most paths are told apart here.
+    private let prefix: [UInt8]
+    private let shape: Shape
+    private let machine: Machine
+
+    private enum Shape { case literal, literalThenAnything, general }
+
+    package init(_ text: String) throws(Fault) {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.first else { throw .empty }
+        guard bytes.count <= Self.longest else { throw .tooLong }
+        guard first == ASCII.slash || first == Self.star else { throw .noLeadingSlash }
+        for byte in bytes where byte <= ASCII.space || byte == 0x7F || byte == ASCII.question || byte == UInt8(ascii: "#") {
+            throw .notInPaths(byte)
+        }
+        self.text = text
+        machine = Machine(bytes)
+        prefix = Array(bytes.prefix { $0 != Self.star })
+        let rest = bytes.dropFirst(prefix.count)
+        if rest.isEmpty {
+            shape = .literal
+        } else {
+            shape = rest.count > 1 && rest.allSatisfy { $0 == Self.star } ? .literalThenAnything : .general
+        }
+        matchesEveryPath = shape == .literalThenAnything && (prefix.isEmpty || prefix == [ASCII.slash])
+    }
+
+    package func matches(_ path: Span<UInt8>) -> Bool {
+        guard path.count >= prefix.count, path.extracting(0..<prefix.count).equals(prefix.span) else { return false }
+        switch shape {
+        case .literal: return path.count == prefix.count
+        case .literalThenAnything: return true
+        case .general: return machine.accepts(path)
+        }
+    }
+
+    static let star = UInt8(ascii: "*")
+}
+
+extension PathPattern {
+    /// One bit for each number of matched literals, 0 to `longest`.
+    private typealias States = InlineArray<8, UInt64>
+
+    /// Stars next to each other, of which two or more cross slashes.
+    private struct StarRun {
+        let isAcross: Bool
+        /// Then `/**/` is also one slash. Repeated as in `/**/**/` it says no more than once.
+        let standsBetweenSlashes: Bool
+        private(set) var end: Int
+
+        init(in pattern: [UInt8], at start: Int) {
+            end = Self.end(in: pattern, from: start)
+            isAcross = end - start > 1
+            let hasSlashBefore = start > 0 && pattern[start - 1] == ASCII.slash
+            standsBetweenSlashes = isAcross && hasSlashBefore && end < pattern.count && pattern[end] == ASCII.slash
+            while standsBetweenSlashes {
+                let nextEnd = Self.end(in: pattern, from: end + 1)
+                let repeats = nextEnd - end > 2 && nextEnd < pattern.count && pattern[nextEnd] == ASCII.slash
+                guard repeats else { break }
+                end = nextEnd
+            }
+        }
+
+        private static func end(in pattern: [UInt8], from start: Int) -> Int {
+            pattern[start...].firstIndex { $0 != star } ?? pattern.count
+        }
+    }
+
+    private struct Machine: Sendable {
+        private let literalCount: Int
+        private let wordCount: Int
+        /// Which bytes the pattern tells apart: all that do not stand in it share class 0.
+        private var classes = [UInt8](repeating: 0, count: 256)
+        /// For each class, `wordCount` words: the states whose next literal is of this class.
+        private var nextLiteral: [UInt64] = []
+        private var staysInSegment: [UInt64]
+        private var staysAnywhere: [UInt64]
+        /// States at which `**` stands between two slashes: reached by the first, the second may be left out.
+        private var mayBeSkipped: [UInt64]
+
+        init(_ pattern: [UInt8]) {
+            wordCount = (pattern.count { $0 != star } + 64) / 64
+            staysInSegment = Array(repeating: 0, count: wordCount)
+            staysAnywhere = staysInSegment
+            mayBeSkipped = staysInSegment
+            nextLiteral = staysInSegment
+            var classCount = 1
+            var state = 0
+            var index = 0
+            while index < pattern.count {
+                let byte = pattern[index]
+                if byte == star {
+                    let run = StarRun(in: pattern, at: index)
+                    if run.isAcross { Self.set(state, in: &staysAnywhere) } else { Self.set(state, in: &staysInSegment) }
+                    if run.standsBetweenSlashes { Self.set(state, in: &mayBeSkipped) }
+                    index = run.end
+                } else {
+                    if classes[Int(byte)] == 0 {
+                        // At most 255 octets differ from NUL, which no pattern holds: a class number fits.
+                        classes[Int(byte)] = UInt8(classCount)
+                        classCount += 1
+                        nextLiteral += Array(repeating: 0, count: wordCount)
+                    }
+                    nextLiteral[Int(classes[Int(byte)]) * wordCount + state / 64] |= 1 << UInt64(state % 64)
+                    state += 1
+                    index += 1
+                }
+            }
+            literalCount = state
+        }
+
+        func accepts(_ path: Span<UInt8>) -> Bool {
+            var states: States = .init(repeating: 0)
+            states[0] = 1
+            for index in 0..<path.count {
+                if !step(&states, over: path[index]) { return false }
+            }
+            return states[literalCount / 64] >> UInt64(literalCount % 64) & 1 == 1
+        }
+
+        /// - Returns: whether any state is left.
+        private func step(_ states: inout States, over byte: UInt8) -> Bool {
+            let row = Int(classes[Int(byte)]) * wordCount
+            let isSlash = byte == ASCII.slash
+            var left: UInt64 = 0
+            var carry: UInt64 = 0
+            var skipCarry: UInt64 = 0
+            for word in 0..<wordCount {
+                let current = states[word]
+                let advancing = current & nextLiteral[row + word]
+                let advanced = advancing << 1 | carry
+                carry = advancing >> 63
+                let skipping = isSlash ? advanced & mayBeSkipped[word] : 0
+                let staying = current & (isSlash ? staysAnywhere[word] : staysAnywhere[word] | staysInSegment[word])
+                states[word] = advanced | staying | skipping << 1 | skipCarry
+                skipCarry = skipping >> 63
+                left |= states[word]
+            }
+            return left != 0
+        }
+
+        private static func set(_ state: Int, in words: inout [UInt64]) {
+            words[state / 64] |= 1 << UInt64(state % 64)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPMessage
+
+extension RuleCondition {
+    private static let keys = ["host", "port", "scheme", "path", "method"]
+
+    init(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
+        self.init()
+        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return }
+        if mapping.isEmpty {
+            cursor.report("an empty match; leave it out for a rule that holds for every request", to: &problems)
+        }
+        hosts = Self.values(mapping["host"], Self.host, problems: &problems)
+        ports = Self.values(mapping["port"], Self.port, problems: &problems)
+        schemes = Self.values(mapping["scheme"], Self.scheme, problems: &problems)
+        paths = Self.values(mapping["path"], Self.path, problems: &problems)
+        methods = Self.values(mapping["method"], Self.method, problems: &problems)
+    }
+
+    private static func values<Value>(
+        _ cursor: SettingsCursor?, _ read: (SettingsCursor, inout SettingsProblems) -> Value?, problems: inout SettingsProblems
+    ) -> [Value] {
+        cursor?.oneOrMore(problems: &problems).compactMap { read($0, &problems) } ?? []
+    }
+
+    private static func host(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> HostPattern? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        do {
+            return try HostPattern(text)
+        } catch {
+            cursor.report("`\(SettingsText.quoted(text))` is no host: \(error.explanation)", to: &problems)
+            return nil
+        }
+    }
+
+    private static func port(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ClosedRange<UInt16>? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
+            part.utf8.count <= 5 && part.utf8.allSatisfy(ASCII.isDigit) ? UInt16(part) : nil
+        }
+        if ends.count <= 2, let first = ends.first ?? nil, let last = ends.last ?? nil, first >= 1, first <= last {
+            return first...last
+        }
+        cursor.report(
+            "expected a port from 1 to 65535 or a range such as 8000-8999, found `\(SettingsText.quoted(text))`", to: &problems)
+        return nil
+    }
+
+    private static func scheme(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> RequestTarget.Scheme? {
+        cursor.word(among: ["http": .http, "https": .https], problems: &problems)
+    }
+
+    private static func path(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> PathPattern? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        do {
+            return try PathPattern(text)
+        } catch {
+            cursor.report("`\(SettingsText.quoted(text))` is no path: \(error.explanation)", to: &problems)
+            return nil
+        }
+    }
+
+    /// Methods are case-sensitive, so `get` would silently match nothing.
+    private static func method(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MethodName? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        let known = Method.allCases.filter { $0 != .other }.map { "\($0.name)" }
+        let upper = text.uppercased()
+        guard let name = MethodName(text), known.contains(text) || !known.contains(upper) else {
+            let suggestion = known.contains(upper) ? upper : NearestName.of(text, among: known)
+            cursor.report("`\(SettingsText.quoted(text))` is no method", suggestion: suggestion, to: &problems)
+            return nil
+        }
+        return name
+    }
+}
+
+extension HostPattern.Fault {
+    var explanation: String {
+        switch self {
+        case .empty: "a name is missing"
+        case .tooLong: "at most \(HostPattern.longest) characters"
+        case .moreThanHost: "give the host alone, without scheme, path or user"
+        case .port: "the port has a key of its own, `port`"
+        case .starNotInFront: "a star stands for whole labels in front, as in *.example.com"
+        case .emptyLabel: "a label between dots is empty"
+        case .notInHosts(let scalar) where scalar.isASCII: "`\(SettingsText.quoted(String(scalar)))` does not stand in host names"
+        case .notInHosts: "write names beyond ASCII in their xn-- form"
+        }
+    }
+}
+
+extension PathPattern.Fault {
+    var explanation: String {
+        switch self {
+        case .empty: "it is empty"
+        case .tooLong: "at most \(PathPattern.longest) bytes"
+        case .noLeadingSlash: "it begins with a slash, or with a star"
+        case .notInPaths(UInt8(ascii: "?")): "the query is no part of the path"
+        case .notInPaths(UInt8(ascii: "#")): "a fragment is never sent"
+        case .notInPaths: "write blanks and controls as %20 and the like"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPMessage
+
+/// What a rule asks of a request besides its host, which the index has answered already. An empty list asks nothing.
+package struct RuleCondition: Sendable {
+    package var hosts: [HostPattern] = []
+    package var schemes: [RequestTarget.Scheme] = []
+    package var ports: [ClosedRange<UInt16>] = []
+    package var methods: [MethodName] = []
+    package var paths: [PathPattern] = []
+
+    /// A method as rules name it; methods are case-sensitive (RFC 9110 §9.1).
+    package struct MethodName: Equatable, Sendable {
+        package let method: Method
+        package let bytes: [UInt8]
+
+        /// - Returns: `nil` where the text is no token.
+        package init?(_ text: String) {
+            let bytes = Array(text.utf8)
+            guard !bytes.isEmpty, bytes.allSatisfy(ASCII.isTokenCharacter) else { return nil }
+            self.bytes = bytes
+            method = Method(bytes.span)
+        }
+    }
+
+    package init() {}
+
+    var namesHosts: Bool { !hosts.isEmpty && !hosts.contains { $0.kind == .any } }
+
+    /// - Parameter readings: the other readings of the path, looked at as well where the rule denies.
+    func matches(_ request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
+        matchesScheme(of: request) && matchesPort(of: request) && matchesMethod(of: request)
+            && matchesPath(of: request, readings: &readings, denies: denies)
+    }
+
+    /// A tunnel hides what it carries; it counts as https, for which clients ask for one.
+    private func matchesScheme(of request: RequestHead) -> Bool {
+        schemes.isEmpty || schemes.contains(request.target.form == .authority ? .https : request.target.scheme)
+    }
+
+    private func matchesPort(of request: RequestHead) -> Bool {
+        guard !ports.isEmpty else { return true }
+        for range in ports where range.contains(request.target.port) { return true }
+        return false
+    }
+
+    private func matchesMethod(of request: RequestHead) -> Bool {
+        guard !methods.isEmpty else { return true }
+        for name in methods where name.method == request.method {
+            if name.method != .other || request.span(of: request.methodName).equals(name.bytes.span) { return true }
+        }
+        return false
+    }
+
+    private func matchesPath(of request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {
+        guard !paths.isEmpty else { return true }
+        switch request.target.form {
+        case .authority, .asterisk:
+            for pattern in paths where pattern.matchesEveryPath { return true }
+            return false
+        case .origin, .absolute:
+            // An empty path is the root (RFC 9110 §4.2.3).
+            if request.target.path.isEmpty { return matchesPath(Self.root.span, readings: &readings, denies: denies) }
+            return matchesPath(request.span(of: request.target.path), readings: &readings, denies: denies)
+        }
+    }
+
+    private func matchesPath(_ path: Span<UInt8>, readings: inout PathReadings, denies: Bool) -> Bool {
+        for pattern in paths {
+            if pattern.matches(path) { return true }
+            if denies, readings.containsMatch(of: pattern, for: path) { return true }
+        }
+        return false
+    }
+
+    private static let root = [ASCII.slash]
+}

@@ -1,0 +1,71 @@
+import HTTPMessage
+
+/// The rules that matched one request, in storage that is used again for the next: owned by whoever owns the exchange.
+///
+/// It keeps the rule set that filled it, so that settings read anew in the middle of an exchange do not reach that exchange.
+package struct MatchedRules: Sendable {
+    private var ruleSet: PolicyRuleSet?
+    private var numbers: [Int] = []
+    var candidates = RuleNumbers()
+    var readings = PathReadings()
+    private var plan = ValidationPlan()
+    private var validates = false
+
+    package init() {}
+
+    package var isEmpty: Bool { numbers.isEmpty }
+    package var count: Int { numbers.count }
+
+    /// In the order of the settings; the last one denies if the verdict was `deny`.
+    package subscript(index: Int) -> PolicyRule {
+        guard let ruleSet else { preconditionFailure("no rule matched") }
+        return ruleSet.rules[numbers[index]]
+    }
+
+    /// The rule that denied the request, or `nil`.
+    package var denyingRule: PolicyRule? {
+        guard let ruleSet, let last = numbers.last, ruleSet.rules[last].denies else { return nil }
+        return ruleSet.rules[last]
+    }
+
+    /// What is asked of the response, or `nil`.
+    package var validation: ValidationPlan? { validates ? plan : nil }
+
+    /// Has to happen before the key is made and the request's directives are read: what a rule writes counts as the client's.
+    package func editRequest(_ fields: inout Fields) {
+        forEachChange { $0.request.apply(to: &fields) }
+    }
+
+    /// For what is delivered; what is stored stays as the origin server sent it.
+    package func editResponse(_ fields: inout Fields) {
+        forEachChange { $0.response.apply(to: &fields) }
+    }
+
+    package mutating func removeAll() {
+        readings.removeAll()
+        guard !numbers.isEmpty else { return }
+        numbers.removeAll(keepingCapacity: true)
+        ruleSet = nil
+        if validates { plan.removeAll() }
+        validates = false
+    }
+
+    mutating func insert(_ number: Int, of ruleSet: PolicyRuleSet) {
+        if self.ruleSet == nil { self.ruleSet = ruleSet }
+        numbers.append(number)
+    }
+
+    mutating func merge(_ validation: ValidationRule) {
+        validates = true
+        plan.merge(validation)
+    }
+
+    var checksBody: Bool { validates && plan.bodyCheck != .none }
+
+    private func forEachChange(_ body: (PolicyRule.Changes) -> Void) {
+        guard let ruleSet else { return }
+        for number in numbers {
+            if case .change(let changes) = ruleSet.rules[number].action { body(changes) }
+        }
+    }
+}

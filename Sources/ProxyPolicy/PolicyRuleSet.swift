@@ -1,0 +1,102 @@
+import HTTPCaching
+import HTTPMessage
+
+/// All rules of the settings, compiled once; a request is matched against this one immutable value.
+///
+/// Rules hold in the order of the settings: the first matching one that denies ends the list, a later word of the cache takes
+/// the place of an earlier one, edits of fields are done one after the other.
+package final class PolicyRuleSet: Sendable {
+    package let rules: [PolicyRule]
+    private let hosts: HostIndex
+    /// Rules that ask for no host: these are looked at for every request.
+    private let hostless: RuleNumbers
+
+    package static let empty = PolicyRuleSet(rules: [])
+
+    /// Reads the list under `rules`.
+    package convenience init(parsing node: SettingsNode, path: String = "rules") throws(SettingsProblems) {
+        var problems = SettingsProblems()
+        let ruleSet = Self.parse(SettingsCursor(node, path: path), problems: &problems)
+        guard problems.isEmpty, let ruleSet else { throw problems }
+        self.init(rules: ruleSet.rules)
+    }
+
+    /// As the initialiser, for a caller that gathers the problems of a whole file.
+    /// - Returns: `nil` only where something was added to `problems`.
+    package static func parse(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> PolicyRuleSet? {
+        let before = problems.count
+        if cursor.isNull { return .empty }
+        guard let items = cursor.list(problems: &problems) else { return nil }
+        guard items.count <= PolicyLimits.rules else {
+            cursor.report("at most \(PolicyLimits.rules) rules", to: &problems)
+            return nil
+        }
+        var firstPlaces: [String: SettingsPlace] = [:]
+        var rules: [PolicyRule] = []
+        for item in items {
+            guard let rule = PolicyRule(parsing: item, problems: &problems) else { continue }
+            if let first = firstPlaces.updateValue(item.node.place, forKey: rule.name) {
+                item.report("a rule named `\(rule.name)` stands at line \(first.line) already", to: &problems)
+            }
+            rules.append(rule)
+        }
+        return problems.count == before ? PolicyRuleSet(rules: rules) : nil
+    }
+
+    package init(rules: [PolicyRule]) {
+        self.rules = rules
+        hosts = HostIndex(
+            rules.enumerated().lazy.filter { $0.element.condition.namesHosts }
+                .map { (number: $0.offset, patterns: $0.element.condition.hosts) })
+        var hostless = RuleNumbers(count: rules.count)
+        for (number, rule) in rules.enumerated() where !rule.condition.namesHosts { hostless.insert(number) }
+        self.hostless = hostless
+    }
+
+    package var isEmpty: Bool { rules.isEmpty }
+
+    /// What the rules say to this request; `matched` is emptied first.
+    ///
+    /// Nothing is allocated where no rule matches, nor for matching ones once `matched` has grown.
+    package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
+        matched.removeAll()
+        guard !rules.isEmpty else { return .allow(.none) }
+        let host = Self.withoutTrailingDots(request.target.host, of: request)
+        guard !hostless.isEmpty || hosts.containsMatch(of: request.span(of: host)) else { return .allow(.none) }
+        matched.candidates.replace(with: hostless)
+        hosts.insertRules(naming: request.span(of: host), into: &matched.candidates)
+        return evaluate(request, into: &matched)
+    }
+
+    private func evaluate(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
+        var obligations = Obligations.none
+        var words = GatheredCacheWords()
+        var next = matched.candidates.next(from: 0)
+        while let number = next {
+            next = matched.candidates.next(from: number + 1)
+            let rule = rules[number]
+            guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
+            matched.insert(number, of: self)
+            switch rule.action {
+            case .deny: return .deny
+            case .change(let changes):
+                if let cache = changes.cache { words.merge(cache.overrides) }
+                if let validation = changes.validation { matched.merge(validation) }
+                obligations.editsRequest = obligations.editsRequest || !changes.request.isEmpty
+                obligations.editsResponse = obligations.editsResponse || !changes.response.isEmpty
+                obligations.validates = obligations.validates || changes.validation != nil
+            }
+        }
+        obligations.cache = words.overrides
+        obligations.checksBody = matched.checksBody
+        return .allow(obligations)
+    }
+
+    /// `example.com.` names the same host as `example.com`.
+    private static func withoutTrailingDots(_ host: Extent, of request: RequestHead) -> Extent {
+        var count = Int(host.count)
+        let bytes = request.span(of: host)
+        while count > 0, bytes[count - 1] == UInt8(ascii: ".") { count -= 1 }
+        return Extent(offset: Int(host.offset), count: count)
+    }
+}

@@ -1,0 +1,27 @@
+import HTTPCaching
+
+/// What the rules say to a request. Trivial: what it speaks of stands in the `MatchedRules` that were filled with it.
+package enum Verdict: Equatable, Sendable {
+    case allow(Obligations)
+    /// `MatchedRules.denyingRule` has the name and the reason.
+    case deny
+
+    package var isAllowed: Bool { self != .deny }
+}
+
+/// What an allowed request entails.
+package struct Obligations: Equatable, Sendable {
+    package var cache = CacheOverrides.none
+    /// The fields of the request are to be edited: `MatchedRules.editRequest`.
+    package var editsRequest = false
+    /// The fields of the response are to be edited: `MatchedRules.editResponse`.
+    package var editsResponse = false
+    /// The response is to be validated: `MatchedRules.validation`.
+    package var validates = false
+    /// Validation looks into the body too, so a range must be cut from the checked whole.
+    package var checksBody = false
+
+    package init() {}
+
+    package static let none = Obligations()
+}

@@ -1,0 +1,88 @@
+import ProxyPolicy
+import Testing
+
+@Suite("Hosts in rules")
+struct HostPatternTests {
+    struct Row: Sendable {
+        let pattern: String
+        let host: String
+        let matches: Bool
+
+        init(_ pattern: String, _ host: String, _ matches: Bool) {
+            self.pattern = pattern
+            self.host = host
+            self.matches = matches
+        }
+    }
+
+    @Test(
+        "T17: exact, suffix and any; letters of either case, a dot at the end or none",
+        arguments: [
+            Row("example.com", "example.com", true), Row("example.com", "EXAMPLE.Com", true),
+            Row("Example.COM", "example.com", true),
+            Row("example.com", "example.com.", true), Row("example.com.", "example.com", true),
+            Row("example.com", "www.example.com", false), Row("example.com", "example.co", false),
+            Row("example.com", "notexample.com", false), Row("*.example.com", "www.example.com", true),
+            Row("*.example.com", "a.b.EXAMPLE.com.", true), Row("*.example.com", "example.com", false),
+            Row("*.example.com", "notexample.com", false), Row("*.com", "example.com", true), Row("*.com", "com", false),
+            Row("*", "anything", true), Row("*", "[::1]", true), Row("localhost", "localhost", true),
+            Row("127.0.0.1", "127.0.0.1", true), Row("127.0.0.1", "127.0.0.11", false), Row("\"[::1]\"", "[::1]", true),
+            Row("\"::1\"", "[::1]", true), Row("\"[FE80::A]\"", "[fe80::a]", true), Row("\"[::1]\"", "[::2]", false),
+            Row("a_b.example", "a_b.example", true),
+        ])
+    func table(row: Row) throws {
+        let rules = try ruleSet("[{name: n, match: {host: \(row.pattern)}, deny: {}}]")
+        var matched = MatchedRules()
+        for line in ["GET http://\(row.host)/", "GET http://\(row.host):8080/", "CONNECT \(row.host):443"] {
+            #expect(rules.match(try request(line), into: &matched).isAllowed != row.matches, "\(line)")
+        }
+    }
+
+    @Test("The target's host is matched, never the Host field (RFC 9112 §3.2.2)")
+    func hostField() throws {
+        let rules = try ruleSet("[{name: n, match: {host: ignored.example}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://other.example/"), into: &matched).isAllowed)
+    }
+
+    @Test(
+        "What is no host",
+        arguments: [
+            ("", HostPattern.Fault.empty), ("*.", .empty), (".", .empty), ("a..b", .emptyLabel), (".a", .emptyLabel),
+            ("a.*.b", .starNotInFront),
+            ("*a", .starNotInFront), ("http://a", .moreThanHost), ("a/b", .moreThanHost), ("u@a", .moreThanHost), ("a:80", .port),
+            ("[::1]:80", .port), ("a b", .notInHosts(" ")), ("bücher.example", .notInHosts("ü")), ("[::g]", .notInHosts("g")),
+            (String(repeating: "a", count: 254), .tooLong),
+        ])
+    func refused(text: String, fault: HostPattern.Fault) {
+        #expect(throws: fault) { try HostPattern(text) }
+    }
+
+    @Test("Among hundreds of host rules each is found by its host and by no other", arguments: 0..<6 as Range<UInt64>)
+    func index(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let names = Array(Set((0..<400).map { _ in Self.name(&generator) })).sorted()
+        let rules = names.enumerated().map { "{name: r\($0), match: {host: \($1)}, request: {set: {X: a}}}" }
+        let set = try ruleSet("[" + rules.joined(separator: ",") + "]")
+        var matched = MatchedRules()
+        for (number, name) in names.enumerated() {
+            let host = name.hasPrefix("*.") ? "x" + name.dropFirst() : name
+            _ = set.match(try request("GET http://\(host.uppercased())/"), into: &matched)
+            let found = (0..<matched.count).map { matched[$0].name }
+            let expected = names.enumerated().filter { Self.plainMatch($1, host) }.map { "r\($0.offset)" }
+            #expect(found == expected)
+            #expect(found.contains("r\(number)"))
+            _ = set.match(try request("GET http://\(host)x/"), into: &matched)
+            #expect(matched.count == names.count { Self.plainMatch($0, host + "x") })
+        }
+    }
+
+    private static func name(_ generator: inout SeededGenerator) -> String {
+        let labels = (0..<Int.random(in: 1...3, using: &generator)).map { _ in "h\(Int.random(in: 0...40, using: &generator))" }
+        return (Bool.random(using: &generator) ? "*." : "") + labels.joined(separator: ".")
+    }
+
+    private static func plainMatch(_ pattern: String, _ host: String) -> Bool {
+        pattern.hasPrefix("*.") ? host.hasSuffix(pattern.dropFirst()) : host == pattern
+    }
+}

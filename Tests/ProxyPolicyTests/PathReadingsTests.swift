@@ -1,0 +1,57 @@
+import ProxyPolicy
+import Testing
+
+@Suite("Readings of a path by origin servers")
+struct PathReadingsTests {
+    @Test(
+        "T17, T21: no spelling of a path slips past a rule that denies",
+        arguments: [
+            "/admin/x", "/%61dmin/x", "/%61%64%6d%69%6e/x", "/%61%64%6D%69%6E/x", "/admin%2Fx", "/admin%2fx", "/./admin/x",
+            "/a/../admin/x", "/a/%2e%2e/admin/x", "/a/.%2E/admin/x", "/a%2f..%2fadmin/x", "//admin/x", "/%2Fadmin/x",
+            "///admin//x", "/a//../admin/x", "/a//../../admin/x", "/../admin/x", "/../../admin/x", "/a/b/../../admin/./x",
+            // A server that keeps %2F within its segment and one that splits there see different paths.
+            "/a%2fb/../%61dmin/x", "/%61dmin/%2e%2e%2fpublic", "/admin/..%2fpublic", "/admin/x/..",
+        ])
+    func denied(path: String) throws {
+        let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://h\(path)"), into: &matched) == .deny)
+    }
+
+    @Test(
+        "What only resembles it passes",
+        arguments: ["/administrator", "/a/admin/x", "/%2561dmin/x", "/adm", "/admin", "/%zzadmin/"])
+    func allowed(path: String) throws {
+        let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://h\(path)"), into: &matched).isAllowed)
+    }
+
+    @Test("The empty path of an absolute target is the root")
+    func emptyPath() throws {
+        let rules = try ruleSet("[{name: n, match: {path: /}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://h"), into: &matched) == .deny)
+        #expect(rules.match(try request("GET http://h?q"), into: &matched) == .deny)
+        #expect(rules.match(try request("GET http://h/a/.."), into: &matched) == .deny)
+    }
+
+    @Test("Rules that do not deny look at the path as it came")
+    func onlyDenials() throws {
+        let rules = try ruleSet("[{name: n, match: {path: /admin/**}, request: {set: {X: a}}}]")
+        var matched = MatchedRules()
+        _ = rules.match(try request("GET http://h/%61dmin/x"), into: &matched)
+        #expect(matched.isEmpty)
+    }
+
+    @Test("The readings of one request are not those of the next")
+    func reuse() throws {
+        let rules = try ruleSet("[{name: n, match: {path: /admin/**}, deny: {}}]")
+        var matched = MatchedRules()
+        #expect(rules.match(try request("GET http://h/%61dmin/x"), into: &matched) == .deny)
+        #expect(rules.match(try request("GET http://h/%62dmin/x"), into: &matched).isAllowed)
+        let long = String(repeating: "/%61", count: 2000)
+        #expect(rules.match(try request("GET http://h\(long)"), into: &matched).isAllowed)
+        #expect(rules.match(try request("GET http://h/%61dmin/x"), into: &matched) == .deny)
+    }
+}
