@@ -1,0 +1,16 @@
+import HTTPMessage
+
+/// Which addresses may be connected to. Judged on the address really connected, so that no name and no spelling hides one.
+package struct AddressPolicy: Equatable, Sendable {
+    package var denied: [AddressRange]
+
+    package init(denied: [AddressRange]) { self.denied = denied }
+
+    /// Link-local addresses and the metadata services of clouds. Loopback and private ones are a developer's daily bread.
+    package static let standard = AddressPolicy(
+        denied: ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressRange($0) })
+
+    package func permits(_ address: IPAddress) -> Bool {
+        !denied.contains { $0.contains(address) }
+    }
+}

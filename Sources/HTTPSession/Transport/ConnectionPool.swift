@@ -1,0 +1,79 @@
+import EventLoop
+
+/// One server that this loop has to do with: its idle connections, the one used last on top.
+final class Endpoint {
+    let key: PoolKey
+    fileprivate(set) var idle: [UpstreamConnection] = []
+    /// Connections and exchanges that refer to it; at zero it is forgotten.
+    fileprivate var userCount = 0
+
+    init(_ key: PoolKey) { self.key = key }
+}
+
+/// The idle connections of one loop, last in first out for each server, and in order of age over all.
+final class ConnectionPool {
+    private var endpoints: [PoolKey: Endpoint] = [:]
+    /// The endpoint asked for last: most exchanges of a busy time go where the one before went.
+    private var recent: Endpoint?
+    private var oldest: UpstreamConnection?
+    private var newest: UpstreamConnection?
+    private(set) var count = 0
+
+    var endpointCount: Int { endpoints.count }
+    var oldestConnection: UpstreamConnection? { oldest }
+
+    /// The endpoint with this key, counted as used once more.
+    func use(_ key: PoolKey) -> Endpoint {
+        if let recent, recent.key == key {
+            recent.userCount += 1
+            return recent
+        }
+        let endpoint = endpoints[key] ?? Endpoint(key)
+        if endpoint.userCount == 0 { endpoints[key] = endpoint }
+        endpoint.userCount += 1
+        recent = endpoint
+        return endpoint
+    }
+
+    func addUse(of endpoint: Endpoint) { endpoint.userCount += 1 }
+
+    func endUse(of endpoint: Endpoint) {
+        endpoint.userCount -= 1
+        if endpoint.userCount > 0 { return }
+        endpoints[endpoint.key] = nil
+        if recent === endpoint { recent = nil }
+    }
+
+    func insert(_ connection: UpstreamConnection) {
+        connection.endpoint.idle.append(connection)
+        connection.older = newest
+        if let newest { newest.newer = connection } else { oldest = connection }
+        newest = connection
+        count += 1
+    }
+
+    /// Takes the connection used last out of the pool.
+    func take(from endpoint: Endpoint) -> UpstreamConnection? {
+        guard let connection = endpoint.idle.popLast() else { return nil }
+        unlink(connection)
+        return connection
+    }
+
+    func remove(_ connection: UpstreamConnection) {
+        guard let index = connection.endpoint.idle.lastIndex(where: { $0 === connection }) else { return }
+        connection.endpoint.idle.remove(at: index)
+        unlink(connection)
+    }
+
+    func oldestConnection(to key: PoolKey) -> UpstreamConnection? { endpoints[key]?.idle.first }
+
+    private func unlink(_ connection: UpstreamConnection) {
+        let older = connection.older
+        let newer = connection.newer
+        if let older { older.newer = newer } else { oldest = newer }
+        if let newer { newer.older = older } else { newest = older }
+        connection.older = nil
+        connection.newer = nil
+        count -= 1
+    }
+}

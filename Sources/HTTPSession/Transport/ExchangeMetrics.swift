@@ -1,0 +1,18 @@
+import HTTPMessage
+
+/// What an exchange met on its way, for logs and traces. Times are in microseconds.
+package struct ExchangeMetrics: Equatable, Sendable {
+    package var isConnectionReused = false
+    package var isRetried = false
+    /// Time spent waiting for the limits.
+    package var queueTime = 0
+    /// Name look-up and connecting; zero on a reused connection.
+    package var connectTime = 0
+    /// From `open` to the response's first byte.
+    package var firstByteTime = 0
+    package var remoteAddress: IPAddress?
+    package var bytesReceived: UInt64 = 0
+    package var bytesSent: UInt64 = 0
+
+    package init() {}
+}

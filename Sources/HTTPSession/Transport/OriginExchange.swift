@@ -1,0 +1,44 @@
+import HTTPMessage
+
+/// A handle on one exchange with an origin: what the caller may do with it. Confined to the transport's loop.
+///
+/// A value: the object behind it serves one exchange after the other, and a handle whose exchange has ended does nothing.
+package struct OriginExchange: Equatable {
+    let exchange: UpstreamExchange
+    let number: UInt64
+
+    package static func == (left: OriginExchange, right: OriginExchange) -> Bool { left.number == right.number }
+
+    /// Whether its end, failure or cancellation has not come yet.
+    package var isActive: Bool { exchange.number == number && exchange.isActive }
+
+    /// Sends a piece of the request's body, at once or when the connection is ready for it; the bytes are taken in any case.
+    /// May be called right after `open`.
+    /// - Returns: `false` when enough waits in memory: go on after `exchangeIsReadyForBody`.
+    package func sendBody(_ bytes: Span<UInt8>) -> Bool {
+        guard isActive else { return true }
+        return exchange.sendBody(bytes)
+    }
+
+    /// Ends the request's body. A body of known length must be whole by then.
+    package func endBody(trailers: Fields = Fields()) {
+        if isActive { exchange.endBody(trailers: trailers) }
+    }
+
+    /// Stops reading from the origin, after the piece that is being delivered (at most 64 KiB).
+    package func pauseReading() {
+        if isActive { exchange.setPaused(true) }
+    }
+
+    package func resumeReading() {
+        if isActive { exchange.setPaused(false) }
+    }
+
+    /// Ends the exchange at once and closes its connection. The delegate hears nothing any more.
+    package func cancel() {
+        if isActive { exchange.cancel() }
+    }
+
+    /// What the exchange has met so far. Good until the callback that reports its end returns.
+    package var metrics: ExchangeMetrics { exchange.number == number ? exchange.metrics : ExchangeMetrics() }
+}

@@ -1,0 +1,20 @@
+import HTTPMessage
+import HTTPWire
+
+/// Hears what an exchange with an origin brings. Called on the transport's loop, never from within `Transport.open`.
+///
+/// Heads in order: any number of informational ones within the limit, one final; then body pieces; then either the end or
+/// a failure, after which nothing more comes. Nothing comes after `cancel`.
+package protocol OriginExchangeDelegate: AnyObject {
+    func exchange(_ exchange: OriginExchange, didReceiveInformational head: borrowing ResponseHead)
+    /// The head may be taken (by swapping in an empty one); what is left in its place is used again.
+    func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming)
+    /// The bytes stand in a buffer that the next read overwrites.
+    func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>)
+    /// The response is complete. The trailer fields are empty unless the body was chunked.
+    func exchange(_ exchange: OriginExchange, didEndWithTrailers trailers: borrowing Fields)
+    /// The response is not complete, or there is none.
+    func exchange(_ exchange: OriginExchange, didFailWith error: TransportError)
+    /// More of the request's body is welcome, after `sendBody` had answered `false`.
+    func exchangeIsReadyForBody(_ exchange: OriginExchange)
+}

@@ -1,0 +1,29 @@
+import HTTPMessage
+
+/// Bytes that wait to be sent, in order.
+struct OutputBuffer {
+    private(set) var bytes: [UInt8] = []
+    private(set) var start = 0
+
+    var count: Int { bytes.count - start }
+    var isEmpty: Bool { start == bytes.count }
+
+    @_lifetime(borrow self)
+    func pending() -> Span<UInt8> { bytes.span.extracting(start..<bytes.count) }
+
+    mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
+
+    /// Lets `body` write to the end.
+    mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
+
+    mutating func consume(_ count: Int) {
+        start += count
+        if start == bytes.count { removeAll() }
+    }
+
+    /// Keeps storage of a usual head's size for the next use.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 16 * 1024)
+        start = 0
+    }
+}

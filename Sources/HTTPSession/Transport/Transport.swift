@@ -1,0 +1,248 @@
+import EventLoop
+import HTTPMessage
+import HTTPWire
+
+/// Exchanges with origins over pooled connections: one for each loop, and confined to it.
+///
+/// libcurl connects (`Connector`), HTTPWire frames, and the pool of idle connections is kept here. Limits over all loops stand in
+/// the `UpstreamBudgets` they share. `close` must be called before the transport is let go.
+package final class Transport {
+    package let configuration: TransportConfiguration
+    let loop: EventLoop
+    let budgets: UpstreamBudgets
+    let pool = ConnectionPool()
+    /// Where every read of this loop goes: a head's kept beginning and one read behind it.
+    let readBuffer: UnsafeMutableRawBufferPointer
+    var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
+
+    static let readLength = 64 * 1024
+    private static let spareExchangeLimit = 1024
+
+    private let connector: Connector
+    private var port: Port<BudgetMessage>?
+    private var member = 0
+    private var exchanges: [UpstreamExchange] = []
+    private var spare: [UpstreamExchange] = []
+    private var nextNumber: UInt64 = 1
+    private var waiting: [UInt64: UpstreamExchange] = [:]
+    /// Exchanges that gave up while their grant was on its way.
+    private var orphans: [UInt64: PoolKey] = [:]
+    private var connectionCount = 0
+    private var sweepTimer: TimerID?
+    private var isSweepPlanned = false
+    private var isClosed = false
+
+    package init(loop: EventLoop, configuration: TransportConfiguration, budgets: UpstreamBudgets) {
+        self.loop = loop
+        self.configuration = configuration
+        self.budgets = budgets
+        connector = Connector(loop: loop, addresses: configuration.addresses)
+        readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
+        let port = loop.port { [weak self] (message: BudgetMessage) in self?.handle(message) }
+        self.port = port
+        member = budgets.join(port)
+        sweepTimer = loop.makeTimer(Sweeper(self))
+    }
+
+    deinit {
+        precondition(isClosed, "a transport is closed on its loop before it is let go")
+        readBuffer.deallocate()
+    }
+
+    /// Begins an exchange. The delegate is kept until its end, and never called before `open` returns.
+    package func open(_ request: UpstreamRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
+        let exchange = spare.popLast() ?? makeExchange()
+        let number = nextNumber
+        nextNumber += 1
+        exchange.begin(request, number: number, delegate: delegate)
+        return OriginExchange(exchange: exchange, number: number)
+    }
+
+    /// Begins to open a tunnel to this host and port; the origin's scheme does not matter.
+    package func openTunnel(to origin: Origin, delegate: any TunnelDelegate) -> TunnelOpening {
+        let tunnel = TunnelOpening(self, delegate: delegate)
+        tunnel.begin(to: origin, milliseconds: configuration.timeouts.connect)
+        return tunnel
+    }
+
+    /// Fails what is under way with `transportClosed` and closes every connection. Nothing may be opened after it.
+    package func close() {
+        if isClosed { return }
+        isClosed = true
+        for exchange in exchanges where exchange.isActive { exchange.fail(.transportClosed) }
+        for tunnel in Array(tunnels.values) { tunnel.fail(.transportClosed) }
+        closeIdleConnections()
+        for exchange in exchanges { exchange.discard() }
+        exchanges = []
+        spare = []
+        // Grants on their way will find the port closed.
+        for key in orphans.values { budgets.release(key) }
+        orphans = [:]
+        connector.close()
+        if let port { loop.close(port) }
+        port = nil
+        budgets.leave(member)
+        if let sweepTimer { loop.removeTimer(sweepTimer) }
+        sweepTimer = nil
+    }
+
+    package func closeIdleConnections() {
+        while let connection = pool.oldestConnection { discard(connection) }
+    }
+
+    /// This loop's connections (idle ones among them) and waiting exchanges.
+    package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
+
+    // MARK: Exchanges
+
+    private func makeExchange() -> UpstreamExchange {
+        let exchange = UpstreamExchange(self)
+        exchange.index = exchanges.count
+        exchanges.append(exchange)
+        return exchange
+    }
+
+    func recycle(_ exchange: UpstreamExchange) {
+        if isClosed { return }
+        if spare.count < Self.spareExchangeLimit { return spare.append(exchange) }
+        exchange.discard()
+        exchanges.swapAt(exchange.index, exchanges.count - 1)
+        exchanges[exchange.index].index = exchange.index
+        exchanges.removeLast()
+    }
+
+    /// Why nothing may be sent to this origin, or `nil`.
+    func refusal(of origin: Origin) -> TransportError? {
+        if isClosed { return .transportClosed }
+        guard configuration.gate.isOpen else { return .egressClosed }
+        guard origin.scheme == .http else { return .httpsNotSupported }
+        guard origin.hasPlainHost else { return .malformedHost }
+        // Behind a proxy no address is connected to here, so what the host says has to do.
+        return configuration.proxy == nil ? nil : refusalByName(origin)
+    }
+
+    func refusalOfTunnel(to origin: Origin) -> TransportError? {
+        if isClosed { return .transportClosed }
+        guard configuration.gate.isOpen else { return .egressClosed }
+        guard origin.hasPlainHost else { return .malformedHost }
+        return refusalByName(origin)
+    }
+
+    private func refusalByName(_ origin: Origin) -> TransportError? {
+        let host = Array(origin.host.utf8)
+        guard let address = IPAddress(asLookedUp: host.span) else { return nil }
+        return configuration.addresses.permits(address) ? nil : .destinationProhibited(address)
+    }
+
+    // MARK: Connections
+
+    func use(_ origin: Origin) -> Endpoint {
+        guard let proxy = configuration.proxy else { return pool.use(PoolKey(direct: origin)) }
+        return pool.use(PoolKey(forwardingProxy: proxy))
+    }
+
+    /// Counts one more connection, at the cost of the oldest idle one where all are too many.
+    func acquire(_ key: PoolKey) -> Bool {
+        if budgets.acquire(key) { return true }
+        guard budgets.isFull(for: key), let oldest = pool.oldestConnection else { return false }
+        discard(oldest)
+        return budgets.acquire(key)
+    }
+
+    func connect(to key: PoolKey, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+        let target = ConnectTarget(
+            host: key.origin.host, port: key.origin.port, address: configuration.resolve[key.origin.host],
+            tunnelProxy: key.tunnelProxy)
+        return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
+    }
+
+    func connectTunnel(to origin: Origin, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+        let target = ConnectTarget(
+            host: origin.host, port: origin.port, address: configuration.proxy == nil ? configuration.resolve[origin.host] : nil,
+            tunnelProxy: configuration.proxy)
+        return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
+    }
+
+    func didOpen(_ connection: UpstreamConnection) {
+        connectionCount += 1
+        pool.addUse(of: connection.endpoint)
+    }
+
+    func didClose(_ connection: UpstreamConnection) {
+        connectionCount -= 1
+        pool.endUse(of: connection.endpoint)
+        budgets.release(connection.endpoint.key)
+    }
+
+    /// An exchange has done with its connection.
+    func becameIdle(_ connection: UpstreamConnection) {
+        if isClosed { return connection.close() }
+        if budgets.hasWaiters {
+            switch budgets.settle(afterUseOf: connection.endpoint.key, member: member) {
+            case .keep: break
+            case .close: return connection.close()
+            case .handOver(let ticket):
+                if let exchange = waiting.removeValue(forKey: ticket) { return exchange.granted(connection) }
+            }
+        }
+        if connection.endpoint.idle.count >= configuration.idleConnectionsPerOrigin { return connection.close() }
+        connection.idleSince = loop.now
+        pool.insert(connection)
+        if pool.count > configuration.idleConnections, let oldest = pool.oldestConnection { discard(oldest) }
+        planSweep()
+    }
+
+    func idleConnectionStirred(_ connection: UpstreamConnection) { discard(connection) }
+
+    private func discard(_ connection: UpstreamConnection) {
+        pool.remove(connection)
+        connection.close()
+    }
+
+    private func planSweep() {
+        guard !isSweepPlanned, let oldest = pool.oldestConnection, let sweepTimer else { return }
+        isSweepPlanned = true
+        loop.setTimer(sweepTimer, at: oldest.idleSince.advanced(milliseconds: configuration.idleConnectionMilliseconds))
+    }
+
+    fileprivate func sweep() {
+        isSweepPlanned = false
+        while let oldest = pool.oldestConnection,
+            oldest.idleSince.advanced(milliseconds: configuration.idleConnectionMilliseconds) <= loop.now
+        {
+            discard(oldest)
+        }
+        planSweep()
+    }
+
+    // MARK: Waiting for the limits
+
+    func enqueue(_ exchange: UpstreamExchange, for key: PoolKey) -> UInt64? {
+        guard let ticket = budgets.wait(for: key, member: member) else { return nil }
+        waiting[ticket] = exchange
+        return ticket
+    }
+
+    /// Takes an exchange out of the queue; a grant that is on its way is given back when it comes.
+    func dequeue(_ ticket: UInt64, key: PoolKey) {
+        waiting[ticket] = nil
+        if !budgets.giveUp(ticket, key: key) { orphans[ticket] = key }
+    }
+
+    private func handle(_ message: BudgetMessage) {
+        switch message {
+        case .granted(let ticket):
+            if let exchange = waiting.removeValue(forKey: ticket) { return exchange.granted() }
+            if let key = orphans.removeValue(forKey: ticket) { budgets.release(key) }
+        case .releaseIdle(let key):
+            let connection = if let key { pool.oldestConnection(to: key) } else { pool.oldestConnection }
+            if let connection { discard(connection) }
+        }
+    }
+}
+
+private final class Sweeper: TimerHandler {
+    private weak var transport: Transport?
+    init(_ transport: Transport) { self.transport = transport }
+    func deadlinePassed(_ timer: TimerID) { transport?.sweep() }
+}

@@ -1,0 +1,21 @@
+import HTTPMessage
+import HTTPWire
+
+/// What a transport is told once, when it is made.
+package struct TransportConfiguration: Sendable {
+    package var timeouts = UpstreamTimeouts()
+    package var limits = ParseLimits()
+    package var proxy: UpstreamProxy?
+    /// Names that are not looked up but connected to a fixed address. Names in lower case.
+    package var resolve: [String: IPAddress] = [:]
+    package var addresses = AddressPolicy.standard
+    package var gate = EgressGate()
+    /// Idle connections kept for one origin, and for all, by each loop.
+    package var idleConnectionsPerOrigin = 64
+    package var idleConnections = 512
+    package var idleConnectionMilliseconds = 60_000
+    /// Bytes of a request's body that wait in memory before the caller is told to wait.
+    package var requestBufferLength = 64 * 1024
+
+    package init() {}
+}

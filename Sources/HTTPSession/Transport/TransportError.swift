@@ -1,0 +1,74 @@
+import HTTPMessage
+import HTTPWire
+
+/// Why an exchange with an origin, or a tunnel to one, came to nothing or to a part.
+package enum TransportError: Error, Equatable, Sendable {
+    /// Nothing may leave at present.
+    case egressClosed
+    /// https origins wait for the trust policy.
+    case httpsNotSupported
+    /// The host is neither a name nor an address.
+    case malformedHost
+    case nameNotResolved
+    /// The address policy forbids every address that could be tried; this is the first.
+    case destinationProhibited(IPAddress)
+    case connectionRefused
+    /// Any other failure to connect, with `errno` where there was one.
+    case connectionFailed(code: Int32)
+    /// The upstream proxy refused a tunnel with this status, or zero where it gave none.
+    case tunnelRefused(status: Int)
+    case queueFull
+    case timedOut(TimeoutPhase)
+    /// The connection ended before the first byte of a response.
+    case closedBeforeResponse
+    /// The connection ended within a response's head.
+    case closedInHead
+    case malformedResponse(ResponseParseError)
+    case malformedBody(BodyDecodeError)
+    /// The connection ended before the body did: what came is not the whole (RFC 9112 §8).
+    case incompleteBody
+    /// The caller ended a request's body before its announced length.
+    case requestBodyTooShort
+    /// No descriptor, no memory.
+    case outOfResources(code: Int32)
+    /// The transport was closed.
+    case transportClosed
+
+    /// The word for logs and `Proxy-Status` details.
+    package var reason: StaticString {
+        switch self {
+        case .egressClosed: "egress_closed"
+        case .httpsNotSupported: "https_not_supported"
+        case .malformedHost: "malformed_host"
+        case .nameNotResolved: "name_not_resolved"
+        case .destinationProhibited: "destination_ip_prohibited"
+        case .connectionRefused: "connection_refused"
+        case .connectionFailed: "connection_failed"
+        case .tunnelRefused: "tunnel_refused"
+        case .queueFull: "queue_full"
+        case .timedOut(let phase): phase.reason
+        case .closedBeforeResponse: "closed_before_response"
+        case .closedInHead: "closed_in_head"
+        case .malformedResponse(let error): error.reason
+        case .malformedBody(let error): error.reason
+        case .incompleteBody: "incomplete_body"
+        case .requestBodyTooShort: "request_body_too_short"
+        case .outOfResources: "out_of_resources"
+        case .transportClosed: "transport_closed"
+        }
+    }
+}
+
+extension TimeoutPhase {
+    package var reason: StaticString {
+        switch self {
+        case .queue: "queue_timeout"
+        case .nameLookUp: "name_look_up_timeout"
+        case .connect: "connect_timeout"
+        case .sending: "send_timeout"
+        case .firstByte: "first_byte_timeout"
+        case .idle: "idle_timeout"
+        case .total: "total_timeout"
+        }
+    }
+}

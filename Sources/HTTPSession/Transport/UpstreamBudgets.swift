@@ -1,0 +1,192 @@
+import EventLoop
+import Synchronization
+
+/// What the budgets tell a transport on its loop.
+enum BudgetMessage: Sendable {
+    /// A connection may be opened for the waiting exchange with this ticket; it is counted already.
+    case granted(ticket: UInt64)
+    /// An exchange elsewhere waits: an idle connection to this server (or any, for `nil`) should be closed.
+    case releaseIdle(PoolKey?)
+}
+
+/// How many connections all loops together may have, and the queue of those who wait for one. Shared by all loops.
+///
+/// Asked when a connection is opened or closed, never by an exchange on a pooled connection (which reads one relaxed atomic).
+/// Waiting is fair: round robin over origins, first come first served within one. The queue's length is bounded, and each
+/// waiter keeps its own deadline.
+package final class UpstreamBudgets: Sendable {
+    package let connectionLimit: Int
+    package let connectionLimitPerOrigin: Int
+    package let queueLengthLimit: Int
+
+    private struct Waiter {
+        let ticket: UInt64
+        let member: Int
+    }
+
+    private struct Books {
+        var total = 0
+        var perKey: [PoolKey: Int] = [:]
+        var queues: [PoolKey: [Waiter]] = [:]
+        /// The servers waited for, the next to be served first.
+        var ring: [PoolKey] = []
+        var waiterCount = 0
+        var nextTicket: UInt64 = 1
+        var members: [Port<BudgetMessage>?] = []
+    }
+
+    private let books = Mutex(Books())
+    private let waiters = Atomic(0)
+
+    package init(connections: Int = 1024, connectionsPerOrigin: Int = 64, queueLength: Int = 1024) {
+        connectionLimit = connections
+        connectionLimitPerOrigin = connectionsPerOrigin
+        queueLengthLimit = queueLength
+    }
+
+    /// Connections open or being opened, and exchanges waiting.
+    package var statistics: (connections: Int, waiting: Int) { books.withLock { ($0.total, $0.waiterCount) } }
+
+    var hasWaiters: Bool { waiters.load(ordering: .relaxed) > 0 }
+
+    // MARK: Members
+
+    func join(_ port: Port<BudgetMessage>) -> Int {
+        books.withLock { books in
+            books.members.append(port)
+            return books.members.count - 1
+        }
+    }
+
+    /// Its waiters must have given up before.
+    func leave(_ member: Int) {
+        books.withLock { $0.members[member] = nil }
+    }
+
+    // MARK: Connections
+
+    /// Counts a connection about to be opened; `false` where a limit is reached.
+    func acquire(_ key: PoolKey) -> Bool {
+        books.withLock { books in
+            guard permits(key, books: books) else { return false }
+            Self.count(key, in: &books)
+            return true
+        }
+    }
+
+    /// Whether it is the limit for all that is in the way, so that closing any idle connection would help.
+    func isFull(for key: PoolKey) -> Bool {
+        books.withLock { $0.total >= connectionLimit }
+    }
+
+    /// Counts a connection as closed, and lets the next waiter open one.
+    func release(_ key: PoolKey) {
+        let grant: (port: Port<BudgetMessage>, ticket: UInt64)? = books.withLock { books in
+            books.total -= 1
+            let left = (books.perKey[key] ?? 1) - 1
+            books.perKey[key] = left == 0 ? nil : left
+            return takeNext(from: &books)
+        }
+        grant?.port.send(.granted(ticket: grant?.ticket ?? 0))
+    }
+
+    // MARK: Waiting
+
+    /// Joins the queue. Others are asked for an idle connection.
+    /// - Returns: a ticket, or `nil` when the queue is full.
+    func wait(for key: PoolKey, member: Int) -> UInt64? {
+        let (ticket, others, wanted): (UInt64?, [Port<BudgetMessage>], PoolKey?) = books.withLock { books in
+            guard books.waiterCount < queueLengthLimit else { return (nil, [], nil) }
+            let ticket = books.nextTicket
+            books.nextTicket += 1
+            if books.queues[key] == nil { books.ring.append(key) }
+            books.queues[key, default: []].append(Waiter(ticket: ticket, member: member))
+            changeWaiterCount(by: 1, in: &books)
+            var others: [Port<BudgetMessage>] = []
+            for (index, port) in books.members.enumerated() where index != member {
+                if let port { others.append(port) }
+            }
+            return (ticket, others, books.total >= connectionLimit ? nil : key)
+        }
+        for other in others { other.send(.releaseIdle(wanted)) }
+        return ticket
+    }
+
+    /// Leaves the queue.
+    /// - Returns: `false` when the ticket was granted already, and the grant is on its way.
+    func giveUp(_ ticket: UInt64, key: PoolKey) -> Bool {
+        books.withLock { books in
+            guard let index = books.queues[key]?.firstIndex(where: { $0.ticket == ticket }) else { return false }
+            books.queues[key]?.remove(at: index)
+            if books.queues[key]?.isEmpty == true { removeQueue(key, from: &books) }
+            changeWaiterCount(by: -1, in: &books)
+            return true
+        }
+    }
+
+    enum Settlement: Equatable {
+        /// Nobody can use what this connection holds.
+        case keep
+        /// This loop's exchange with that ticket is next, and takes the connection as it is.
+        case handOver(ticket: UInt64)
+        /// Another one is next: closing the connection lets it open its own.
+        case close
+    }
+
+    /// What to do with a connection whose exchange has ended, while others wait.
+    func settle(afterUseOf key: PoolKey, member: Int) -> Settlement {
+        books.withLock { books in
+            for (place, candidate) in books.ring.enumerated() {
+                let count = (books.perKey[candidate] ?? 0) - (candidate == key ? 1 : 0)
+                guard candidate.isForwardingProxy || count < connectionLimitPerOrigin else { continue }
+                guard candidate == key, let waiter = books.queues[candidate]?.first, waiter.member == member else {
+                    return .close
+                }
+                take(at: place, from: &books)
+                return .handOver(ticket: waiter.ticket)
+            }
+            return .keep
+        }
+    }
+
+    // MARK: Books
+
+    private func permits(_ key: PoolKey, books: Books) -> Bool {
+        guard books.total < connectionLimit else { return false }
+        return key.isForwardingProxy || books.perKey[key] ?? 0 < connectionLimitPerOrigin
+    }
+
+    private static func count(_ key: PoolKey, in books: inout Books) {
+        books.total += 1
+        books.perKey[key, default: 0] += 1
+    }
+
+    /// Takes the next waiter that the limits allow a connection, and counts that.
+    private func takeNext(from books: inout Books) -> (port: Port<BudgetMessage>, ticket: UInt64)? {
+        guard let place = books.ring.firstIndex(where: { permits($0, books: books) }) else { return nil }
+        let key = books.ring[place]
+        guard let waiter = take(at: place, from: &books), let port = books.members[waiter.member] else { return nil }
+        Self.count(key, in: &books)
+        return (port, waiter.ticket)
+    }
+
+    /// Takes the first waiter of the server at this place of the ring, which then goes to the ring's end.
+    @discardableResult
+    private func take(at place: Int, from books: inout Books) -> Waiter? {
+        let key = books.ring.remove(at: place)
+        guard let waiter = books.queues[key]?.removeFirst() else { return nil }
+        if books.queues[key]?.isEmpty == true { books.queues[key] = nil } else { books.ring.append(key) }
+        changeWaiterCount(by: -1, in: &books)
+        return waiter
+    }
+
+    private func removeQueue(_ key: PoolKey, from books: inout Books) {
+        books.queues[key] = nil
+        books.ring.removeAll { $0 == key }
+    }
+
+    private func changeWaiterCount(by change: Int, in books: inout Books) {
+        books.waiterCount += change
+        waiters.store(books.waiterCount, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,240 @@
+import CLinux
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+
+/// A connection to a server, and the reading of responses from it. Confined to its loop.
+///
+/// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. In `idle` whatever the
+/// server does ends the connection: nothing it sends unasked may be taken for the answer to a later request.
+///
+/// The plain socket's `recv` and `send` stand in `receive` and `send(_:)` alone, where a TLS connection will have its own.
+final class UpstreamConnection: EventHandler {
+    private enum State { case idle, head, body, closed }
+
+    let endpoint: Endpoint
+    let remoteAddress: IPAddress?
+    private(set) var exchange: UpstreamExchange?
+    /// When it was last put into the pool.
+    var idleSince = MonotonicTime(nanoseconds: 0)
+    /// Neighbours in the pool's order of age.
+    var newer: UpstreamConnection?
+    unowned(unsafe) var older: UpstreamConnection?
+
+    private unowned let transport: Transport
+    private let descriptor: Int32
+    private var registration: Registration?
+    private var state = State.idle
+    private var parser: ResponseParser
+    private var head = ResponseHead()
+    private var decoder: BodyDecoder
+    /// The beginning of a head that has not come whole.
+    private var partialHead: [UInt8] = []
+    private var allowsReuse = false
+    private var informationalCount = 0
+    private var isPaused = false
+    private var wantsToWrite = false
+
+    /// Takes the descriptor over. The caller has counted the connection in the budgets.
+    init(_ transport: Transport, endpoint: Endpoint, descriptor: Int32, remoteAddress: IPAddress?) throws(SystemError) {
+        self.transport = transport
+        self.endpoint = endpoint
+        self.descriptor = descriptor
+        self.remoteAddress = remoteAddress
+        parser = ResponseParser(limits: transport.configuration.limits)
+        decoder = BodyDecoder(framing: .none, limits: transport.configuration.limits)
+        do {
+            registration = try transport.loop.register(descriptor, [.read, .peerClose], handler: self)
+        } catch {
+            Glibc.close(descriptor)
+            state = .closed
+            throw error
+        }
+        transport.didOpen(self)
+    }
+
+    deinit { assert(state == .closed, "a connection must be closed by its owner") }
+
+    /// Begins to wait for the response to the exchange's request.
+    func begin(_ exchange: UpstreamExchange) {
+        precondition(state == .idle, "a connection carries one exchange at a time")
+        self.exchange = exchange
+        state = .head
+        informationalCount = 0
+    }
+
+    /// Closes the socket. Its exchange, if any, hears nothing of it.
+    func close() {
+        guard state != .closed else { return }
+        state = .closed
+        exchange = nil
+        if let registration { transport.loop.deregister(registration) }
+        registration = nil
+        Glibc.close(descriptor)
+        transport.didClose(self)
+    }
+
+    // MARK: Sending
+
+    enum SendResult { case bytes(Int), wouldBlock, failed }
+
+    func send(_ bytes: Span<UInt8>) -> SendResult {
+        let count = bytes.withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, larder_msg_nosignal | larder_msg_dontwait)
+        }
+        if count >= 0 { return .bytes(count) }
+        return errno == EAGAIN || errno == EINTR ? .wouldBlock : .failed
+    }
+
+    func setWriting(_ isWriting: Bool) {
+        if wantsToWrite == isWriting { return }
+        wantsToWrite = isWriting
+        updateInterest()
+    }
+
+    // MARK: Receiving
+
+    func setPaused(_ paused: Bool) {
+        if isPaused == paused { return }
+        isPaused = paused
+        updateInterest()
+    }
+
+    func ready(_ events: ReadyEvents) {
+        guard let exchange else {
+            // The server closed an idle connection, or sent what nobody asked for.
+            transport.idleConnectionStirred(self)
+            return
+        }
+        if events.contains(.writable) {
+            exchange.flush()
+            guard self.exchange === exchange else { return }
+        }
+        // A hang-up or failure is reported whatever the interest is, so it is taken note of even while paused.
+        let isReadable = !events.isDisjoint(with: [.readable, .peerClosed]) && !isPaused
+        if isReadable || !events.isDisjoint(with: [.hungUp, .failed]) { receive(for: exchange) }
+    }
+
+    private func updateInterest() {
+        guard let registration else { return }
+        var interest: Interest = isPaused ? [] : [.read, .peerClose]
+        if wantsToWrite { interest.insert(.write) }
+        transport.loop.modify(registration, interest)
+    }
+
+    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
+    private func receive(for exchange: UpstreamExchange) {
+        let kept = partialHead.count
+        let buffer = transport.readBuffer
+        if kept > 0 { partialHead.withUnsafeBytes { buffer.baseAddress?.copyMemory(from: $0.baseAddress!, byteCount: kept) } }
+        let count = recv(descriptor, buffer.baseAddress! + kept, Transport.readLength, larder_msg_dontwait)
+        if count > 0 {
+            exchange.didReceive(count)
+            process(UnsafeRawBufferPointer(rebasing: buffer[0..<kept + count]).bytes, for: exchange)
+        } else if count == 0 {
+            inputEnded(for: exchange)
+        } else if errno != EAGAIN && errno != EINTR {
+            inputFailed(for: exchange)
+        }
+    }
+
+    private func process(_ input: RawSpan, for exchange: UpstreamExchange) {
+        var offset = 0
+        while true {
+            switch state {
+            case .head:
+                let rest = input.extracting(offset..<input.byteCount)
+                let length: Int?
+                do throws(ResponseParseError) { length = try parser.parse(rest, into: &head) } catch {
+                    return exchange.fail(.malformedResponse(error))
+                }
+                guard let length else { return keep(rest) }
+                offset += length
+                guard receivedHead(for: exchange) else { return }
+            case .body:
+                let step: BodyStep
+                do throws(BodyDecodeError) { step = try decoder.next(input, from: offset) } catch {
+                    return exchange.fail(.malformedBody(error))
+                }
+                switch step {
+                case .data(let range):
+                    offset = range.upperBound
+                    exchange.didReceiveBody(Span<UInt8>(_bytes: input.extracting(range)))
+                    guard self.exchange === exchange else { return }
+                case .needMore:
+                    return
+                case .end(let consumed):
+                    return finish(exchange, isAllConsumed: consumed == input.byteCount)
+                }
+            case .idle, .closed:
+                return
+            }
+        }
+    }
+
+    /// - Returns: whether to go on with what follows the head.
+    private func receivedHead(for exchange: UpstreamExchange) -> Bool {
+        if !partialHead.isEmpty { partialHead.removeAll(keepingCapacity: partialHead.capacity <= 4096) }
+        let framing: BodyFraming
+        do throws(ResponseParseError) {
+            framing = try BodyFraming.ofResponse(head, to: exchange.request.method)
+            if head.status.isInformational {
+                informationalCount += 1
+                if informationalCount > transport.configuration.limits.informationalResponseCount {
+                    throw .tooManyInformationalResponses
+                }
+            }
+        } catch {
+            exchange.fail(.malformedResponse(error))
+            return false
+        }
+        if head.status.isInformational {
+            exchange.didReceiveInformational(head)
+            return self.exchange === exchange
+        }
+        allowsReuse = framing != .untilClose && head.allowsReuse
+        decoder.reset(to: framing)
+        state = .body
+        exchange.didReceiveHead(&head, framing: framing)
+        return self.exchange === exchange
+    }
+
+    private func keep(_ rest: RawSpan) {
+        partialHead.removeAll(keepingCapacity: true)
+        partialHead.append(Span<UInt8>(_bytes: rest))
+    }
+
+    /// The response is complete. Bytes behind it, or a request not sent whole, make the connection unfit for another one.
+    private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
+        let trailers = decoder.trailers
+        self.exchange = nil
+        let isReusable = allowsReuse && isAllConsumed && exchange.isRequestSent
+        if isPaused || wantsToWrite {
+            isPaused = false
+            wantsToWrite = false
+            updateInterest()
+        }
+        state = .idle
+        exchange.detach()
+        if isReusable { transport.becameIdle(self) } else { close() }
+        exchange.end(trailers)
+    }
+
+    private func inputEnded(for exchange: UpstreamExchange) {
+        guard state == .body else { return inputFailed(for: exchange) }
+        do throws(BodyDecodeError) {
+            try decoder.inputEnded()
+            allowsReuse = false
+            finish(exchange, isAllConsumed: true)
+        } catch {
+            exchange.fail(error == .incomplete ? .incompleteBody : .malformedBody(error))
+        }
+    }
+
+    private func inputFailed(for exchange: UpstreamExchange) {
+        if state == .body { return exchange.fail(.incompleteBody) }
+        if partialHead.isEmpty, informationalCount == 0 { return exchange.closedBeforeResponse() }
+        exchange.fail(.closedInHead)
+    }
+}

@@ -1,0 +1,370 @@
+import EventLoop
+import HTTPMessage
+import HTTPWire
+
+/// One exchange after the other with origins: waits for a connection, sends the request, keeps the time. Its connection
+/// reads the response. Kept by the transport and used again, so that an exchange allocates nothing of its own.
+///
+/// States and moves: `unused` → `refused` | `queued` | `connecting` | `active`; `queued` → `connecting` | `active`;
+/// `connecting` → `active`; `active` → `connecting` | `queued` (the one retry); each → `unused` at its end.
+final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
+    private enum State { case unused, refused(TransportError), queued(ticket: UInt64), connecting, active }
+
+    private(set) var number: UInt64 = 0
+    private(set) var request: UpstreamRequest
+    private(set) var metrics = ExchangeMetrics()
+    /// Whether the kernel has taken the whole request.
+    private(set) var isRequestSent = false
+    /// Its place among all of the transport's exchanges.
+    var index = 0
+
+    /// Strong, so that work put off to the batch's end finds it; `Transport.close` breaks the circle.
+    private let transport: Transport
+    private let loop: EventLoop
+    private var timer: TimerID?
+    private var state = State.unused
+    private var delegate: (any OriginExchangeDelegate)?
+    private var endpoint: Endpoint?
+    private var connection: UpstreamConnection?
+    private var attempt: ConnectAttempt?
+    private var timeouts = UpstreamTimeouts()
+
+    private var output = OutputBuffer()
+    private var bodyRemaining: UInt64 = 0
+    private var isBodyEnded = false
+    private var isBodyBlocked = false
+    private var hasTakenBody = false
+    private var isSendingBroken = false
+    private var isPaused = false
+
+    private var openedAt = MonotonicTime(nanoseconds: 0)
+    private var waitingSince = MonotonicTime(nanoseconds: 0)
+    private var totalDeadline = MonotonicTime.never
+    private var phase = TimeoutPhase.connect
+
+    init(_ transport: Transport) {
+        self.transport = transport
+        loop = transport.loop
+        request = UpstreamRequest(origin: Origin(scheme: .http, host: "", port: 0), method: .get, head: [])
+        timer = loop.makeTimer(self)
+    }
+
+    var isActive: Bool {
+        if case .unused = state { return false }
+        return true
+    }
+
+    var handle: OriginExchange { OriginExchange(exchange: self, number: number) }
+
+    /// Lets the loop forget this object.
+    func discard() {
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+    }
+
+    // MARK: Beginning
+
+    func begin(_ request: UpstreamRequest, number: UInt64, delegate: any OriginExchangeDelegate) {
+        self.number = number
+        self.request = request
+        self.delegate = delegate
+        metrics = ExchangeMetrics()
+        timeouts = request.timeouts ?? transport.configuration.timeouts
+        openedAt = loop.now
+        totalDeadline = timeouts.total > 0 ? openedAt.advanced(milliseconds: timeouts.total) : .never
+        isRequestSent = false
+        isBodyBlocked = false
+        hasTakenBody = false
+        isSendingBroken = false
+        isPaused = false
+        isBodyEnded = request.body == .none || request.body == .length(0)
+        if case .length(let length) = request.body { bodyRemaining = length }
+        if let error = transport.refusal(of: request.origin) { return refuse(error) }
+        if let proxy = transport.configuration.proxy {
+            self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
+        }
+        if !isBodyEnded { output.append(self.request.head.span) }
+        let endpoint = transport.use(request.origin)
+        self.endpoint = endpoint
+        if let connection = transport.pool.take(from: endpoint) {
+            start(on: connection, isReused: true)
+        } else {
+            awaitConnection(endpoint)
+        }
+    }
+
+    private func awaitConnection(_ endpoint: Endpoint) {
+        waitingSince = loop.now
+        if transport.acquire(endpoint.key) { return connect(to: endpoint) }
+        guard let ticket = transport.enqueue(self, for: endpoint.key) else { return refuse(.queueFull) }
+        state = .queued(ticket: ticket)
+        arm(.queue, timeouts.queue)
+    }
+
+    /// The delegate is not called from within `open`.
+    private func refuse(_ error: TransportError) {
+        state = .refused(error)
+        loop.atEndOfBatch(self)
+    }
+
+    func batchEnded() {
+        if case .refused(let error) = state { return fail(error) }
+        if case .active = state, !output.isEmpty { flush() }
+    }
+
+    /// Its turn has come: a connection may be opened, and is counted.
+    func granted() {
+        guard case .queued = state, let endpoint else { return }
+        metrics.queueTime = loop.now.microseconds(since: waitingSince)
+        connect(to: endpoint)
+    }
+
+    /// Its turn has come with a connection that another exchange has done with.
+    func granted(_ connection: UpstreamConnection) {
+        guard case .queued = state else { return }
+        metrics.queueTime = loop.now.microseconds(since: waitingSince)
+        start(on: connection, isReused: true)
+    }
+
+    private func connect(to endpoint: Endpoint) {
+        waitingSince = loop.now
+        state = .connecting
+        // libcurl keeps the time of look-up and connecting; the timer has only the whole to watch.
+        arm(.connect, 0)
+        attempt = transport.connect(to: endpoint.key, milliseconds: timeouts.connect, observer: self)
+    }
+
+    func attempt(_ attempt: ConnectAttempt, didConnect descriptor: Int32, to address: IPAddress?) {
+        self.attempt = nil
+        guard let endpoint else { return }
+        metrics.connectTime = loop.now.microseconds(since: waitingSince)
+        do throws(SystemError) {
+            let connection = try UpstreamConnection(transport, endpoint: endpoint, descriptor: descriptor, remoteAddress: address)
+            start(on: connection, isReused: false)
+        } catch {
+            transport.budgets.release(endpoint.key)
+            fail(.outOfResources(code: error.code))
+        }
+    }
+
+    func attempt(_ attempt: ConnectAttempt, didFailWith error: TransportError) {
+        self.attempt = nil
+        if let endpoint { transport.budgets.release(endpoint.key) }
+        fail(error)
+    }
+
+    private func start(on connection: UpstreamConnection, isReused: Bool) {
+        state = .active
+        self.connection = connection
+        metrics.isConnectionReused = isReused
+        metrics.remoteAddress = connection.remoteAddress
+        connection.begin(self)
+        if output.isEmpty {
+            sendHeadAlone(on: connection)
+        } else if isReused, !isBodyEnded, !hasTakenBody {
+            // The head waits for the first piece of the body, which usually comes in this batch, to leave in one packet.
+            arm(.sending, timeouts.idle)
+            loop.atEndOfBatch(self)
+        } else {
+            flush()
+        }
+    }
+
+    // MARK: Sending
+
+    private func sendHeadAlone(on connection: UpstreamConnection) {
+        let count: Int
+        switch connection.send(request.head.span) {
+        case .bytes(let sent): count = sent
+        case .wouldBlock: count = 0
+        case .failed: return sendingBroke()
+        }
+        metrics.bytesSent += UInt64(count)
+        if count == request.head.count { return requestSent() }
+        output.append(request.head.span.extracting(count..<request.head.count))
+        connection.setWriting(true)
+        arm(.sending, timeouts.idle)
+    }
+
+    func flush() {
+        guard let connection, !isSendingBroken else { return }
+        while !output.isEmpty {
+            switch connection.send(output.pending()) {
+            case .bytes(let count):
+                metrics.bytesSent += UInt64(count)
+                output.consume(count)
+            case .wouldBlock:
+                connection.setWriting(true)
+                return arm(.sending, timeouts.idle)
+            case .failed:
+                return sendingBroke()
+            }
+        }
+        connection.setWriting(false)
+        if isBodyEnded {
+            if !isRequestSent { requestSent() }
+            return
+        }
+        // It is the client that is waited for now, and its time is kept elsewhere.
+        arm(.sending, 0)
+        guard isBodyBlocked else { return }
+        isBodyBlocked = false
+        delegate?.exchangeIsReadyForBody(handle)
+    }
+
+    private func requestSent() {
+        isRequestSent = true
+        arm(.firstByte, timeouts.firstByte)
+    }
+
+    /// The server takes no more. It may have answered before it closed, so what there is to read decides (RFC 9112 §9.5).
+    private func sendingBroke() {
+        isSendingBroken = true
+        output.removeAll()
+        connection?.setWriting(false)
+        arm(.firstByte, timeouts.firstByte)
+    }
+
+    func sendBody(_ bytes: Span<UInt8>) -> Bool {
+        precondition(!isBodyEnded || bytes.isEmpty, "a body ends once, with its announced length")
+        hasTakenBody = true
+        if isSendingBroken || bytes.isEmpty { return true }
+        if request.body == .chunked {
+            output.append { ChunkWriter.writeChunkHeader(count: bytes.count, into: &$0) }
+            output.append(bytes)
+            output.append { ChunkWriter.writeChunkEnd(into: &$0) }
+        } else {
+            precondition(UInt64(bytes.count) <= bodyRemaining, "a body is no longer than announced")
+            bodyRemaining -= UInt64(bytes.count)
+            if bodyRemaining == 0 { isBodyEnded = true }
+            output.append(bytes)
+        }
+        flush()
+        if output.count < transport.configuration.requestBufferLength { return true }
+        isBodyBlocked = !isBodyEnded
+        return isBodyEnded
+    }
+
+    func endBody(trailers: Fields) {
+        if isBodyEnded { return }
+        if request.body == .chunked {
+            isBodyEnded = true
+            hasTakenBody = true
+            if isSendingBroken { return }
+            output.append { ChunkWriter.writeLastChunk(trailers: trailers, into: &$0) }
+            flush()
+        } else {
+            closeConnection()
+            refuse(.requestBodyTooShort)
+        }
+    }
+
+    // MARK: Receiving, told by the connection
+
+    func didReceive(_ count: Int) {
+        if metrics.bytesReceived == 0 { metrics.firstByteTime = loop.now.microseconds(since: openedAt) }
+        metrics.bytesReceived += UInt64(count)
+        if !isPaused { arm(.idle, timeouts.idle) }
+    }
+
+    func didReceiveInformational(_ head: borrowing ResponseHead) {
+        delegate?.exchange(handle, didReceiveInformational: head)
+    }
+
+    func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
+        delegate?.exchange(handle, didReceiveHead: &head, framing: framing)
+    }
+
+    func didReceiveBody(_ bytes: Span<UInt8>) {
+        delegate?.exchange(handle, didReceiveBody: bytes)
+    }
+
+    /// The connection has done its part and goes its own way.
+    func detach() { connection = nil }
+
+    /// The connection ended without a byte of a response.
+    func closedBeforeResponse() {
+        guard canRetry, let endpoint else { return fail(.closedBeforeResponse) }
+        closeConnection()
+        metrics.isRetried = true
+        isSendingBroken = false
+        isRequestSent = false
+        output.removeAll()
+        awaitConnection(endpoint)
+    }
+
+    /// RFC 9110 §9.2.2: an idempotent request, once, on a reused connection, with nothing of a body sent.
+    private var canRetry: Bool {
+        metrics.isConnectionReused && !metrics.isRetried && request.isRetryable && request.method.isIdempotent
+            && request.body == .none
+    }
+
+    // MARK: Pace and time
+
+    func setPaused(_ paused: Bool) {
+        if isPaused == paused { return }
+        isPaused = paused
+        connection?.setPaused(paused)
+        if metrics.bytesReceived > 0 { arm(.idle, paused ? 0 : timeouts.idle) }
+    }
+
+    /// Sets the deadline of a phase; with zero milliseconds only the whole exchange has one.
+    private func arm(_ phase: TimeoutPhase, _ milliseconds: Int) {
+        self.phase = phase
+        guard let timer else { return }
+        let deadline = milliseconds > 0 ? loop.now.advanced(milliseconds: milliseconds) : .never
+        loop.setTimer(timer, at: min(deadline, totalDeadline))
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        guard isActive else { return }
+        fail(.timedOut(loop.now >= totalDeadline ? .total : phase))
+    }
+
+    // MARK: Ends
+
+    func end(_ trailers: borrowing Fields) {
+        let handle = handle
+        let delegate = settle()
+        delegate?.exchange(handle, didEndWithTrailers: trailers)
+        transport.recycle(self)
+    }
+
+    func fail(_ error: TransportError) {
+        let handle = handle
+        let delegate = settle()
+        delegate?.exchange(handle, didFailWith: error)
+        transport.recycle(self)
+    }
+
+    func cancel() {
+        _ = settle()
+        transport.recycle(self)
+    }
+
+    /// Lets go of everything the exchange holds.
+    private func settle() -> (any OriginExchangeDelegate)? {
+        let last = delegate
+        if case .queued(let ticket) = state, let endpoint { transport.dequeue(ticket, key: endpoint.key) }
+        if let attempt, let endpoint {
+            attempt.cancel()
+            self.attempt = nil
+            transport.budgets.release(endpoint.key)
+        }
+        state = .unused
+        delegate = nil
+        closeConnection()
+        if let endpoint { transport.pool.endUse(of: endpoint) }
+        endpoint = nil
+        output.removeAll()
+        request.head = []
+        if let timer { loop.cancelTimer(timer) }
+        return last
+    }
+
+    private func closeConnection() {
+        guard let connection else { return }
+        self.connection = nil
+        connection.close()
+    }
+}

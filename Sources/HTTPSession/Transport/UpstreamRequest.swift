@@ -1,0 +1,30 @@
+import HTTPMessage
+import HTTPWire
+
+/// A request as it leaves: its head in bytes, and what the transport has to know of it.
+package struct UpstreamRequest: Sendable {
+    package var origin: Origin
+    package var method: Method
+    /// The complete head in origin form (or `OPTIONS *`), hop-by-hop fields settled. For an upstream proxy the transport
+    /// makes the target absolute and adds `Proxy-Authorization`.
+    package var head: [UInt8]
+    /// `none`, `length` or `chunked`; the head already says the same.
+    package var body: BodyFraming
+    /// `nil` uses the configuration's.
+    package var timeouts: UpstreamTimeouts?
+    /// Whether a pooled connection found dead may be replaced by a new one. Done once, for idempotent methods without
+    /// a body only (RFC 9110 §9.2.2).
+    package var isRetryable: Bool
+
+    package init(
+        origin: Origin, method: Method, head: [UInt8], body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil,
+        isRetryable: Bool = true
+    ) {
+        self.origin = origin
+        self.method = method
+        self.head = head
+        self.body = body
+        self.timeouts = timeouts
+        self.isRetryable = isRetryable
+    }
+}

@@ -1,0 +1,73 @@
+import CLinux
+import Glibc
+
+/// Loopback addresses for the socket calls of tests.
+package enum LoopbackAddress {
+    package static func bind(_ descriptor: Int32, ipv6: Bool, port: UInt16) -> Bool {
+        if ipv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            return withPointer(to: &address) { Glibc.bind(descriptor, $0, $1) } == 0
+        }
+        var address = ipv4(port: port)
+        return withPointer(to: &address) { Glibc.bind(descriptor, $0, $1) } == 0
+    }
+
+    /// A blocking connection to 127.0.0.1, or -1.
+    package static func connect(to port: UInt16) -> Int32 {
+        let descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
+        var address = ipv4(port: port)
+        if withPointer(to: &address, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+        close(descriptor)
+        return -1
+    }
+
+    package static func localPort(of descriptor: Int32) -> UInt16 {
+        port { getsockname(descriptor, $0, $1) }
+    }
+
+    package static func peerPort(of descriptor: Int32) -> UInt16 {
+        port { getpeername(descriptor, $0, $1) }
+    }
+
+    /// How many of this process's descriptors are connected to the port. Leaks show here, other tests do not.
+    package static func connectionCount(to port: UInt16) -> Int {
+        (0..<Int32(4096)).count { peerPort(of: $0) == port }
+    }
+
+    /// A port on which nothing listens.
+    package static func unusedPort() -> UInt16 {
+        let descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
+        defer { close(descriptor) }
+        precondition(bind(descriptor, ipv6: false, port: 0), "no port")
+        return localPort(of: descriptor)
+    }
+
+    private static func ipv4(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static func port(_ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withPointer(to: &storage) { address, _ in call(UnsafeMutablePointer(mutating: address), &length) }
+        guard result == 0, length >= 4 else { return 0 }
+        // The port stands behind the family in both IPv4's and IPv6's form; other families are not ours.
+        guard storage.ss_family == sa_family_t(AF_INET) || storage.ss_family == sa_family_t(AF_INET6) else { return 0 }
+        return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
+    }
+
+    private static func withPointer<Address>(
+        to address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Address>.size)) }
+        }
+    }
+}

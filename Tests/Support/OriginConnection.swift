@@ -1,0 +1,94 @@
+import CLinux
+import Glibc
+
+/// One connection of a `ScriptedOrigin`, read and written by its script with plain blocking calls (10 s at most for a read).
+package struct OriginConnection: ~Copyable {
+    private let origin: ScriptedOrigin
+    package let descriptor: Int32
+    /// 1 for the first connection that the origin accepted.
+    package let number: Int
+
+    init(origin: ScriptedOrigin, descriptor: Int32, number: Int) {
+        self.origin = origin
+        self.descriptor = descriptor
+        self.number = number
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Reads up to and with the empty line, and no further; `nil` when the peer closes first.
+    package func readHead() -> String? {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard let byte = read(count: 1) else { return nil }
+            bytes += byte
+        }
+        let head = String(decoding: bytes, as: UTF8.self)
+        origin.note(head: head)
+        return head
+    }
+
+    /// Reads exactly so many bytes; `nil` when the peer closes first.
+    package func read(count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let step = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress! + done, count - done, 0) }
+            if step <= 0 { return nil }
+            done += step
+        }
+        return bytes
+    }
+
+    /// Reads until the peer closes or says nothing for the time limit.
+    package func readToEnd() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count <= 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
+
+    /// - Returns: `false` when the peer takes no more.
+    @discardableResult
+    package func send(bytes: [UInt8]) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let step = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + done, bytes.count - done, larder_msg_nosignal)
+            }
+            if step <= 0 { return false }
+            done += step
+        }
+        return true
+    }
+
+    /// Sends one byte at a time, each in a packet of its own.
+    package func sendByteByByte(_ text: String) {
+        for byte in text.utf8 {
+            if !send(bytes: [byte]) { return }
+            usleep(50)
+        }
+    }
+
+    /// Answers with a body of known length.
+    @discardableResult
+    package func respond(_ status: String = "200 OK", fields: String = "", body: String = "") -> Bool {
+        send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
+    }
+
+    package func shutDownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Makes the close that follows a reset (RST) instead of an orderly end.
+    package func resetOnClose() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+}
