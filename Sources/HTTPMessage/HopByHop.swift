@@ -1,0 +1,43 @@
+/// Which field lines of a message concern one connection alone and are not forwarded (RFC 9110 §7.6.1).
+///
+/// These are a fixed list, and what the `Connection` field nominates. A nomination counts only for a field that Larder
+/// does not know: `Connection: Host, Content-Length, Cookie, Via, Cache-Control, X-Forwarded-For` would otherwise let a
+/// client strip what the origin, the next proxy or the cache relies on (T42). RFC 9110 §7.6.1 forbids such nominations.
+///
+///     let hopByHop = HopByHop(of: head.fields)
+///     for line in head.fields.lines where !hopByHop.contains(line, of: head.fields) { … }
+package struct HopByHop: Sendable {
+    private let hasNominations: Bool
+
+    package init(of fields: Fields) {
+        hasNominations = ConnectionOptions(of: fields).hasNominations
+    }
+
+    /// Whether this line, one of the fields that this value was made from or of their trailers, is hop-by-hop.
+    package func contains(_ line: FieldLine, of fields: Fields) -> Bool {
+        if line.known != .other { return Self.contains(line.known) }
+        return hasNominations && Self.isNominated(fields.name(of: line), by: fields)
+    }
+
+    /// Whether this name is nominated in `fields`, the header fields; for the lines of a trailer section.
+    package static func isNominated(_ name: Span<UInt8>, by fields: Fields) -> Bool {
+        for line in fields.lines where line.known == .connection {
+            let value = fields.value(of: line)
+            var options = ListElements()
+            while let option = options.next(in: value) {
+                if value.extracting(option).equalsIgnoringCase(name) { return true }
+            }
+        }
+        return false
+    }
+
+    /// The fixed list: RFC 9110 §7.6.1, the fields for proxies of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and
+    /// `Proxy`, which no one sends but to set a program's `HTTP_PROXY` (T47).
+    package static func contains(_ field: KnownField) -> Bool { field.bit & bits != 0 }
+
+    private static let bits: UInt64 =
+        KnownField.connection.bit | KnownField.keepAlive.bit | KnownField.proxyConnection.bit | KnownField.te.bit
+        | KnownField.transferEncoding.bit | KnownField.upgrade.bit | KnownField.http2Settings.bit
+        | KnownField.proxyAuthenticate.bit | KnownField.proxyAuthenticationInfo.bit
+        | KnownField.proxyAuthorization.bit | KnownField.proxy.bit
+}
