@@ -17,8 +17,8 @@ package enum AuthorityFault: Error, Equatable, Sendable {
 /// Stricter than the grammar of RFC 3986, so that all who read the name read the same one:
 /// - userinfo is an error (RFC 9110 §4.2.4), and so is any octet besides letters, digits, `-`, `_` and `.`:
 ///   names that are not ASCII come as their A-labels, and nothing is percent-encoded;
-/// - a name whose last label is a number must be a dotted quad without leading zeros, because a resolver would take
-///   `2130706433`, `0x7f.1` or `0177.0.0.1` for an address that no rule has seen;
+/// - `2130706433`, `0x7f.1` and `0177.0.0.1` are names here; who looks them up knows which address they stand for
+///   (`IPAddress.init(asLookedUp:)`);
 /// - the dot at the end of a fully qualified name is left out of `host`, so that rules and keys see one spelling.
 package struct Authority: Equatable, Sendable {
     package static let hostLengthLimit = 253
@@ -55,12 +55,12 @@ package struct Authority: Equatable, Sendable {
         var index = range.lowerBound
         while index < range.upperBound {
             let byte = bytes[index]
-            if byte == ASCII.colon { break }
-            if byte == UInt8(ascii: ".") {
-                guard index > labelStart, index - labelStart <= labelLengthLimit else { throw fault(in: range, of: bytes) }
+            if !isNameCharacter(byte) {
+                if byte == ASCII.colon { break }
+                guard byte == UInt8(ascii: "."), index > labelStart, index - labelStart <= labelLengthLimit else {
+                    throw fault(in: range, of: bytes)
+                }
                 labelStart = index + 1
-            } else if !isNameCharacter(byte) {
-                throw fault(in: range, of: bytes)
             }
             index += 1
         }
@@ -71,8 +71,10 @@ package struct Authority: Equatable, Sendable {
         return index
     }
 
+    /// Letters, digits, `-` and `_`, one bit for each octet below 128.
     private static func isNameCharacter(_ byte: UInt8) -> Bool {
-        ASCII.isAlpha(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        if byte < 64 { return (0x03FF_2000_0000_0000 as UInt64) >> UInt64(byte) & 1 == 1 }
+        return byte < 128 && (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 63) & 1 == 1
     }
 
     private static func fault(in range: Range<Int>, of bytes: Span<UInt8>) -> AuthorityFault {
@@ -87,26 +89,9 @@ package struct Authority: Equatable, Sendable {
     private static func kind(
         ofName range: Range<Int>, in bytes: Span<UInt8>
     ) throws(AuthorityFault) -> RequestTarget.HostKind {
-        guard range.count <= hostLengthLimit, !range.isEmpty else { throw .malformedHost }
-        var labelStart = range.upperBound
-        while labelStart > range.lowerBound, bytes[labelStart - 1] != UInt8(ascii: ".") { labelStart -= 1 }
-        // Most names end in a letter's label, which is all that needs to be known of them.
-        guard ASCII.isDigit(bytes[labelStart]), isNumber(labelStart..<range.upperBound, in: bytes) else { return .name }
-        guard IPLiteral.isIPv4(bytes.extracting(range)) else { throw .malformedHost }
-        return .ipv4
-    }
-
-    /// What `inet_aton` would read as a number: decimal, octal or hexadecimal.
-    private static func isNumber(_ label: Range<Int>, in bytes: Span<UInt8>) -> Bool {
-        var digits = label
-        let isHexadecimal =
-            label.count >= 2 && bytes[label.lowerBound] == UInt8(ascii: "0")
-            && bytes[label.lowerBound + 1] | 0x20 == UInt8(ascii: "x")
-        if isHexadecimal { digits = label.lowerBound + 2..<label.upperBound }
-        for index in digits {
-            guard isHexadecimal ? ASCII.hexValue(bytes[index]) != nil : ASCII.isDigit(bytes[index]) else { return false }
-        }
-        return true
+        guard range.count <= hostLengthLimit, let last = range.last else { throw .malformedHost }
+        // Most names end in a letter, which is all that needs to be known of them.
+        return ASCII.isDigit(bytes[last]) && IPAddress(bytes.extracting(range)) != nil ? .ipv4 : .name
     }
 
     // MARK: Addresses and ports
@@ -116,7 +101,7 @@ package struct Authority: Equatable, Sendable {
         while end < range.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
         guard end < range.upperBound else { throw .malformedHost }
         // A zone (RFC 6874) or a future version of the address names nothing that may be asked for.
-        guard IPLiteral.isIPv6(bytes.extracting(range.lowerBound + 1..<end)) else { throw .malformedHost }
+        guard IPAddress(bytes.extracting(range.lowerBound + 1..<end))?.family == .ipv6 else { throw .malformedHost }
         return end + 1
     }
 

@@ -104,24 +104,21 @@ extension RequestTarget {
     }
 
     private mutating func readPathAndQuery(_ range: Range<Int>, in bytes: Span<UInt8>) throws(RequestTargetFault) {
-        var index = range.lowerBound
-        while index < range.upperBound, bytes[index] != ASCII.question {
-            let byte = bytes[index]
-            if !Self.isPlainPathCharacter(byte) {
-                try Self.checkOctet(byte)
-                if byte == ASCII.backslash { throw .backslash }
-                if byte == UInt8(ascii: "%"), Self.isEncodedNUL(at: index, before: range.upperBound, in: bytes) { throw .nul }
-            }
-            index += 1
+        let bytes = bytes.extracting(0..<range.upperBound)
+        var index = bytes.firstNotable(from: range.lowerBound, isPath: true)
+        while index < bytes.count, bytes[index] != ASCII.question {
+            try Self.checkOctet(bytes[index])
+            if bytes[index] == ASCII.backslash { throw .backslash }
+            if Self.isEncodedNUL(at: index, in: bytes) { throw .nul }
+            index = bytes.firstNotable(from: index + 1, isPath: true)
         }
         path = Extent(range.lowerBound..<index)
-        let queryStart = index
-        while index < range.upperBound {
-            let byte = bytes[index]
-            if byte <= UInt8(ascii: "#") || byte == 0x7F { try Self.checkOctet(byte) }
-            index += 1
+        query = Extent(index..<range.upperBound)
+        index = bytes.firstNotable(from: index, isPath: false)
+        while index < bytes.count {
+            try Self.checkOctet(bytes[index])
+            index = bytes.firstNotable(from: index + 1, isPath: false)
         }
-        query = Extent(queryStart..<index)
     }
 
     // MARK: Octets
@@ -135,17 +132,32 @@ extension RequestTarget {
             || byte == UInt8(ascii: ".")
     }
 
-    /// Above `%`, and not the backslash: nothing that has to be looked at.
-    private static func isPlainPathCharacter(_ byte: UInt8) -> Bool {
-        byte > UInt8(ascii: "%") && byte != ASCII.backslash && byte != 0x7F
-    }
-
     private static func checkOctet(_ byte: UInt8) throws(RequestTargetFault) {
         if byte == UInt8(ascii: "#") { throw .fragment }
         if byte <= 0x20 || byte == 0x7F { throw .illegalOctet }
     }
 
-    private static func isEncodedNUL(at index: Int, before end: Int, in bytes: Span<UInt8>) -> Bool {
-        index + 2 < end && bytes[index + 1] == UInt8(ascii: "0") && bytes[index + 2] == UInt8(ascii: "0")
+    private static func isEncodedNUL(at index: Int, in bytes: Span<UInt8>) -> Bool {
+        index + 2 < bytes.count && bytes[index] == UInt8(ascii: "%")
+            && bytes[index + 1] == UInt8(ascii: "0") && bytes[index + 2] == UInt8(ascii: "0")
+    }
+}
+
+extension Span<UInt8> {
+    /// The place of the first octet that a target's path (query) cannot pass over, or the end: what is not allowed,
+    /// and in a path also `%`, `?` and `\`. Some more are named that are harmless.
+    fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
+        isPath
+            ? first(
+                in: start..<count,
+                block: {
+                    $0.isBelow(UInt8(ascii: "&")) .| $0.isEqual(to: 0x7F)
+                        .| $0.isEqual(to: ASCII.question) .| $0.isEqual(to: ASCII.backslash)
+                },
+                octet: { $0 < UInt8(ascii: "&") || $0 == 0x7F || $0 == ASCII.question || $0 == ASCII.backslash })
+            : first(
+                in: start..<count,
+                block: { $0.isBelow(UInt8(ascii: "&")) .| $0.isEqual(to: 0x7F) },
+                octet: { $0 < UInt8(ascii: "&") || $0 == 0x7F })
     }
 }

@@ -162,35 +162,36 @@ struct ChunkedDecoder: Sendable {
     }
 
     private mutating func readTrailerLine() throws(BodyDecodeError) {
-        var scanner = trailerScanner
-        let lineStart = scanner.lineStart
-        let outcome = scanner.scan(trailers.bytes.span, lengthLimit: limits.trailerSectionLength - lineStart - 2)
-        trailerScanner = scanner
-        switch outcome {
-        case .incomplete: return
-        case .tooLong: throw .trailersTooLarge
-        case .fault(let fault): throw .line(fault)
-        case .line(let end) where end == lineStart:
-            state = .ended
-        case .line(let end):
-            trailerScanner.advance(past: end)
-            try note(trailerLine: lineStart..<end)
-        }
-    }
-
-    private mutating func note(trailerLine range: Range<Int>) throws(BodyDecodeError) {
-        let line: FieldLine
-        do throws(LineFault) {
-            line = try FieldLine(parsing: range, in: trailers.bytes.span, allowsBlankBeforeColon: false)
-        } catch {
-            throw .line(error)
-        }
+        guard let line = try nextTrailerLine() else { return }
         switch TrailerField.permission(for: line.known) {
         case .forbidden: throw .forbiddenTrailer
         case .dropped: return
         case .kept:
             guard trailers.count < limits.trailerFieldCount else { throw .tooManyTrailers }
             trailers.note(line)
+        }
+    }
+
+    /// The next field line, if there is one and it is whole; the empty line ends the body.
+    private mutating func nextTrailerLine() throws(BodyDecodeError) -> FieldLine? {
+        var scanner = trailerScanner
+        defer { trailerScanner = scanner }
+        let start = scanner.lineStart
+        do throws(SectionFault) {
+            let room = limits.trailerSectionLength - start - 2
+            guard let end = try scanner.endOfLine(in: trailers.bytes.span, lengthLimit: room) else { return nil }
+            scanner.advance(past: end)
+            if end == start {
+                state = .ended
+                return nil
+            }
+            return try FieldLine(parsing: start..<end, in: trailers.bytes.span, allowsBlankBeforeColon: false)
+        } catch {
+            switch error {
+            case .tooLong: throw .trailersTooLarge
+            case .tooManyFields: throw .tooManyTrailers
+            case .line(let fault): throw .line(fault)
+            }
         }
     }
 }

@@ -5,20 +5,24 @@ extension FieldLine {
     ///
     /// - Parameter allowsBlankBeforeColon: in responses such blanks are left out of the name (RFC 9112 §5.1).
     @inline(__always)
-    init(parsing line: Range<Int>, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool) throws(LineFault) {
-        let start = line.lowerBound
-        let end = line.upperBound
-        var nameEnd = start
-        while nameEnd < end, ASCII.isTokenCharacter(bytes[nameEnd]) { nameEnd += 1 }
-        var colon = nameEnd
-        if nameEnd == end || bytes[nameEnd] != ASCII.colon || nameEnd == start {
-            let fault = Self.fault(of: line, nameEnd: nameEnd, in: bytes)
-            guard allowsBlankBeforeColon, fault == .blankBeforeColon else { throw fault }
-            while bytes[colon] != ASCII.colon { colon += 1 }
+    init(parsing line: Range<Int>, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool) throws(SectionFault) {
+        let colon = bytes.firstColon(in: line)
+        var nameEnd = colon
+        var known = KnownField(bytes.extracting(line.lowerBound..<nameEnd))
+        // A known name is a token; any other one, and one that has no colon behind it, is looked at.
+        if known == .other || colon == line.upperBound {
+            nameEnd = bytes.endOfToken(from: line.lowerBound, before: colon)
+            if nameEnd != colon || colon == line.upperBound || colon == line.lowerBound {
+                let fault = Self.fault(of: line, nameEnd: nameEnd, in: bytes)
+                guard allowsBlankBeforeColon, fault == .blankBeforeColon else { throw .line(fault) }
+                known = KnownField(bytes.extracting(line.lowerBound..<nameEnd))
+            }
         }
-        let value = bytes.trimmedBounds(in: colon + 1..<end)
-        self.init(
-            name: Extent(start..<nameEnd), value: Extent(value), known: KnownField(bytes.extracting(start..<nameEnd)))
+        var valueStart = colon + 1
+        var valueEnd = line.upperBound
+        while valueStart < valueEnd, ASCII.isBlank(bytes[valueStart]) { valueStart += 1 }
+        while valueEnd > valueStart, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
+        self.init(name: Extent(line.lowerBound..<nameEnd), value: Extent(valueStart..<valueEnd), known: known)
     }
 
     /// Why the token at the line's start is not a field name followed by a colon.
@@ -32,5 +36,13 @@ extension FieldLine {
         while index < line.upperBound, ASCII.isBlank(bytes[index]) { index += 1 }
         if index == line.upperBound { return .missingColon }
         return index > nameEnd && bytes[index] == ASCII.colon ? .blankBeforeColon : .illegalFieldName
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func endOfToken(from start: Int, before end: Int) -> Int {
+        var index = start
+        while index < end, ASCII.isTokenCharacter(self[index]) { index += 1 }
+        return index
     }
 }

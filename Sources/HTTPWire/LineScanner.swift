@@ -7,36 +7,25 @@ import HTTPMessage
 /// octets, so that the result does not depend on how the octets were cut into reads. It remembers how far it looked:
 /// a message that comes octet by octet costs no more than one that comes whole.
 struct LineScanner: Sendable {
-    enum Outcome {
-        /// A line without faults from `start` to before `end`, where its CRLF stands.
-        case line(end: Int)
-        case incomplete
-        case tooLong
-        case fault(LineFault)
-    }
-
     /// Where the line that is being read starts.
     private(set) var lineStart = 0
     private var scanned = 0
 
     init() {}
 
-    /// Looks for the end of the line, which may have up to `lengthLimit` octets before its CRLF.
-    mutating func scan(_ bytes: Span<UInt8>, lengthLimit: Int) -> Outcome {
-        var position = scanned
+    /// Where the CRLF of the line stands, which may have up to `lengthLimit` octets before it; `nil` if it is not there yet.
+    @inline(__always)
+    mutating func endOfLine(in bytes: Span<UInt8>, lengthLimit: Int) throws(SectionFault) -> Int? {
+        var position = bytes.firstControl(from: scanned)
         while true {
-            position = ControlOctet.first(in: bytes, from: position)
-            if position - lineStart > lengthLimit { return .tooLong }
-            scanned = position
-            guard position < bytes.count else { return .incomplete }
-            let octet = bytes[position]
-            if octet == ASCII.cr {
-                guard position + 1 < bytes.count else { return .incomplete }
-                return bytes[position + 1] == ASCII.lf ? .line(end: position) : .fault(.bareCarriageReturn)
-            }
-            guard octet == ASCII.tab else { return .fault(Self.fault(of: octet)) }
-            position += 1
+            if position - lineStart > lengthLimit { throw .tooLong }
+            guard position + 1 < bytes.count else { break }
+            if bytes[position] == ASCII.cr, bytes[position + 1] == ASCII.lf { return position }
+            guard bytes[position] == ASCII.tab else { throw Self.fault(of: bytes[position]) }
+            position = bytes.firstControl(from: position + 1)
         }
+        scanned = try Self.checkLast(position, of: bytes)
+        return nil
     }
 
     /// Goes on to the line behind the one that ended at `end`.
@@ -45,11 +34,19 @@ struct LineScanner: Sendable {
         scanned = lineStart
     }
 
-    private static func fault(of octet: UInt8) -> LineFault {
+    /// Says from where to look on when there is more; a control at the very end that can only be wrong is said to be.
+    private static func checkLast(_ position: Int, of bytes: Span<UInt8>) throws(SectionFault) -> Int {
+        guard position < bytes.count, bytes[position] != ASCII.cr else { return position }
+        guard bytes[position] == ASCII.tab else { throw fault(of: bytes[position]) }
+        return position + 1
+    }
+
+    private static func fault(of octet: UInt8) -> SectionFault {
         switch octet {
-        case ASCII.lf: .bareLineFeed
-        case 0: .nul
-        default: .controlOctet
+        case ASCII.cr: .line(.bareCarriageReturn)
+        case ASCII.lf: .line(.bareLineFeed)
+        case 0: .line(.nul)
+        default: .line(.controlOctet)
         }
     }
 }

@@ -42,41 +42,20 @@ package struct RequestParser: Sendable {
         }
         let bytes = octets.extracting(headStart..<octets.count)
         if state == .requestLine {
-            guard let end = try endOfLine(in: bytes, limit: limits.requestLineLength, error: .requestLineTooLong) else {
-                return nil
-            }
+            guard let end = try endOfRequestLine(in: bytes) else { return nil }
             try readRequestLine(0..<end, in: bytes, into: &head)
             scanner.advance(past: end)
             state = .fields
         }
-        while true {
-            let room = limits.headLength - scanner.lineStart - 2
-            guard let end = try endOfLine(in: bytes, limit: room, error: .headTooLarge) else { return nil }
-            if end == scanner.lineStart {
-                head.fields.appendBytes(bytes.extracting(0..<end + 2))
-                try checkHost(of: head)
-                let length = headStart + end + 2
-                reset()
-                return length
-            }
-            try readField(scanner.lineStart..<end, in: bytes, into: &head.fields)
-            scanner.advance(past: end)
-        }
+        guard let end = try readFields(in: bytes, into: &head.fields) else { return nil }
+        head.fields.appendBytes(bytes.extracting(0..<end))
+        try checkHost(of: head)
+        let length = headStart + end
+        reset()
+        return length
     }
 
     // MARK: Lines
-
-    @inline(__always)
-    private mutating func endOfLine(
-        in bytes: Span<UInt8>, limit: Int, error: RequestParseError
-    ) throws(RequestParseError) -> Int? {
-        switch scanner.scan(bytes, lengthLimit: limit) {
-        case .line(let end): return end
-        case .incomplete: return nil
-        case .tooLong: throw error
-        case .fault(let fault): throw .line(fault)
-        }
-    }
 
     /// RFC 9112 §2.2: an old client may send a CRLF behind its content. Returns whether a request line has begun.
     private mutating func skipEmptyLines(_ octets: Span<UInt8>) throws(RequestParseError) -> Bool {
@@ -93,6 +72,14 @@ package struct RequestParser: Sendable {
         // Said at once, since noise may never hold the end of a line.
         guard ASCII.isTokenCharacter(first) else { throw .notHTTP }
         return true
+    }
+
+    private mutating func endOfRequestLine(in bytes: Span<UInt8>) throws(RequestParseError) -> Int? {
+        do throws(SectionFault) {
+            return try scanner.endOfLine(in: bytes, lengthLimit: limits.requestLineLength)
+        } catch {
+            throw Self.error(for: error, tooLong: .requestLineTooLong)
+        }
     }
 
     /// RFC 9112 §3: three parts and exactly two spaces.
@@ -120,15 +107,21 @@ package struct RequestParser: Sendable {
         }
     }
 
-    @inline(__always)
-    private func readField(
-        _ line: Range<Int>, in bytes: Span<UInt8>, into fields: inout Fields
-    ) throws(RequestParseError) {
-        guard fields.count < limits.fieldCount else { throw .tooManyFields }
-        do throws(LineFault) {
-            fields.note(try FieldLine(parsing: line, in: bytes, allowsBlankBeforeColon: false))
+    private mutating func readFields(in bytes: Span<UInt8>, into fields: inout Fields) throws(RequestParseError) -> Int? {
+        var scanner = self.scanner
+        defer { self.scanner = scanner }
+        do throws(SectionFault) {
+            return try scanner.readFields(in: bytes, into: &fields, limits: limits, allowsBlankBeforeColon: false)
         } catch {
-            throw .line(error)
+            throw Self.error(for: error, tooLong: .headTooLarge)
+        }
+    }
+
+    private static func error(for fault: SectionFault, tooLong: RequestParseError) -> RequestParseError {
+        switch fault {
+        case .tooLong: tooLong
+        case .tooManyFields: .tooManyFields
+        case .line(let fault): .line(fault)
         }
     }
 
@@ -144,10 +137,20 @@ package struct RequestParser: Sendable {
         let value = head.fields.lines[index].value
         // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
         if value.isEmpty, head.target.form != .origin { return }
+        if head.fields.span(of: value).equals(authority(of: head)) { return }
         do throws(AuthorityFault) {
             _ = try Authority(parsing: value.range, in: head.fields.bytes.span)
         } catch {
             throw .malformedHost(error)
         }
+    }
+
+    /// The authority of the target as written, which was found to be well formed; most clients repeat it as the Host.
+    @_lifetime(borrow head)
+    private func authority(of head: borrowing RequestHead) -> Span<UInt8> {
+        guard head.target.form == .absolute else { return head.span(of: .empty) }
+        let bracket = head.target.hostKind == .ipv6 ? 1 : 0
+        let start = Int(head.target.host.offset) - bracket
+        return head.span(of: Extent(start..<Int(head.target.path.offset)))
     }
 }

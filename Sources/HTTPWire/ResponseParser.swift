@@ -39,36 +39,25 @@ package struct ResponseParser: Sendable {
         if state == .statusLine {
             // Said at once, since what is not HTTP may never hold the end of a line.
             guard bytes.extracting(first: 5).isPrefix(of: "HTTP/") else { throw .notHTTP }
-            guard let end = try endOfLine(in: bytes, limit: limits.statusLineLength, error: .statusLineTooLong) else {
-                return nil
-            }
+            guard let end = try endOfStatusLine(in: bytes) else { return nil }
             try readStatusLine(end: end, in: bytes, into: &head)
             scanner.advance(past: end)
             state = .fields
         }
-        while true {
-            let room = limits.headLength - scanner.lineStart - 2
-            guard let end = try endOfLine(in: bytes, limit: room, error: .headTooLarge) else { return nil }
-            if end == scanner.lineStart {
-                head.fields.appendBytes(bytes.extracting(0..<end + 2))
-                Self.settleContentLength(of: &head)
-                reset()
-                return end + 2
-            }
-            try readField(scanner.lineStart..<end, in: bytes, into: &head.fields)
-            scanner.advance(past: end)
-        }
+        guard let end = try readFields(in: bytes, into: &head.fields) else { return nil }
+        head.fields.appendBytes(bytes.extracting(0..<end))
+        Self.settleContentLength(of: &head)
+        reset()
+        return end
     }
 
-    @inline(__always)
-    private mutating func endOfLine(
-        in bytes: Span<UInt8>, limit: Int, error: ResponseParseError
-    ) throws(ResponseParseError) -> Int? {
-        switch scanner.scan(bytes, lengthLimit: limit) {
-        case .line(let end): return end
-        case .incomplete: return nil
-        case .tooLong: throw error
-        case .fault(let fault): throw .line(fault)
+    // MARK: Lines
+
+    private mutating func endOfStatusLine(in bytes: Span<UInt8>) throws(ResponseParseError) -> Int? {
+        do throws(SectionFault) {
+            return try scanner.endOfLine(in: bytes, lengthLimit: limits.statusLineLength)
+        } catch {
+            throw Self.error(for: error, tooLong: .statusLineTooLong)
         }
     }
 
@@ -90,17 +79,25 @@ package struct ResponseParser: Sendable {
         head.reason = Extent(min(13, end)..<end)
     }
 
-    @inline(__always)
-    private func readField(
-        _ line: Range<Int>, in bytes: Span<UInt8>, into fields: inout Fields
-    ) throws(ResponseParseError) {
-        guard fields.count < limits.fieldCount else { throw .tooManyFields }
-        do throws(LineFault) {
-            fields.note(try FieldLine(parsing: line, in: bytes, allowsBlankBeforeColon: true))
+    private mutating func readFields(in bytes: Span<UInt8>, into fields: inout Fields) throws(ResponseParseError) -> Int? {
+        var scanner = self.scanner
+        defer { self.scanner = scanner }
+        do throws(SectionFault) {
+            return try scanner.readFields(in: bytes, into: &fields, limits: limits, allowsBlankBeforeColon: true)
         } catch {
-            throw .line(error)
+            throw Self.error(for: error, tooLong: .headTooLarge)
         }
     }
+
+    private static func error(for fault: SectionFault, tooLong: ResponseParseError) -> ResponseParseError {
+        switch fault {
+        case .tooLong: tooLong
+        case .tooManyFields: .tooManyFields
+        case .line(let fault): .line(fault)
+        }
+    }
+
+    // MARK: Content-Length
 
     /// Drops the length of what cannot have content, and makes equal lengths one. Other lengths stay as they are, for
     /// `BodyFraming.ofResponse` to refuse.

@@ -1,0 +1,19 @@
+import HTTPMessage
+
+extension LineScanner {
+    /// Reads the field lines of a head that starts `bytes`, and returns where it ends once its empty line is there.
+    @inline(__always)
+    mutating func readFields(
+        in bytes: Span<UInt8>, into fields: inout Fields, limits: ParseLimits, allowsBlankBeforeColon: Bool
+    ) throws(SectionFault) -> Int? {
+        // The empty line has to find room too.
+        while let end = try endOfLine(in: bytes, lengthLimit: limits.headLength - lineStart - 2) {
+            if end == lineStart { return end + 2 }
+            guard fields.count < limits.fieldCount else { throw .tooManyFields }
+            fields.note(
+                try FieldLine(parsing: lineStart..<end, in: bytes, allowsBlankBeforeColon: allowsBlankBeforeColon))
+            advance(past: end)
+        }
+        return nil
+    }
+}
