@@ -22,6 +22,9 @@ package final class EventLoop {
     private var isStopped = false
     private var cachedWallClock: Int64 = 0
 
+    /// What is served on this loop, for messages from other threads that concern it.
+    package var owner: AnyObject?
+
     /// The time at which the batch at hand began.
     package private(set) var now: MonotonicTime
     /// How many batches there have been.

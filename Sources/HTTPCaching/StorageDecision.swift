@@ -25,6 +25,10 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// Neither a lifetime nor a validator: it could never be used again.
     case noLifetime
     case bodyTooLarge
+    /// A rule's validation found it wanting.
+    case validation
+    /// The store takes no further body now.
+    case storeBusy
 
     package var word: StaticString {
         switch self {
@@ -46,6 +50,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
         case .notCacheable: "not_cacheable"
         case .noLifetime: "no_lifetime"
         case .bodyTooLarge: "body_too_large"
+        case .validation: "validation"
+        case .storeBusy: "store_busy"
         }
     }
 }

@@ -1,0 +1,45 @@
+import HTTPCaching
+import HTTPMessage
+
+/// Every decision about one exchange, each as a value with its reason: the one record from which the access log, the metrics
+/// and explanations are made.
+package struct DecisionTrace: Sendable {
+    /// How the request was answered in the end.
+    package enum Outcome: UInt8, Sendable {
+        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed
+
+        /// The word in the log.
+        package var word: StaticString {
+            switch self {
+            case .none: "none"
+            case .hit: "hit"
+            case .staleHit: "stale_hit"
+            case .revalidated: "revalidated"
+            case .miss: "miss"
+            case .refreshed: "refreshed"
+            case .bypass: "bypass"
+            case .collapsed: "collapsed"
+            case .denied: "denied"
+            case .tunnel: "tunnel"
+            case .local: "local"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    package var outcome: Outcome = .none
+    /// Why a stored response could or could not be used; `nil` where none was looked for.
+    package var reuse: ReuseDecision?
+    /// Why the response was or was not kept; `nil` where that was not asked.
+    package var storage: StorageDecision?
+    package var fault: Fault?
+    /// Status sent to the client, 0 before one was.
+    package var status: UInt16 = 0
+    /// Status that the origin gave, 0 where it was not asked or did not answer.
+    package var upstreamStatus: UInt16 = 0
+    package var receivedAt = Timestamp(milliseconds: 0)
+    /// What the rules' validation found, outermost first, where it was not blocked for it.
+    package var findings = ValidationFaults()
+
+    package init() {}
+}

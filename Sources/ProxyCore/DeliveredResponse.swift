@@ -1,0 +1,228 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// The heads that a client gets: each is written whole into the connection's output, without a copy in between.
+extension Exchange {
+    /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
+    package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
+        guard let stored = selected else { return }
+        if delivery.isNotModified {
+            Validation.writeNotModifiedHead(of: stored, into: &output)
+        } else if delivery.isUnsatisfied {
+            return writeUnsatisfiedRange(of: stored.body.length, into: &output)
+        } else if obligations.editsResponse || delivery.range != nil || delivery.length == .unknown {
+            writeChangedHead(of: stored, into: &output)
+        } else {
+            output.append(contentsOf: stored.preparedHead)
+        }
+        output.append("Age: ")
+        Age.write(stored.facts.currentAge(at: now), into: &output)
+        output.append("\r\n")
+        writeEnd(into: &output)
+    }
+
+    /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
+    package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: gatheredLength, into: &output) }
+        writeStatusLine(delivery.status, of: response, into: &output)
+        var fields = response.fields
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        let keepsContentLength = !delivery.sendsContent
+        let dropsLength = delivery.status.code == 204 || delivery.status.code < 200
+        output.appendEndToEndLines(of: fields) { known in
+            switch known {
+            case .contentLength: dropsLength || !keepsContentLength
+            case .contentRange: delivery.range != nil
+            default: false
+            }
+        }
+        if !fields.contains(.date), delivery.status.code >= 200 {
+            output.append("Date: ")
+            HTTPDate.write(now, into: &output)
+            output.append("\r\n")
+        }
+        writeFraming(into: &output)
+        writeEnd(into: &output)
+    }
+
+    /// A 1xx on its way to the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
+    package func writeInformational(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
+        guard request.version.isAtLeast11 else { return }
+        writeStatusLine(head.status, of: head, into: &output)
+        output.appendEndToEndLines(of: head.fields) { $0 == .contentLength }
+        output.append("\r\n")
+    }
+
+    /// The response that tells the client of `trace.fault` (RFC 9209).
+    package func writeError(at now: Timestamp, into output: inout [UInt8]) {
+        guard let fault = trace.fault else { return }
+        let row = GatewayError(fault)
+        let format = GatewayErrorBody.format(for: request)
+        var body: [UInt8] = []
+        errorBody(row).write(format, into: &body)
+        writeStatusLine(row.status, into: &output)
+        output.append("Content-Type: ")
+        output.append(GatewayErrorBody.contentType(format))
+        output.append("\r\nDate: ")
+        HTTPDate.write(now, into: &output)
+        output.append("\r\n")
+        if row.status.code == 503 { output.append("Retry-After: 1\r\n") }
+        output.appendContentLength(UInt64(body.count))
+        writeProxyStatus(row, into: &output)
+        output.append("Cache-Control: no-store\r\n")
+        writeEnd(into: &output)
+        if request.method != .head { output.append(contentsOf: body) }
+    }
+
+    /// OPTIONS for the server as a whole, and TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8).
+    package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
+        writeStatusLine(.ok, into: &output)
+        output.append("Date: ")
+        HTTPDate.write(now, into: &output)
+        output.append("\r\n")
+        guard request.method == .trace else {
+            output.append("Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\nContent-Length: 0\r\n")
+            return writeEnd(into: &output)
+        }
+        var echo: [UInt8] = []
+        TraceEcho.write(request, into: &echo)
+        output.append("Content-Type: message/http\r\n")
+        output.appendContentLength(UInt64(echo.count))
+        writeEnd(into: &output)
+        output.append(contentsOf: echo)
+    }
+
+    // MARK: Parts
+
+    private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {
+        writeStatusLine(status, reason: status.reasonPhrase, into: &output)
+    }
+
+    private func writeStatusLine(_ status: Status, of head: borrowing ResponseHead, into output: inout [UInt8]) {
+        let isOwn = status == head.status && !head.reason.isEmpty
+        guard isOwn else { return writeStatusLine(status, into: &output) }
+        writeStatusLine(status, reason: "", into: &output)
+        output.removeLast(2)
+        output.append(head.span(of: head.reason))
+        output.append("\r\n")
+    }
+
+    private func writeStatusLine(_ status: Status, reason: StaticString, into output: inout [UInt8]) {
+        output.append("HTTP/1.1 ")
+        output.append(decimal: UInt64(status.code))
+        output.append(ASCII.space)
+        output.append(reason)
+        output.append("\r\n")
+    }
+
+    /// A stored head that a rule changes, or of which a part is sent.
+    private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
+        var fields = stored.head.fields
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        writeStatusLine(delivery.status, of: stored.head, into: &output)
+        output.appendEndToEndLines(of: fields) { $0 == .contentLength || ($0 == .contentRange && delivery.range != nil) }
+        if let range = delivery.range {
+            output.append("Content-Range: ")
+            ContentRange.part(range, of: stored.body.length).write(into: &output)
+            output.append("\r\n")
+        }
+        if delivery.sendsContent { writeFraming(into: &output) } else { output.appendContentLength(stored.body.length) }
+    }
+
+    private func writeFraming(into output: inout [UInt8]) {
+        if let range = delivery.range, case .known = delivery.length, state != .idle, selected == nil {
+            output.append("Content-Range: ")
+            ContentRange.part(range, of: gatheredLength).write(into: &output)
+            output.append("\r\n")
+        }
+        guard delivery.sendsContent || delivery.length == .known(0), request.method != .head else { return }
+        switch delivery.length {
+        case .none: break
+        case .known(let length): if delivery.status.code != 204 { output.appendContentLength(length) }
+        case .unknown: if delivery.isChunked { output.append("Transfer-Encoding: chunked\r\n") }
+        }
+    }
+
+    /// RFC 9110 §15.5.17.
+    private func writeUnsatisfiedRange(of length: UInt64, into output: inout [UInt8]) {
+        writeStatusLine(Status(416), into: &output)
+        output.append("Content-Range: ")
+        ContentRange.unsatisfied(length: length).write(into: &output)
+        output.append("\r\nContent-Length: 0\r\n")
+        writeEnd(into: &output)
+    }
+
+    /// Via, the decisions, and whether the connection goes on; then the empty line.
+    private func writeEnd(into output: inout [UInt8]) {
+        output.append(contentsOf: context.viaLine)
+        writeCacheStatus(into: &output)
+        if delivery.isAnnotated { writeValidationNote(into: &output) }
+        if !delivery.keepsConnection {
+            output.append("Connection: close\r\n")
+        }
+        output.append("\r\n")
+    }
+
+    /// How the cache handled the request (RFC 9211), on every response.
+    private func writeCacheStatus(into output: inout [UInt8]) {
+        guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return }
+        switch trace.storage {
+        case .store(_, let usedUnsafe):
+            status.stored = true
+            if usedUnsafe { status.detail = "unsafe" }
+        case .doNotStore(let refusal): if trace.upstreamStatus > 0 { status.detail = refusal.word }
+        case nil: break
+        }
+        if trace.upstreamStatus > 0, trace.upstreamStatus != delivery.status.code {
+            status.forwardStatus = Status(trace.upstreamStatus)
+        }
+        status.collapsing = isCollapsed ? .collapsed : collapsing
+        status.writeField(into: &output)
+    }
+
+    private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {
+        output.append("Proxy-Status: ")
+        output.append(contentsOf: context.pseudonym)
+        if row.proxyStatus.text.utf8CodeUnitCount > 0 {
+            output.append("; error=")
+            output.append(row.proxyStatus.text)
+        }
+        if trace.upstreamStatus > 0 {
+            output.append("; received-status=")
+            output.append(decimal: UInt64(trace.upstreamStatus))
+        }
+        output.append("; details=\"")
+        output.append(row.code.text)
+        if let detail = row.detail {
+            output.append(": ")
+            output.append(detail.text)
+        }
+        output.append("\"\r\n")
+    }
+
+    /// What a rule found, where the response is passed on all the same.
+    private func writeValidationNote(into output: inout [UInt8]) {
+        output.append("Larder-Validation: ")
+        var isFirst = true
+        trace.findings.forEach { code in
+            if !isFirst { output.append(", ") }
+            isFirst = false
+            output.append(code.word)
+        }
+        output.append("\r\n")
+    }
+
+    private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
+        var host: [UInt8] = []
+        if !request.target.host.isEmpty {
+            let span = request.span(of: request.target.host)
+            for index in 0..<span.count { host.append(ASCII.lowercased(span[index])) }
+        }
+        let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
+        return GatewayErrorBody(
+            error: row, requestID: id, host: host, rule: denying?.name ?? "", reason: denying?.reason ?? "",
+            findings: trace.findings,
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil)
+    }
+}

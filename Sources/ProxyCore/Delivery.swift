@@ -1,0 +1,102 @@
+import HTTPCaching
+import HTTPMessage
+
+/// How a response is framed for its client, chosen once its head is known. Trivial.
+package struct Delivery: Equatable, Sendable {
+    /// The status that the client gets.
+    package private(set) var status = Status.ok
+    /// How much content the client gets.
+    package private(set) var length: BodyLength = .none
+    /// The octets of the stored body that are sent, where the client asked for a part.
+    package private(set) var range: Range<UInt64>?
+    /// Content of unknown length leaves in chunks; to an HTTP/1.0 client it ends with the connection.
+    package private(set) var isChunked = false
+    /// Another request may follow on the connection, as far as this message is concerned.
+    package private(set) var keepsConnection = false
+    /// A rule found the response wanting and wants that said.
+    package internal(set) var isAnnotated = false
+    private(set) var isNotModified = false
+    private(set) var isUnsatisfied = false
+    private var speaks11 = true
+    private var isHead = false
+
+    mutating func readConnection(of request: RequestHead) {
+        keepsConnection = ConnectionOptions(of: request.fields).permitsNextRequest(after: request.version)
+        speaks11 = request.version.isAtLeast11
+        isHead = request.method == .head
+    }
+
+    mutating func closeConnection() { keepsConnection = false }
+
+    /// From the store: the whole, the part that was asked for, or only that nothing has changed (RFC 9110 §13.2.2, §14.2).
+    mutating func chooseStored(
+        _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead
+    ) {
+        status = stored.head.status
+        switch Validation.evaluate(request, directives: directives, against: stored) {
+        case .notModified:
+            isNotModified = true
+            status = .notModified
+            length = .none
+            return
+        case .full: break
+        }
+        length = bodyLength
+        if case .known(let whole) = bodyLength { chooseRange(of: whole, of: stored, for: request) }
+        frame()
+    }
+
+    /// From the origin, passed on as it comes.
+    mutating func chooseRelayed(_ response: ResponseHead, body: BodyLength) {
+        status = response.status
+        length = body
+        frame()
+    }
+
+    /// From the origin, gathered: a part can be cut from the whole that was checked.
+    mutating func chooseGathered(_ response: ResponseHead, whole: UInt64, for request: RequestHead) {
+        status = response.status
+        length = .known(whole)
+        if response.status == .ok { chooseRange(of: whole, validators: response.fields, for: request) }
+        frame()
+    }
+
+    mutating func chooseMade(_ status: Status, closes: Bool) {
+        self.status = status
+        if closes { keepsConnection = false }
+    }
+
+    private mutating func chooseRange(of whole: UInt64, of stored: StoredResponse, for request: RequestHead) {
+        guard stored.head.status == .ok else { return }
+        chooseRange(of: whole, validators: stored.head.fields, for: request)
+    }
+
+    /// One range is cut out; several are answered with the whole, as RFC 9110 §14.2 permits.
+    private mutating func chooseRange(of whole: UInt64, validators: Fields, for request: RequestHead) {
+        guard request.method == .get, let line = request.fields.first(.range),
+            request.fields.lineCount(of: .range) == 1,
+            let ranges = ByteRangeSet(request.fields.value(of: line)), ranges.count == 1,
+            RangeCondition.holds(request, for: validators)
+        else { return }
+        guard let resolved = ranges[0].resolved(inLength: whole) else {
+            isUnsatisfied = true
+            status = Status(416)
+            length = .none
+            return
+        }
+        range = resolved
+        status = .partialContent
+        length = .known(resolved.upperBound - resolved.lowerBound)
+    }
+
+    private mutating func frame() {
+        if isHead || status.code == 204 || status == .notModified { return }
+        if length == .unknown {
+            isChunked = speaks11
+            if !speaks11 { keepsConnection = false }
+        }
+    }
+
+    /// Whether octets of content follow the head.
+    package var sendsContent: Bool { !isHead && length != .none && length != .known(0) }
+}

@@ -1,0 +1,20 @@
+import HTTPMessage
+
+extension Array<UInt8> {
+    /// Writes every line of `fields` that is for the next recipient too: hop-by-hop lines (RFC 9110 §7.6.1) and those for which
+    /// `isReplaced` answers yes are left out. The bytes leave as they came.
+    mutating func appendEndToEndLines(of fields: Fields, except isReplaced: (KnownField) -> Bool) {
+        let hopByHop = HopByHop(of: fields)
+        for line in fields.lines {
+            if line.known != .other, isReplaced(line.known) { continue }
+            if hopByHop.contains(line, of: fields) { continue }
+            fields.write(line, into: &self)
+        }
+    }
+
+    mutating func appendContentLength(_ length: UInt64) {
+        append("Content-Length: ")
+        append(decimal: length)
+        append("\r\n")
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPMessage
+
+extension Array<UInt8> {
+    /// Sixteen hexadecimal digits: how a request's id is written everywhere.
+    package mutating func append(hexadecimal number: UInt64) {
+        var shift: UInt64 = 60
+        while true {
+            let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
+            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            if shift == 0 { return }
+            shift -= 4
+        }
+    }
+
+    /// The inside of a JSON string (RFC 8259 §7). Octets outside ASCII are written as `\u00XX`, so the result is always valid.
+    package mutating func append(escapingForJSON bytes: Span<UInt8>) {
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            switch byte {
+            case ASCII.quote, ASCII.backslash:
+                append(ASCII.backslash)
+                append(byte)
+            case 0x20..<0x7F: append(byte)
+            default: appendUnicodeEscape(byte)
+            }
+        }
+    }
+
+    package mutating func append(escapingForHTML bytes: Span<UInt8>) {
+        for index in 0..<bytes.count {
+            switch bytes[index] {
+            case 0x26: append("&amp;")
+            case 0x3C: append("&lt;")
+            case 0x3E: append("&gt;")
+            case ASCII.quote: append("&quot;")
+            case 0x27: append("&#39;")
+            case let byte where byte >= 0x20 && byte < 0x7F: append(byte)
+            default: append(ASCII.question)
+            }
+        }
+    }
+
+    private mutating func appendUnicodeEscape(_ byte: UInt8) {
+        append("\\u00")
+        for digit in [byte >> 4, byte & 15] { append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether these ASCII octets stand somewhere in it, without regard to case; `lowercase` is in lower case.
+    func contains(_ lowercase: StaticString) -> Bool {
+        let length = lowercase.utf8CodeUnitCount
+        guard count >= length else { return false }
+        for start in 0...(count - length) where extracting(start..<start + length).equalsIgnoringCase(lowercase) {
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,45 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// What an exchange asks of the origin, and what it keeps of the answer.
+extension Exchange {
+    /// The origin's host in lower case, without brackets.
+    package var originHost: [UInt8] {
+        let span = request.span(of: request.target.host)
+        var host: [UInt8] = []
+        host.reserveCapacity(span.count)
+        for index in 0..<span.count { host.append(ASCII.lowercased(span[index])) }
+        return host
+    }
+
+    package var originPort: UInt16 { request.target.port }
+
+    /// The request as it leaves for the origin, our conditions in it.
+    package func writeForwardedHead(into output: inout [UInt8]) {
+        let policy = obligations.cache.effectivePolicy
+        guard isValidating || policy == .reloadAll else { return writeForwardedHead(request.fields, into: &output) }
+        var fields = request.fields
+        if isValidating, let stored = selected { Validation.addPreconditions(of: stored, to: &fields) }
+        if policy == .reloadAll { Validation.addReload(to: &fields) }
+        writeForwardedHead(fields, into: &output)
+    }
+
+    private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
+        ForwardedRequest(
+            request: request, fields: fields, body: requestBody, context: context,
+            asksForWhole: obligations.checksBody || isValidating
+        ).write(into: &output)
+    }
+
+    /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
+    package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
+        guard let facts, let prepared = StoredFields.prepare(response, to: request, facts: facts) else { return nil }
+        return StoredResponse(
+            key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
+            body: body, trailers: trailers)
+    }
+
+    /// The store takes no further body now: the response passes without being kept.
+    package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
+}

@@ -1,0 +1,483 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// One request and its answer, from the first byte to the last, as a pure state machine: events in, commands out.
+///
+/// States and the moves between them:
+///
+///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
+///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
+///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared──▶ fetching
+///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
+///     checking ──bodyChecked──▶ delivering
+///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
+///     delivering, tunnelling ──deliveryEnded──▶ finished
+///     any ──clientGone──▶ finished
+///
+/// `handle` shows every transition. The driver fills `request` and `response` and carries the commands out; it decides nothing.
+/// An exchange is used for one request after the other: `begin` keeps the storage.
+package struct Exchange: Sendable {
+    package enum State: UInt8, Sendable {
+        case idle, lookingUp, joining, fetching, checking, connecting, delivering, tunnelling, finished
+    }
+
+    package internal(set) var state: State = .idle
+    package internal(set) var context: ExchangeContext
+    /// Names this request in the log, in errors and to the client's operator.
+    package internal(set) var id: UInt64 = 0
+    /// Filled by the driver before `requestHead`.
+    package var request = RequestHead()
+    /// Filled by the driver before `upstreamHead`.
+    package var response = ResponseHead()
+    package internal(set) var requestBody: BodyLength = .none
+    package internal(set) var responseBody: BodyLength = .none
+    /// The primary key (RFC 9111 §2), for GET and HEAD.
+    package internal(set) var key: [UInt8] = []
+    package internal(set) var matched = MatchedRules()
+    package internal(set) var obligations = Obligations()
+    package internal(set) var directives = RequestDirectives(RequestHead())
+    /// The stored response that is delivered, or that is being validated.
+    package internal(set) var selected: StoredResponse?
+    /// The response that `selected` takes the place of, after a 304.
+    package internal(set) var freshenedFrom: StoredResponse?
+    /// The stored response that is to go, after a 304 that forbids storing.
+    package internal(set) var removed: StoredResponse?
+    package internal(set) var invalidatedKeys: [[UInt8]] = []
+    package internal(set) var facts: ReuseFacts?
+    package internal(set) var delivery = Delivery()
+    package internal(set) var trace = DecisionTrace()
+    package internal(set) var requestTime = Timestamp(milliseconds: 0)
+    var isValidating = false
+    var isCollapsed = false
+    var collapsing = CacheStatus.Collapsing.none
+    /// How much of the joined response is to come, where its body is still on its way.
+    package var selectedLength: BodyLength?
+    /// The length of the body that was gathered to be checked, and whether that is all of it.
+    var gatheredLength: UInt64 = 0
+    var isGatheredWhole = false
+    private var isLeading = false
+
+    package init(context: ExchangeContext) { self.context = context }
+
+    /// Makes the exchange ready for the next request, under the settings given; storage is kept.
+    package mutating func begin(id: UInt64, context: ExchangeContext) {
+        self.id = id
+        self.context = context
+        state = .idle
+        request.removeAll()
+        response.removeAll()
+        requestBody = .none
+        responseBody = .none
+        key.removeAll(keepingCapacity: true)
+        matched.removeAll()
+        obligations = Obligations()
+        selected = nil
+        freshenedFrom = nil
+        removed = nil
+        if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
+        facts = nil
+        delivery = Delivery()
+        trace = DecisionTrace()
+        isValidating = false
+        isCollapsed = false
+        collapsing = .none
+        selectedLength = nil
+        gatheredLength = 0
+        isGatheredWhole = false
+        isLeading = false
+    }
+
+    package mutating func handle(_ event: borrowing ExchangeEvent, into commands: inout CommandBuffer) {
+        switch event {
+        case .requestHead(let body, let now):
+            guard state == .idle else { return }
+            requestBody = body
+            trace.receivedAt = now
+            receiveRequest(at: now, into: &commands)
+
+        case .requestRejected(let fault, let now):
+            guard state == .idle else { return }
+            trace.receivedAt = now
+            fail(fault, at: now, into: &commands)
+
+        case .requestBodyEnded:
+            break
+
+        case .lookedUp(let candidates, let isComplete, let now):
+            guard state == .lookingUp else { return }
+            select(among: candidates, isComplete: isComplete, at: now, into: &commands)
+
+        case .leadsFetch(let now):
+            guard state == .joining else { return }
+            isLeading = true
+            fetch(at: now, into: &commands)
+
+        case .fetchShared(let shared, let now):
+            guard state == .joining else { return }
+            share(shared, at: now, into: &commands)
+
+        case .fetchAbandoned:
+            guard state == .joining else { return }
+            commands.append(.joinFetch)
+
+        case .fetchNotShared(let now):
+            guard state == .joining else { return }
+            fetch(at: now, into: &commands)
+
+        case .upstreamHead(let body, let now):
+            guard state == .fetching else { return }
+            responseBody = body
+            trace.upstreamStatus = response.status.code
+            receiveResponse(at: now, into: &commands)
+
+        case .upstreamFailed(let fault, let now):
+            switch state {
+            case .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
+            case .idle, .lookingUp, .joining, .delivering, .tunnelling, .finished: break
+            }
+
+        case .bodyChecked(let outcome, let length, let now):
+            guard state == .checking else { return }
+            bodyChecked(outcome, length: length, at: now, into: &commands)
+
+        case .tunnelOpened:
+            guard state == .connecting else { return }
+            state = .tunnelling
+            trace.outcome = .tunnel
+            trace.status = 200
+            commands.append(.splice)
+
+        case .deliveryEnded(let isComplete, _):
+            guard state == .delivering || state == .tunnelling else { return }
+            if !isComplete { commands.append(.abortClient) }
+            state = .finished
+            commands.append(.finish)
+
+        case .clientGone:
+            guard state != .finished, state != .idle else { return }
+            state = .finished
+            commands.append(.cancelUpstream)
+            commands.append(.finish)
+        }
+    }
+}
+
+// MARK: The request
+
+extension Exchange {
+    private mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
+        delivery.readConnection(of: request)
+        if let fault = refusal() { return fail(fault, at: now, into: &commands) }
+        if isAnsweredHere {
+            trace.outcome = .local
+            delivery.chooseMade(.ok, closes: false)
+            trace.status = 200
+            state = .delivering
+            return commands.append(.sendLocal)
+        }
+        switch context.rules.match(request, into: &matched) {
+        case .deny: return fail(.deniedByRule, at: now, into: &commands)
+        case .allow(let obligations): self.obligations = obligations
+        }
+        if obligations.cache.setCookie == nil { obligations.cache.setCookie = context.setCookie }
+        if request.method == .connect { return receiveConnect(at: now, into: &commands) }
+        // What a rule writes counts as the client's: it comes before the key and the directives.
+        if obligations.editsRequest { matched.editRequest(&request.fields) }
+        directives = RequestDirectives(request)
+        guard request.method == .get || request.method == .head, requestBody == .none else {
+            trace.reuse = .forward(requestBody == .none ? .method : .requestContent)
+            return fetch(at: now, into: &commands)
+        }
+        CacheKey.write(request, into: &key)
+        if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: obligations.cache) {
+            return forward(by: decision, at: now, into: &commands)
+        }
+        state = .lookingUp
+        commands.append(.lookUp(onDisk: false))
+    }
+
+    private mutating func receiveConnect(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard context.tunnelPorts.allows(request.target.port) else {
+            return fail(.portNotAllowed, at: now, into: &commands)
+        }
+        state = .connecting
+        commands.append(.openTunnel)
+    }
+
+    /// What makes a request unusable before any rule is asked.
+    private func refusal() -> Fault? {
+        if LoopDetection.isLoop(request, in: context) { return .loop }
+        switch request.target.form {
+        case .origin: return .notForAProxy
+        case .absolute, .authority, .asterisk: break
+        }
+        if request.target.form == .absolute, request.target.scheme == .https { return .secureOriginNotSupported }
+        if context.hostMismatch == .deny, HostComparison.mismatches(request) { return .hostMismatch }
+        if request.fields.contains(.expect), !Expectation.isContinueOnly(request.fields) { return .unknownExpectation }
+        if let limit = context.limits.requestBodyLength, case .known(let length) = requestBody, length > limit {
+            return .requestBodyTooLarge
+        }
+        return nil
+    }
+
+    /// OPTIONS for the server as a whole is asked of us (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
+    /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    private var isAnsweredHere: Bool {
+        if request.target.form == .asterisk { return true }
+        guard request.method == .options || request.method == .trace else { return false }
+        return MaxForwards.value(in: request.fields) == 0
+    }
+}
+
+// MARK: The store
+
+extension Exchange {
+    private mutating func select(
+        among candidates: [StoredResponse], isComplete: Bool, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        guard let index = Vary.select(among: candidates, for: request) else {
+            if !isComplete { return commands.append(.lookUp(onDisk: true)) }
+            let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
+            let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
+            return forward(by: decision, at: now, into: &commands)
+        }
+        let candidate = candidates[index]
+        let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
+        switch decision {
+        case .fresh:
+            trace.reuse = decision
+            selected = candidate
+            deliverSelected(outcome: .hit, into: &commands)
+        case .staleAllowed:
+            trace.reuse = decision
+            selected = candidate
+            deliverSelected(outcome: .staleHit, into: &commands)
+        case .validate:
+            selected = candidate
+            isValidating = true
+            forward(by: decision, at: now, into: &commands)
+        case .forward, .notSatisfiable:
+            forward(by: decision, at: now, into: &commands)
+        }
+    }
+
+    /// Nothing stored can be used as it is. Only what may be shared and is asked for as a whole is fetched for several at once
+    /// (T24).
+    private mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.reuse = decision
+        if case .notSatisfiable = decision { return fail(.onlyIfCachedMiss, at: now, into: &commands) }
+        guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations) else {
+            return fetch(at: now, into: &commands)
+        }
+        state = .joining
+        commands.append(.joinFetch)
+    }
+
+    private mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard RequestCollapsing.mayShare(shared, with: request, directives: directives, obligations: obligations, at: now) else {
+            collapsing = .failed
+            return fetch(at: now, into: &commands)
+        }
+        selected = shared
+        isValidating = false
+        isCollapsed = true
+        deliverSelected(outcome: .collapsed, into: &commands)
+    }
+
+    private mutating func deliverSelected(outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
+        guard let selected else { return }
+        trace.outcome = outcome
+        delivery.chooseStored(
+            selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request)
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(.sendStored)
+    }
+}
+
+// MARK: The origin
+
+extension Exchange {
+    private mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
+        requestTime = now
+        state = .fetching
+        commands.append(.fetch)
+    }
+
+    private mutating func receiveResponse(at now: Timestamp, into commands: inout CommandBuffer) {
+        if !request.method.isSafe { invalidate(into: &commands) }
+        if isValidating, response.status == .notModified, let stored = selected {
+            return freshen(stored, at: now, into: &commands)
+        }
+        trace.findings = validateHead()
+        if !trace.findings.isEmpty, !finishValidation(at: now, into: &commands) { return }
+        if checksBody, !trace.findings.contains(.unacceptableContentType) {
+            state = .checking
+            return commands.append(.checkBody)
+        }
+        deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
+    }
+
+    private mutating func deliverRelayed(
+        at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
+    ) {
+        let stores = decideStorage(mayStore: mayStore, at: now)
+        if isLeading, !stores { commands.append(.releaseJoined) }
+        trace.outcome = outcomeOfForwarding
+        if isChecked, isGatheredWhole {
+            delivery.chooseGathered(response, whole: gatheredLength, for: request)
+        } else {
+            delivery.chooseRelayed(response, body: responseBody)
+        }
+        trace.status = delivery.status.code
+        selected = nil
+        state = .delivering
+        commands.append(isChecked ? .sendChecked(store: stores) : .relay(store: stores))
+    }
+
+    private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
+        guard mayStore else {
+            trace.storage = .doNotStore(.validation)
+            return false
+        }
+        let decision = Storability.decide(
+            request: request, response: response, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
+        trace.storage = decision
+        guard case .store(let facts, _) = decision else { return false }
+        if let limit = obligations.cache.maximumBodyLength, case .known(let length) = responseBody, length > limit {
+            trace.storage = .doNotStore(.bodyTooLarge)
+            return false
+        }
+        self.facts = facts
+        return true
+    }
+
+    private mutating func freshen(_ stored: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        let outcome = Freshening.freshened(
+            stored, by: response, request: request, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
+        commands.append(.discardUpstreamBody)
+        switch outcome {
+        case .freshened(let fresh):
+            freshenedFrom = stored
+            selected = fresh
+            commands.append(.freshen)
+        case .usedOnce(let once, let refusal):
+            trace.storage = .doNotStore(refusal)
+            selected = once
+        case .usedAndRemoved(let once, let refusal):
+            trace.storage = .doNotStore(refusal)
+            removed = stored
+            selected = once
+            commands.append(.remove)
+        case .notIdentified:
+            // The 304 speaks of another representation: the request goes out again, without conditions of ours.
+            selected = nil
+            isValidating = false
+            return fetch(at: now, into: &commands)
+        }
+        if isLeading { commands.append(.releaseJoined) }
+        deliverSelected(outcome: .revalidated, into: &commands)
+    }
+
+    private mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+        if let stored = selected, usesStaleInstead(of: stored, at: now) {
+            trace.fault = fault
+            return deliverStale(discardingBody: false, into: &commands)
+        }
+        fail(fault, at: now, into: &commands)
+    }
+
+    /// Whether the stored response stands in for an origin that failed (RFC 9111 §4.2.4); the decision is noted.
+    private mutating func usesStaleInstead(of stored: StoredResponse, at now: Timestamp) -> Bool {
+        guard let decision = Reuse.staleAfterFailure(stored.facts, overrides: obligations.cache, at: now) else { return false }
+        trace.reuse = decision
+        return true
+    }
+
+    private mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
+        if discardingBody { commands.append(.discardUpstreamBody) }
+        if isLeading { commands.append(.releaseJoined) }
+        deliverSelected(outcome: .staleHit, into: &commands)
+    }
+
+    private mutating func invalidate(into commands: inout CommandBuffer) {
+        invalidatedKeys = Invalidation.keys(request: request, response: response)
+        if !invalidatedKeys.isEmpty { commands.append(.invalidate) }
+    }
+
+    private var outcomeOfForwarding: DecisionTrace.Outcome {
+        if isValidating { return .refreshed }
+        guard request.method == .get || request.method == .head else { return .bypass }
+        return .miss
+    }
+}
+
+// MARK: Validation
+
+extension Exchange {
+    /// What the rules want checked of this response, where one says so.
+    package var validation: ValidationPlan? { matched.validation }
+
+    private func validateHead() -> ValidationFaults {
+        guard let validation else { return ValidationFaults() }
+        return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
+    }
+
+    private var checksBody: Bool { obligations.checksBody && hasResponseContent }
+
+    private var hasResponseContent: Bool {
+        request.method != .head && responseBody != .none && responseBody != .known(0)
+    }
+
+    private mutating func bodyChecked(
+        _ outcome: BodyCheckOutcome, length: UInt64, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        gatheredLength = length
+        isGatheredWhole = outcome != .tooLarge
+        let passesOversize = outcome == .tooLarge && validation?.oversize == .pass
+        if outcome != .passed, !passesOversize {
+            trace.findings.insert(outcome)
+            guard finishValidation(at: now, into: &commands) else { return }
+        }
+        deliverRelayed(at: now, isChecked: true, mayStore: outcome == .passed && trace.findings.isEmpty, into: &commands)
+    }
+
+    /// Carries out what the rule says about a response that was found wanting.
+    /// - Returns: whether the response is passed on all the same.
+    private mutating func finishValidation(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard let validation, let outermost = trace.findings.outermost else { return true }
+        switch validation.onFailure {
+        case .pass: return true
+        case .annotate:
+            delivery.isAnnotated = true
+            return true
+        case .stale:
+            if let stored = selected, usesStaleInstead(of: stored, at: now) {
+                trace.fault = Fault(outermost)
+                deliverStale(discardingBody: true, into: &commands)
+                return false
+            }
+        case .block: break
+        }
+        commands.append(.discardUpstreamBody)
+        fail(Fault(outermost), at: now, into: &commands)
+        return false
+    }
+}
+
+// MARK: Ends
+
+extension Exchange {
+    private mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+        let row = GatewayError(fault)
+        trace.fault = fault
+        trace.status = row.status.code
+        trace.outcome = row.origin == .policy ? .denied : .failed
+        selected = nil
+        delivery.chooseMade(row.status, closes: row.closesConnection)
+        state = .delivering
+        if isLeading { commands.append(.releaseJoined) }
+        commands.append(.sendError)
+    }
+}

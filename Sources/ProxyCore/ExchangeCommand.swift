@@ -1,0 +1,41 @@
+/// What an exchange asks of its driver. Payloads are trivial; larger things are read from the exchange.
+package enum ExchangeCommand: Equatable, Sendable {
+    /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
+    case lookUp(onDisk: Bool)
+    /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`.
+    case joinFetch
+    /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
+    case fetch
+    /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.
+    case sendStored
+    /// Answer with the upstream's response: `writeRelayedHead`, then its body. `store`: keep it under `key` while it passes.
+    case relay(store: Bool)
+    /// Gather the upstream's body, up to the limit of `validation`, and check it. Answer: `bodyChecked`.
+    case checkBody
+    /// Answer with the body that was gathered and checked. `store`: keep it.
+    case sendChecked(store: Bool)
+    /// Let the upstream's body go: read its end if that is cheap, else close the connection.
+    case discardUpstreamBody
+    /// Replace `freshenedFrom` by `selected` in the store.
+    case freshen
+    /// Remove `removed` from the store.
+    case remove
+    /// Tell those who joined that this fetch brings nothing to share.
+    case releaseJoined
+    /// Remove what `invalidatedKeys` names.
+    case invalidate
+    /// Answer with `writeError`. Answer: `deliveryEnded`.
+    case sendError
+    /// Answer with `writeLocal` (OPTIONS, TRACE). Answer: `deliveryEnded`.
+    case sendLocal
+    /// Connect to the authority. Answer: `tunnelOpened`, `upstreamFailed`.
+    case openTunnel
+    /// Answer 200 and move bytes both ways until both have ended. Answer: `deliveryEnded`.
+    case splice
+    /// Stop what is under way upstream.
+    case cancelUpstream
+    /// End the client's connection so that it cannot be taken for a complete message.
+    case abortClient
+    /// The exchange is over: `trace` is complete, the connection may read its next request.
+    case finish
+}

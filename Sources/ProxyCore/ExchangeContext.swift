@@ -1,0 +1,64 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// What an exchange is decided by: the rules and settings in force when its request arrived. Immutable; a reload makes a new one,
+/// so each response is consistent with one version of the settings.
+package final class ExchangeContext: Sendable {
+    package enum HostMismatch: UInt8, Sendable { case ignore, deny }
+
+    package enum TunnelPorts: Sendable {
+        case any
+        case listed([UInt16])
+
+        func allows(_ port: UInt16) -> Bool {
+            switch self {
+            case .any: true
+            case .listed(let ports): ports.contains(port)
+            }
+        }
+    }
+
+    /// The address of one of our own listeners, to see a request that has come back (RFC 9110 §7.6.3).
+    package struct OwnAddress: Sendable {
+        package let hosts: [[UInt8]]
+        package let port: UInt16
+
+        package init(hosts: [[UInt8]], port: UInt16) {
+            self.hosts = hosts
+            self.port = port
+        }
+    }
+
+    package let rules: PolicyRuleSet
+    package let limits: ProxyLimits
+    package let tunnelPorts: TunnelPorts
+    package let hostMismatch: HostMismatch
+    package let setCookie: SetCookieStorage
+    package let ownAddresses: [OwnAddress]
+    /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
+    package let pseudonym: [UInt8]
+    /// The Via line of every forwarded message, with its CRLF.
+    package let viaLine: [UInt8]
+    package init(
+        rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
+        hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit, ownAddresses: [OwnAddress] = [],
+        pseudonym: [UInt8] = Array("larder".utf8)
+    ) {
+        self.rules = rules
+        self.limits = limits
+        self.tunnelPorts = tunnelPorts
+        self.hostMismatch = hostMismatch
+        self.setCookie = setCookie
+        self.ownAddresses = ownAddresses
+        self.pseudonym = pseudonym
+        self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
+    }
+
+    func isOwnAddress(host: Span<UInt8>, port: UInt16) -> Bool {
+        for address in ownAddresses where address.port == port {
+            for own in address.hosts where own.span.equalsIgnoringCase(host) { return true }
+        }
+        return false
+    }
+}

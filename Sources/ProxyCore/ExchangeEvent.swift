@@ -1,0 +1,33 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What an exchange hears from the world. Larger things lie in the exchange before the event is given:
+/// `request`, `response`.
+package enum ExchangeEvent: Sendable {
+    /// The request's head is complete and stands in `request`; its body, if any, is this long.
+    case requestHead(body: BodyLength, at: Timestamp)
+    /// The bytes on the connection were no request.
+    case requestRejected(Fault, at: Timestamp)
+    /// A bounded request body has been read to its end; its digest may take part in the key.
+    case requestBodyEnded(at: Timestamp)
+    /// What the store has under the key. `isComplete` is false while the disk may hold more.
+    case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
+    /// Nobody else is fetching this key: this exchange asks the origin for all.
+    case leadsFetch(at: Timestamp)
+    /// The fetch that was joined brought a response that may be shared.
+    case fetchShared(StoredResponse, at: Timestamp)
+    /// The fetch that was joined ended without an answer, since its own client left: another leads now.
+    case fetchAbandoned(at: Timestamp)
+    /// The fetch that was joined brought nothing to share: each asks for itself.
+    case fetchNotShared(at: Timestamp)
+    /// The final response's head stands in `response`.
+    case upstreamHead(body: BodyLength, at: Timestamp)
+    case upstreamFailed(Fault, at: Timestamp)
+    /// The body check that was asked for has ended. `length`: what was gathered; the whole body unless it was too large.
+    case bodyChecked(BodyCheckOutcome, length: UInt64, at: Timestamp)
+    /// The tunnel to the origin stands.
+    case tunnelOpened(at: Timestamp)
+    /// The last byte of the response was handed to the client's connection, or the body ended badly.
+    case deliveryEnded(isComplete: Bool, at: Timestamp)
+    case clientGone(at: Timestamp)
+}

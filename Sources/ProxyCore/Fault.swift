@@ -1,0 +1,84 @@
+import HTTPMessage
+
+/// What can go wrong with an exchange: the closed vocabulary of every error that Larder makes.
+///
+/// The driver translates each room's errors into one of these (`FaultMapping`); `GatewayError` says what a client sees.
+/// A `detail` is a fixed word of the room that found the fault, never text of the request.
+package enum Fault: Equatable, Sendable {
+    // The client's.
+    case malformedRequest(detail: Word)
+    case badTarget(detail: Word)
+    case targetTooLong
+    case requestFieldsTooLarge(detail: Word)
+    case requestBodyTooLarge
+    case unknownTransferCoding
+    case unsupportedVersion
+    case unknownExpectation
+    case requestTimeout
+    case notForAProxy
+    case onlyIfCachedMiss
+    case loop
+
+    // Policy's.
+    case deniedByRule
+    case clientNotAllowed
+    case portNotAllowed
+    case hostMismatch
+    case destinationProhibited
+
+    // The way upstream.
+    case nameNotFound
+    case nameLookUpTimeout
+    case connectionRefused
+    case connectionTimeout
+    case connectionTerminated
+    case destinationUnroutable
+    case upstreamQueueFull
+    case upstreamQueueTimeout
+    case upstreamProxyRefused
+    case responseTimeout(phase: Word)
+    case malformedResponse(detail: Word)
+    case responseFieldsTooLarge
+    case responseIncomplete
+    case unexpectedUpgrade
+
+    // What a rule's validation found.
+    case unacceptableStatus
+    case unacceptableContentType
+    case malformedJSON
+    case malformedCoding
+    case unsupportedCoding
+    case responseBodyTooLarge
+
+    // Ours.
+    case secureOriginNotSupported
+    case egressClosed
+    case overloaded
+    case shuttingDown
+    case internalError
+}
+
+extension Fault {
+    package init(_ code: ValidationFaults.Code) {
+        switch code {
+        case .malformedJSON: self = .malformedJSON
+        case .malformedCoding: self = .malformedCoding
+        case .unsupportedCoding: self = .unsupportedCoding
+        case .bodyTooLarge: self = .responseBodyTooLarge
+        case .unacceptableStatus: self = .unacceptableStatus
+        case .unacceptableContentType: self = .unacceptableContentType
+        }
+    }
+}
+
+/// A fixed word of the code, comparable where `StaticString` is not.
+package struct Word: Equatable, Sendable, ExpressibleByStringLiteral {
+    package let text: StaticString
+
+    package init(_ text: StaticString) { self.text = text }
+    package init(stringLiteral text: StaticString) { self.text = text }
+
+    package static func == (left: Word, right: Word) -> Bool {
+        left.text.withUTF8Buffer { a in right.text.withUTF8Buffer { b in a.elementsEqual(b) } }
+    }
+}

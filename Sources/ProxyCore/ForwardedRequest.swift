@@ -1,0 +1,80 @@
+import HTTPMessage
+
+/// The request as it leaves for the origin: start line in the form the next server expects, Host from the target, hop-by-hop
+/// lines gone, our Via added.
+///
+/// RFC 9110 §7.6 (forwarding), RFC 9112 §3.2 (target forms). A Host that came with an absolute-form target is regenerated
+/// (RFC 9112 §3.2.2); `Proxy` is dropped, since programs take it for a setting (httpoxy, T47).
+struct ForwardedRequest {
+    let request: RequestHead
+    /// The request's fields, with our own conditions.
+    let fields: Fields
+    let body: BodyLength
+    let context: ExchangeContext
+    /// A Range is not passed on where the whole is wanted.
+    let asksForWhole: Bool
+    func write(into output: inout [UInt8]) {
+        writeRequestLine(into: &output)
+        output.append("Host: ")
+        writeAuthority(into: &output)
+        output.append("\r\n")
+        output.appendEndToEndLines(of: fields) { known in
+            switch known {
+            case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxy, .proxyConnection, .maxForwards: true
+            case .range, .ifRange: asksForWhole
+            default: false
+            }
+        }
+        writeMaxForwards(into: &output)
+        output.append(contentsOf: context.viaLine)
+        switch body {
+        case .none: break
+        case .known(let length): output.appendContentLength(length)
+        case .unknown: output.append("Transfer-Encoding: chunked\r\n")
+        }
+        output.append("\r\n")
+    }
+
+    private func writeRequestLine(into output: inout [UInt8]) {
+        output.append(request.span(of: request.methodName))
+        output.append(ASCII.space)
+        let target = request.target
+        if target.form == .asterisk {
+            output.append("*")
+        } else {
+            if target.path.isEmpty, target.query.isEmpty, request.method == .options {
+                // RFC 9112 §3.2.4: an absolute form without path is passed on as the asterisk form.
+                output.append("*")
+            } else {
+                if target.path.isEmpty { output.append(ASCII.slash) }
+                output.append(request.span(of: target.path))
+                output.append(request.span(of: target.query))
+            }
+        }
+        output.append(" HTTP/1.1\r\n")
+    }
+
+    private func writeAuthority(into output: inout [UInt8]) {
+        let target = request.target
+        let isBracketed = target.hostKind == .ipv6
+        if isBracketed { output.append(0x5B) }
+        output.append(request.span(of: target.host))
+        if isBracketed { output.append(0x5D) }
+        if target.port != 80 {
+            output.append(ASCII.colon)
+            output.append(decimal: UInt64(target.port))
+        }
+    }
+
+    /// RFC 9110 §7.6.2: counted down for OPTIONS and TRACE; for other methods it means nothing and passes.
+    private func writeMaxForwards(into output: inout [UInt8]) {
+        guard let line = fields.first(.maxForwards) else { return }
+        guard request.method == .options || request.method == .trace, let hops = MaxForwards.value(in: fields) else {
+            fields.write(line, into: &output)
+            return
+        }
+        output.append("Max-Forwards: ")
+        output.append(decimal: hops - 1)
+        output.append("\r\n")
+    }
+}

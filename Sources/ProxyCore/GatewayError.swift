@@ -1,0 +1,201 @@
+import HTTPMessage
+
+/// How a fault is told to the client: one row for each fault.
+///
+/// Source: RFC 9110 §15 (status), RFC 9209 §2.3 (Proxy-Status error types), RFC 9457 (problem details, which carry `code`).
+package struct GatewayError: Equatable, Sendable {
+    package enum Origin: UInt8, Sendable { case client, policy, upstream, larder }
+
+    package let status: Status
+    /// The public name of the error; part of the API.
+    package let code: Word
+    /// The Proxy-Status error type, or an empty word where none fits.
+    package let proxyStatus: Word
+    package let origin: Origin
+    /// Whether the same request may succeed when it is sent again later.
+    package let isRetryable: Bool
+    /// One sentence for a person.
+    package let explanation: Word
+    /// The finer reason, where the fault carries one.
+    package let detail: Word?
+    /// Whether the client's connection cannot be used further, whatever its framing says.
+    package let closesConnection: Bool
+
+    private init(
+        _ status: UInt16, _ code: Word, _ proxyStatus: Word, _ origin: Origin, _ explanation: Word, retry: Bool = false,
+        detail: Word? = nil, closes: Bool = false
+    ) {
+        self.status = Status(status)
+        self.code = code
+        self.proxyStatus = proxyStatus
+        self.origin = origin
+        self.explanation = explanation
+        self.isRetryable = retry
+        self.detail = detail
+        self.closesConnection = closes
+    }
+
+    package init(_ fault: Fault) {
+        switch fault {
+        case .malformedRequest(let detail):
+            self.init(
+                400, "request_malformed", "http_request_error", .client, "The request is not well-formed HTTP.",
+                detail: detail, closes: true)
+        case .badTarget(let detail):
+            self.init(
+                400, "bad_url", "http_request_error", .client, "The request target is not one that a proxy can use.",
+                detail: detail, closes: true)
+        case .targetTooLong:
+            self.init(
+                414, "target_too_long", "http_request_error", .client, "The request line is longer than the limit.",
+                closes: true)
+        case .requestFieldsTooLarge(let detail):
+            self.init(
+                431, "request_fields_too_large", "http_request_error", .client,
+                "The request's fields are larger than the limit.", detail: detail, closes: true)
+        case .requestBodyTooLarge:
+            self.init(
+                413, "request_body_too_large", "http_request_error", .client,
+                "The request's body is larger than the limit.", closes: true)
+        case .unknownTransferCoding:
+            self.init(
+                501, "unknown_transfer_coding", "http_request_error", .client,
+                "The request uses a transfer coding that is not known here.", closes: true)
+        case .unsupportedVersion:
+            self.init(
+                505, "version_not_supported", "http_request_error", .client,
+                "Only HTTP/1.0 and HTTP/1.1 are spoken here.", closes: true)
+        case .unknownExpectation:
+            self.init(
+                417, "unknown_expectation", "http_request_error", .client,
+                "The expectation in the request cannot be met.", closes: true)
+        case .requestTimeout:
+            self.init(
+                408, "request_timeout", "http_request_error", .client, "The request did not arrive in time.",
+                retry: true, closes: true)
+        case .notForAProxy:
+            self.init(
+                400, "not_a_proxy_request", "http_request_error", .client,
+                "This is a proxy: set it as http_proxy, or ask for an absolute URL.")
+        case .onlyIfCachedMiss:
+            self.init(
+                504, "cache_miss_only_if_cached", "destination_unavailable", .policy,
+                "Only a stored response was asked for, and none can be used.")
+        case .loop:
+            self.init(
+                508, "loop_detected", "proxy_loop_detected", .client, "The request has come back to where it was before.")
+        case .deniedByRule:
+            self.init(403, "denied_by_rule", "http_request_denied", .policy, "A rule denies this request.")
+        case .clientNotAllowed:
+            self.init(
+                403, "client_not_allowed", "http_request_denied", .policy,
+                "This client is not on the list of those allowed.", closes: true)
+        case .portNotAllowed:
+            self.init(
+                403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
+        case .hostMismatch:
+            self.init(
+                403, "host_mismatch", "http_request_denied", .policy, "The Host field and the URL name different hosts.")
+        case .destinationProhibited:
+            self.init(
+                403, "destination_prohibited", "destination_ip_prohibited", .policy,
+                "The destination's address is one that may not be reached.")
+        case .nameNotFound:
+            self.init(502, "dns_error", "dns_error", .upstream, "The host's name was not found.", retry: true)
+        case .nameLookUpTimeout:
+            self.init(
+                504, "timeout", "dns_timeout", .upstream, "Looking up the host's name took too long.", retry: true,
+                detail: "name_look_up")
+        case .connectionRefused:
+            self.init(
+                502, "connection_refused", "connection_refused", .upstream, "The host refused the connection.",
+                retry: true)
+        case .connectionTimeout:
+            self.init(
+                504, "timeout", "connection_timeout", .upstream, "The host did not accept the connection in time.",
+                retry: true, detail: "connect")
+        case .connectionTerminated:
+            self.init(
+                502, "connection_terminated", "connection_terminated", .upstream,
+                "The host closed the connection before it answered.", retry: true)
+        case .destinationUnroutable:
+            self.init(
+                502, "destination_unroutable", "destination_ip_unroutable", .upstream,
+                "There is no way to the host's address.", retry: true)
+        case .upstreamQueueFull:
+            self.init(
+                503, "queue_full", "connection_limit_reached", .larder, "Too many requests wait for this host.",
+                retry: true)
+        case .upstreamQueueTimeout:
+            self.init(
+                503, "queue_full", "connection_limit_reached", .larder, "No connection to this host became free in time.",
+                retry: true, detail: "queue_wait")
+        case .upstreamProxyRefused:
+            self.init(
+                502, "upstream_proxy_refused", "destination_unavailable", .upstream,
+                "The proxy further up refused the connection.")
+        case .responseTimeout(let phase):
+            self.init(
+                504, "timeout", "http_response_timeout", .upstream, "The host did not answer in time.", retry: true,
+                detail: phase)
+        case .malformedResponse(let detail):
+            self.init(
+                502, "response_malformed", "http_protocol_error", .upstream, "The host's answer is not well-formed HTTP.",
+                detail: detail)
+        case .responseFieldsTooLarge:
+            self.init(
+                502, "response_fields_too_large", "http_response_header_section_size", .upstream,
+                "The answer's fields are larger than the limit.")
+        case .responseIncomplete:
+            self.init(
+                502, "response_incomplete", "http_response_incomplete", .upstream,
+                "The host closed the connection in the middle of its answer.", retry: true)
+        case .unexpectedUpgrade:
+            self.init(
+                502, "unexpected_upgrade", "http_upgrade_failed", .upstream,
+                "The host changed the protocol without having been asked.")
+        case .unacceptableStatus:
+            self.init(
+                502, "unacceptable_status", "http_response_status", .policy, "A rule does not accept this status.")
+        case .unacceptableContentType:
+            self.init(
+                502, "unacceptable_content_type", "http_protocol_error", .policy,
+                "A rule does not accept this content type.")
+        case .malformedJSON:
+            self.init(
+                502, "malformed_json", "http_protocol_error", .policy, "A rule asks for JSON, and this is not.")
+        case .malformedCoding:
+            self.init(
+                502, "malformed_coding", "http_response_content_coding", .policy,
+                "A rule checks the body, and its content coding does not decode.")
+        case .unsupportedCoding:
+            self.init(
+                502, "unsupported_coding", "http_response_content_coding", .policy,
+                "A rule checks the body, and its content coding cannot be read.")
+        case .responseBodyTooLarge:
+            self.init(
+                502, "body_too_large", "http_response_body_size", .policy,
+                "A rule checks the body, and it is larger than the limit.")
+        case .secureOriginNotSupported:
+            self.init(
+                501, "https_not_supported", "http_request_error", .larder,
+                "https URLs in absolute form are not supported yet; use CONNECT.")
+        case .egressClosed:
+            self.init(
+                504, "egress_closed", "destination_unavailable", .policy, "Nothing may leave this proxy at present.",
+                retry: true)
+        case .overloaded:
+            self.init(
+                503, "overloaded", "connection_limit_reached", .larder, "There are too many connections.", retry: true,
+                closes: true)
+        case .shuttingDown:
+            self.init(
+                503, "shutting_down", "proxy_internal_response", .larder, "The proxy is shutting down.", retry: true,
+                closes: true)
+        case .internalError:
+            self.init(
+                500, "internal_error", "proxy_internal_error", .larder, "Something went wrong in the proxy.",
+                closes: true)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import HTTPMessage
+
+/// The body of an error response: problem details as JSON (RFC 9457), HTML or plain text, by the request's Accept.
+///
+/// Nothing of the request stands in it but the host, which is escaped for its format; no version, no path of this machine.
+package struct GatewayErrorBody {
+    package enum Format: Sendable { case json, html, text }
+
+    package let error: GatewayError
+    package let requestID: UInt64
+    /// The host asked for, or empty where none was understood.
+    package let host: [UInt8]
+    /// The rule that decided, or empty.
+    package let rule: String
+    /// What a rule's author gave as the reason, or empty.
+    package let reason: String
+    /// What validation found, outermost first (V3); empty where nothing was validated.
+    package let findings: ValidationFaults
+    /// The status that the origin gave, where it gave one.
+    package let upstreamStatus: UInt16?
+
+    package init(
+        error: GatewayError, requestID: UInt64, host: [UInt8] = [], rule: String = "", reason: String = "",
+        findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil
+    ) {
+        self.error = error
+        self.requestID = requestID
+        self.host = host
+        self.rule = rule
+        self.reason = reason
+        self.findings = findings
+        self.upstreamStatus = upstreamStatus
+    }
+
+    /// JSON unless the request prefers HTML or plain text: a program is the usual client.
+    package static func format(for request: RequestHead) -> Format {
+        guard let line = request.fields.first(.accept) else { return .json }
+        let accept = request.fields.value(of: line)
+        if accept.contains("application/problem+json") || accept.contains("application/json") { return .json }
+        if accept.contains("text/html") { return .html }
+        if accept.contains("text/plain") { return .text }
+        return .json
+    }
+
+    package static func contentType(_ format: Format) -> StaticString {
+        switch format {
+        case .json: "application/problem+json"
+        case .html: "text/html; charset=utf-8"
+        case .text: "text/plain; charset=utf-8"
+        }
+    }
+
+    package func write(_ format: Format, into output: inout [UInt8]) {
+        switch format {
+        case .json: writeJSON(into: &output)
+        case .html: writeHTML(into: &output)
+        case .text: writeText(into: &output)
+        }
+    }
+
+    private func writeJSON(into output: inout [UInt8]) {
+        output.append("{\"type\":\"about:blank\",\"title\":\"")
+        output.append(error.explanation.text)
+        output.append("\",\"status\":")
+        output.append(decimal: UInt64(error.status.code))
+        output.append(",\"code\":\"")
+        output.append(error.code.text)
+        output.append("\"")
+        if let detail = error.detail {
+            output.append(",\"detail\":\"")
+            output.append(detail.text)
+            output.append("\"")
+        }
+        output.append(",\"instance\":\"")
+        output.append(hexadecimal: requestID)
+        output.append("\"")
+        writeJSONMember("host", host, into: &output)
+        writeJSONMember("rule", Array(rule.utf8), into: &output)
+        writeJSONMember("reason", Array(reason.utf8), into: &output)
+        if !findings.isEmpty {
+            output.append(",\"errors\":[")
+            var isFirst = true
+            findings.forEach { code in
+                let row = GatewayError(Fault(code))
+                output.append(isFirst ? "{\"code\":\"" : ",{\"code\":\"")
+                isFirst = false
+                output.append(row.code.text)
+                output.append("\",\"detail\":\"")
+                output.append(row.explanation.text)
+                output.append("\"}")
+            }
+            output.append("]")
+        }
+        if let upstreamStatus {
+            output.append(",\"upstream\":{\"status\":")
+            output.append(decimal: UInt64(upstreamStatus))
+            output.append("}")
+        }
+        output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
+    }
+
+    private func writeJSONMember(_ name: StaticString, _ value: [UInt8], into output: inout [UInt8]) {
+        guard !value.isEmpty else { return }
+        output.append(",\"")
+        output.append(name)
+        output.append("\":\"")
+        output.append(escapingForJSON: value.span)
+        output.append("\"")
+    }
+
+    private func writeHTML(into output: inout [UInt8]) {
+        output.append("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
+        output.append(decimal: UInt64(error.status.code))
+        output.append(" ")
+        output.append(error.status.reasonPhrase)
+        output.append("</title></head>\n<body><h1>")
+        output.append(error.explanation.text)
+        output.append("</h1>\n<p>")
+        output.append(error.code.text)
+        if let detail = error.detail {
+            output.append(" (")
+            output.append(detail.text)
+            output.append(")")
+        }
+        output.append("</p>\n")
+        for (label, value) in labelledDetails where !value.isEmpty {
+            output.append("<p>")
+            output.append(label)
+            output.append(": ")
+            output.append(escapingForHTML: value.span)
+            output.append("</p>\n")
+        }
+        output.append("<p>Request ")
+        output.append(hexadecimal: requestID)
+        output.append("</p></body></html>\n")
+    }
+
+    private func writeText(into output: inout [UInt8]) {
+        output.append(error.explanation.text)
+        output.append("\ncode: ")
+        output.append(error.code.text)
+        if let detail = error.detail {
+            output.append("\ndetail: ")
+            output.append(detail.text)
+        }
+        for (label, value) in labelledDetails where !value.isEmpty {
+            output.append("\n")
+            output.append(label)
+            output.append(": ")
+            for byte in value { output.append(byte >= 0x20 && byte < 0x7F ? byte : ASCII.question) }
+        }
+        output.append("\nrequest: ")
+        output.append(hexadecimal: requestID)
+        output.append("\n")
+    }
+
+    private var labelledDetails: [(StaticString, [UInt8])] {
+        [("host", host), ("rule", Array(rule.utf8)), ("reason", Array(reason.utf8))]
+    }
+}

@@ -1,0 +1,15 @@
+/// Everything that a peer can grow while an exchange is under way, each with its default.
+package struct ProxyLimits: Equatable, Sendable {
+    /// The longest request body that is passed on, in octets; more is answered 413. `nil`: no limit.
+    package var requestBodyLength: UInt64?
+    /// The most of a request body that is read and thrown away so that the connection can be used again, in octets.
+    package var drainedBodyLength: UInt64 = 64 * 1024
+    /// The most of a response that waits for a slow client, in octets; past it the upstream is not read.
+    package var relayWindow = 256 * 1024
+    /// Up to this length a response body is gathered and stored as one piece, in octets.
+    package var gatheredBodyLength = 16 * 1024
+    /// The pipelined requests' answers that are gathered before they are written, in octets.
+    package var pipelinedOutput = 64 * 1024
+
+    package init() {}
+}

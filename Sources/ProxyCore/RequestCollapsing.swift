@@ -1,0 +1,24 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// Which requests may wait for one fetch together, and who may use what it brings (T24, RFC 9111 §4).
+enum RequestCollapsing {
+    /// A request whose answer could be for it alone, or for a part, asks for itself.
+    static func mayJoin(_ request: RequestHead, directives: RequestDirectives, obligations: Obligations) -> Bool {
+        guard Storability.refusal(of: request, directives: directives, overrides: obligations.cache) == nil else { return false }
+        return !directives.contains(.authorization) && !directives.contains(.range) && !directives.contains(.cacheCondition)
+            && !directives.contains(.originCondition)
+    }
+
+    /// What was fetched for another is used only as it could be used from the store: the nominated fields are the same, and
+    /// it is fresh for this request.
+    static func mayShare(
+        _ shared: StoredResponse, with request: RequestHead, directives: RequestDirectives, obligations: Obligations,
+        at now: Timestamp
+    ) -> Bool {
+        guard Vary.matches(shared.nominatedFields, request.fields) else { return false }
+        if case .fresh = Reuse.decide(shared.facts, for: directives, overrides: obligations.cache, at: now) { return true }
+        return false
+    }
+}
