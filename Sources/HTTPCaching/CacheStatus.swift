@@ -48,7 +48,7 @@ package struct CacheStatus: Equatable, Sendable {
     package static func == (left: CacheStatus, right: CacheStatus) -> Bool {
         left.outcome == right.outcome && left.remaining == right.remaining && left.forwardStatus == right.forwardStatus
             && left.stored == right.stored && left.collapsing == right.collapsing
-            && left.detail?.utf8Start == right.detail?.utf8Start
+            && left.detail?.description == right.detail?.description
     }
 
     /// Appends the field line. An existing Cache-Status of the response stays before it, as its own line.

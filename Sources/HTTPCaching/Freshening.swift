@@ -60,7 +60,7 @@ package enum Freshening {
                     ? EntityTag.matchesWeakly(fields.value(of: tag), old.value(of: oldTag))
                     : EntityTag.matchesStrongly(fields.value(of: tag), old.value(of: oldTag))
             }
-            return lastModifiedMatches(fields, facts) && (parsed.isWeak || lastModifiedIsStrong(facts))
+            return lastModifiedMatches(fields, facts) && (parsed.isWeak || facts.lastModifiedIsStrong)
         }
         return !fields.contains(.lastModified) || lastModifiedMatches(fields, facts)
     }
@@ -68,11 +68,6 @@ package enum Freshening {
     private static func lastModifiedMatches(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
         guard facts.flags.contains(.lastModified), let line = fields.first(.lastModified) else { return false }
         return HTTPDate.parse(fields.value(of: line), now: facts.responseTime) == facts.lastModified
-    }
-
-    /// RFC 9110 §8.8.2.2.
-    private static func lastModifiedIsStrong(_ facts: ReuseFacts) -> Bool {
-        facts.dateValue.seconds - facts.lastModified.seconds >= 1
     }
 
     // MARK: The new head

@@ -65,10 +65,11 @@ enum QualifiedNames {
     /// Whether the directive names fields in a way we can act on. Otherwise it is taken as unqualified, which is stricter.
     static func areNamed(by element: CacheDirectiveScanner.Element, in value: Span<UInt8>) -> Bool {
         guard let argument = element.argument, !element.isMalformed else { return false }
+        let list = value.extracting(argument)
+        var elements = ListElements()
         var isEmpty = true
-        var start = argument.lowerBound
-        while let name = next(from: &start, to: argument.upperBound, in: value) {
-            for index in name where !ASCII.isTokenCharacter(value[index]) { return false }
+        while let name = elements.next(in: list) {
+            for index in name where !ASCII.isTokenCharacter(list[index]) { return false }
             isEmpty = false
         }
         return !isEmpty
@@ -85,24 +86,14 @@ enum QualifiedNames {
                     let directive = CacheDirective(value.extracting(element.name)),
                     directive == .noCache || directive == .private
                 else { continue }
-                var start = argument.lowerBound
-                while let name = next(from: &start, to: argument.upperBound, in: value) {
-                    if value.extracting(name).equalsIgnoringCase(fieldName) { return true }
+                let list = value.extracting(argument)
+                var elements = ListElements()
+                while let name = elements.next(in: list) {
+                    if list.extracting(name).equalsIgnoringCase(fieldName) { return true }
                 }
             }
             index = fields.index(of: .cacheControl, from: found + 1)
         }
         return false
-    }
-
-    private static func next(from start: inout Int, to limit: Int, in value: Span<UInt8>) -> Range<Int>? {
-        while start < limit {
-            var end = start
-            while end < limit, value[end] != ASCII.comma { end += 1 }
-            let name = value.trimmedBounds(in: start..<end)
-            start = end + 1
-            if !name.isEmpty { return name }
-        }
-        return nil
     }
 }

@@ -40,6 +40,15 @@ package enum ReuseDecision: Equatable, Sendable {
     case forward(ForwardReason)
     /// The request may not go forward (only-if-cached, or a rule): 504.
     case notSatisfiable(ForwardReason)
+
+    /// The word for the log.
+    package var word: StaticString {
+        switch self {
+        case .fresh: "fresh"
+        case .staleAllowed(_, let reason): reason.word
+        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason): reason.word
+        }
+    }
 }
 
 /// The one decision about reuse. It reads trivial values only and allocates nothing.
@@ -99,22 +108,31 @@ package enum Reuse {
     private static func decideByProtocol(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
-        if request.contains(.noCache) { return validate(.requestNoCache, facts, request, overrides) }
-        if request.contains(.pragmaNoCache) { return validate(.requestPragma, facts, request, overrides) }
-        if facts.flags.contains(.invalidated) { return validate(.invalidated, facts, request, overrides) }
-        if facts.flags.contains(.noCache), !clock.usedUnsafe { return validate(.noCache, facts, request, overrides) }
-        if request.contains(.maxAge), clock.age > request.maxAge.milliseconds {
-            return validate(.requestMaxAge, facts, request, overrides)
-        }
-        if request.contains(.minFresh), clock.remaining < request.minFresh.milliseconds {
-            return validate(.requestMinFresh, facts, request, overrides)
-        }
-        if clock.isFresh { return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock))) }
+        guard clock.isFresh, !needsValidation(facts, clock) else { return decideStale(facts, clock, request, overrides) }
+        if let objection = objection(of: request, clock) { return validate(objection, facts, request, overrides) }
+        return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock)))
+    }
+
+    /// A stale response by the protocol: only the client's max-stale lets it be used, and no word of the origin's may forbid it.
+    private static func decideStale(
+        _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
         if facts.prohibitsStaleUse { return validate(prohibition(facts), facts, request, overrides) }
-        if request.contains(.maxStale), request.maxStale == .greatest || -clock.remaining <= request.maxStale.milliseconds {
-            return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .maxStale)
+        let isWithinBound = request.maxStale == .greatest || -clock.remaining <= request.maxStale.milliseconds
+        guard request.contains(.maxStale), isWithinBound, objection(of: request, clock) == nil else {
+            return validate(.stale, facts, request, overrides)
         }
-        return validate(.stale, facts, request, overrides)
+        return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .maxStale)
+    }
+
+    /// What the request says against a response that could be used (RFC 9111 §5.2.1).
+    private static func objection(of request: RequestDirectives, _ clock: ReuseClock) -> ForwardReason? {
+        guard !request.flags.isDisjoint(with: [.noCache, .pragmaNoCache, .maxAge, .minFresh]) else { return nil }
+        if request.contains(.noCache) { return .requestNoCache }
+        if request.contains(.pragmaNoCache) { return .requestPragma }
+        if request.contains(.maxAge), clock.age > request.maxAge.milliseconds { return .requestMaxAge }
+        if request.contains(.minFresh), clock.remaining < request.minFresh.milliseconds { return .requestMinFresh }
+        return nil
     }
 
     /// `storedElseLoad` and `storedOnly`: any age is served, and the rule holds before the request's own directives, which
@@ -123,13 +141,17 @@ package enum Reuse {
         _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
         _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
-        let needsValidation = facts.flags.contains(.invalidated) || (facts.flags.contains(.noCache) && !clock.usedUnsafe)
-        if clock.isFresh, !needsValidation { return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock))) }
+        if clock.isFresh, !needsValidation(facts, clock) { return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock))) }
         let isProhibited = facts.prohibitsStaleUse
         if isProhibited, !(overrides.isPolicyUnsafe && facts.permitsUnsafeUse) {
             return validate(prohibition(facts), facts, request, overrides)
         }
         return .staleAllowed(clock.terms(usedUnsafe: isProhibited || usedUnsafe(facts, clock)), reason)
+    }
+
+    /// However fresh, it may not be used without validation (RFC 9111 §5.2.2.4, §4.4).
+    private static func needsValidation(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
+        facts.flags.contains(.invalidated) || (facts.flags.contains(.noCache) && !clock.usedUnsafe)
     }
 
     private static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {

@@ -82,4 +82,9 @@ package struct ReuseFacts: Equatable, Sendable {
     package var prohibitsStaleUse: Bool {
         !flags.isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .invalidated])
     }
+
+    /// The modification can be told from another in the same second (RFC 9110 §8.8.2.2).
+    var lastModifiedIsStrong: Bool {
+        flags.contains(.lastModified) && dateValue.seconds - lastModified.seconds >= 1
+    }
 }

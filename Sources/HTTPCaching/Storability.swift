@@ -119,11 +119,14 @@ package enum Storability {
 
     /// Whether it could ever be used again: it has a lifetime left, can be validated, or may be served stale.
     private static func isUseful(_ facts: ReuseFacts, overrides: CacheOverrides) -> Bool {
+        if facts.canBeValidated { return true }
+        let lifetime = facts.lifetime(under: overrides)
+        let needsValidation = facts.flags.contains(.noCache) && !lifetime.usedUnsafe
+        if lifetime.value.milliseconds > facts.initialAgeInMilliseconds, !needsValidation { return true }
         let policy = overrides.effectivePolicy
         let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
-        return facts.canBeValidated || servesAnyAge
-            || facts.lifetime(under: overrides).value.milliseconds > facts.initialAgeInMilliseconds
-            || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
+        let isUsefulStale = servesAnyAge || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
+        return isUsefulStale && (!facts.prohibitsStaleUse || overrides.isPolicyUnsafe)
     }
 
     /// The length that the origin server announced, for a limit that is checked before the body comes.

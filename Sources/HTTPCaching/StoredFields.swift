@@ -84,12 +84,9 @@ package enum StoredFields {
         var index = fields.index(of: .connection)
         while let found = index {
             let value = fields.value(of: fields.lines[found])
-            var start = 0
-            while start < value.count {
-                var end = start
-                while end < value.count, value[end] != ASCII.comma { end += 1 }
-                if value.extracting(value.trimmedBounds(in: start..<end)).equalsIgnoringCase(name) { return true }
-                start = end + 1
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                if value.extracting(element).equalsIgnoringCase(name) { return true }
             }
             index = fields.index(of: .connection, from: found + 1)
         }

@@ -46,8 +46,8 @@ package enum Vary {
         var index = fields.index(of: .vary)
         while let found = index {
             let value = fields.value(of: fields.lines[found])
-            var start = 0
-            while let name = nextName(in: value, from: &start) {
+            var elements = ListElements()
+            while let name = elements.next(in: value) {
                 if value.extracting(name).equals("*") { return .any }
                 for index in name where !ASCII.isTokenCharacter(value[index]) { return .invalid }
                 count += 1
@@ -84,10 +84,11 @@ package enum Vary {
         var index = responseFields.index(of: .vary)
         while let found = index {
             let value = responseFields.value(of: responseFields.lines[found])
-            var start = 0
-            while let bounds = nextName(in: value, from: &start) {
-                if value.extracting(bounds).equals("*") { return .any }
-                guard let name = lowercasedToken(value.extracting(bounds)), names.count < nameLimit else { return .invalid }
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                let name = value.extracting(element)
+                if name.equals("*") { return .any }
+                guard let name = lowercasedToken(name), names.count < nameLimit else { return .invalid }
                 if !names.contains(name) { names.append(name) }
             }
             index = responseFields.index(of: .vary, from: found + 1)
@@ -101,18 +102,6 @@ package enum Vary {
             form.append(ASCII.lf)
         }
         return form.count <= canonicalFormLimit ? .fields(form) : .invalid
-    }
-
-    /// The bounds of the next element that is not empty.
-    private static func nextName(in value: Span<UInt8>, from start: inout Int) -> Range<Int>? {
-        while start < value.count {
-            var end = start
-            while end < value.count, value[end] != ASCII.comma { end += 1 }
-            let bounds = value.trimmedBounds(in: start..<end)
-            start = end + 1
-            if !bounds.isEmpty { return bounds }
-        }
-        return nil
     }
 
     private static func lowercasedToken(_ name: Span<UInt8>) -> [UInt8]? {
