@@ -1,0 +1,280 @@
+import HTTPMessage
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("Storing responses (RFC 9111 §3)")
+struct StorabilityTests {
+    @Test(
+        "What may be stored is stored",
+        arguments: [
+            (200, "Cache-Control: max-age=60"), (200, "Cache-Control: s-maxage=60"), (200, "Expires: " + date(60)),
+            (302, "Cache-Control: max-age=60"), (500, "Cache-Control: max-age=60"), (404, "Cache-Control: max-age=60"),
+            // A heuristic, from Last-Modified, for a status defined as heuristically cacheable.
+            (200, "Last-Modified: " + date(-86_400)), (203, "Last-Modified: " + date(-86_400)),
+            (204, "Last-Modified: " + date(-86_400)), (301, "Last-Modified: " + date(-86_400)),
+            (308, "Last-Modified: " + date(-86_400)), (404, "Last-Modified: " + date(-86_400)),
+            (410, "Last-Modified: " + date(-86_400)), (414, "Last-Modified: " + date(-86_400)),
+            (501, "Last-Modified: " + date(-86_400)),
+            // Without a lifetime, but with something to validate by.
+            (200, #"ETag: "x""#), (200, "Cache-Control: no-cache, max-age=60\r"),
+            // A status nobody knows, with an explicit lifetime: understanding is asked for only by must-understand.
+            (299, "Cache-Control: max-age=60"), (599, "Cache-Control: max-age=60"),
+        ] as [(UInt16, String)])
+    func stores(status: UInt16, field: String) {
+        let extra = field.contains("no-cache") ? #"ETag: "x""# : "X-Extra: 1"
+        #expect(decide(response(status, field.replacing("\r", with: ""), extra)).refusal == nil)
+    }
+
+    @Test(
+        "The method must be understood; only responses to GET are stored",
+        arguments: ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND", "BREW", "get"])
+    func storesOnlyGET(method: String) {
+        #expect(decide(response(200, "Cache-Control: max-age=60"), to: request(method)).refusal == .method)
+    }
+
+    @Test(
+        "The status must be final, and not of this request alone",
+        arguments: [
+            (100, StorageRefusal.status), (103, .status), (199, .status), (206, .partialContent), (304, .notModified),
+            (412, .status), (416, .status), (417, .status), (407, .status), (408, .status), (421, .status), (431, .status),
+            (600, .status), (999, .status),
+        ] as [(UInt16, StorageRefusal)])
+    func refusesStatuses(status: UInt16, refusal: StorageRefusal) {
+        #expect(decide(response(status, "Cache-Control: public, max-age=60")).refusal == refusal)
+    }
+
+    @Test(
+        "no-store in the response, in any spelling and place",
+        arguments: [
+            "no-store", "NO-STORE", "max-age=60, no-store", "no-store, max-age=60", "public,no-store", #"no-store="x""#,
+            "no-store,",
+            #"ext="a, b", no-store"#, "no-store ; x",
+        ])
+    func obeysNoStore(value: String) {
+        #expect(decide(response(200, "Cache-Control: \(value)", #"ETag: "x""#)).refusal == .noStore)
+    }
+
+    @Test("A no-store that stands inside a quoted string is none")
+    func readsQuotedStrings() {
+        #expect(decide(response(200, #"Cache-Control: max-age=60, ext="no-store, private""#)).refusal == nil)
+        #expect(decide(response(200, #"Cache-Control: max-age=60, ext="a\", no-store""#)).refusal == nil)
+    }
+
+    @Test("Of several Cache-Control lines all count")
+    func readsAllLines() {
+        let head = response(200, "Cache-Control: max-age=60", "Cache-Control: private")
+        #expect(decide(head).refusal == .private)
+    }
+
+    @Test("no-store in the request")
+    func obeysRequestNoStore() {
+        let request = get("Cache-Control: no-store")
+        #expect(decide(response(200, "Cache-Control: public, max-age=60"), to: request).refusal == .requestNoStore)
+    }
+
+    @Test(
+        "private is not for a shared cache",
+        arguments: ["private", "Private, max-age=60", "public, private", #"private="""#, #"private="a b""#])
+    func obeysPrivate(value: String) {
+        #expect(decide(response(200, "Cache-Control: \(value)", #"ETag: "x""#)).refusal == .private)
+    }
+
+    @Test("must-understand: no-store is ignored beside an understood status, and any other status is not stored (§5.2.2.3)")
+    func obeysMustUnderstand() {
+        #expect(decide(response(200, "Cache-Control: must-understand, no-store, max-age=60")).refusal == nil)
+        #expect(decide(response(299, "Cache-Control: must-understand, max-age=60")).refusal == .mustUnderstand)
+        #expect(decide(response(299, "Cache-Control: must-understand, no-store, max-age=60")).refusal == .mustUnderstand)
+        #expect(decide(response(200, "Cache-Control: must-understand, no-store, private, max-age=60")).refusal == .private)
+    }
+
+    @Test("Nothing that lets it be stored", arguments: [302, 303, 307, 400, 403, 500, 502, 503] as [UInt16])
+    func needsPermission(status: UInt16) {
+        let modified = "Last-Modified: " + date(-86_400)
+        #expect(decide(response(status, modified)).refusal == .notCacheable)
+        #expect(decide(response(status, modified, "Cache-Control: public")).refusal == nil)
+    }
+
+    @Test(
+        "Without lifetime and validator it could never be used",
+        arguments: [
+            "X: 1", "Cache-Control: max-age=0", "Cache-Control: max-age=60, no-cache", "Expires: 0", "Cache-Control: public",
+        ])
+    func needsUse(field: String) {
+        #expect(decide(response(200, field)).refusal == .noLifetime)
+    }
+
+    @Test("Unknown directives are ignored (§5.2.3)")
+    func ignoresExtensions() {
+        #expect(decide(response(200, #"Cache-Control: community="UCI", max-age=60, x-no-store"#)).refusal == nil)
+    }
+
+    @Test("must-revalidate, no-cache and the like are no permission for other statuses")
+    func knowsPermissions() {
+        #expect(decide(response(302, "Cache-Control: must-revalidate")).refusal == .notCacheable)
+    }
+}
+
+@Suite("Responses to requests with Authorization (RFC 9111 §3.5)")
+struct AuthorizationStorabilityTests {
+    @Test(
+        "T22: stored only under public, s-maxage or must-revalidate",
+        arguments: [
+            ("max-age=60", false), ("max-age=60, public", true), ("s-maxage=60", true), ("max-age=60, must-revalidate", true),
+            ("max-age=60, proxy-revalidate", false), ("max-age=60, immutable", false),
+        ])
+    func needsDirective(value: String, isStored: Bool) {
+        let decision = decide(response(200, "Cache-Control: \(value)"), to: get("Authorization: Basic eDp5"))
+        #expect(decision.refusal == (isStored ? nil : .authorization))
+    }
+
+    @Test("T22: no unsafe rule shares it")
+    func ruleDoesNotShare() {
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        let decision = decide(
+            response(200, "Cache-Control: max-age=60"), to: get("Authorization: Basic eDp5"), overrides: overrides)
+        #expect(decision.refusal == .authorization)
+    }
+
+    @Test("Shared under must-revalidate alone, it is never served stale, not even by an unsafe rule")
+    func keepsItsTerms() throws {
+        let facts = try facts(
+            response(200, "Cache-Control: max-age=60, must-revalidate", #"ETag: "x""#), to: get("Authorization: Basic eDp5"))
+        let overrides = CacheOverrides(policy: .storedElseLoad, timeToLive: DeltaSeconds(600), unsafe: true)
+        #expect(reuse(facts, overrides: overrides, after: 59).isFresh)
+        #expect(reuse(facts, overrides: overrides, after: 61) == .validate(.mustRevalidate))
+    }
+}
+
+@Suite("Set-Cookie in stored responses (RFC 9111 §7.3)")
+struct SetCookieStorabilityTests {
+    @Test(
+        "T23: stored on explicit freshness only",
+        arguments: [
+            ("Cache-Control: max-age=60", nil), ("Cache-Control: s-maxage=60", nil), ("Expires: " + date(60), nil),
+            ("Last-Modified: " + date(-864_000), StorageRefusal.setCookie), (#"ETag: "x""#, .setCookie),
+            ("Cache-Control: public", .setCookie),
+        ] as [(String, StorageRefusal?)])
+    func needsExplicitLifetime(field: String, refusal: StorageRefusal?) {
+        #expect(decide(response(200, field, "Set-Cookie: a=b")).refusal == refusal)
+    }
+
+    @Test("T23: not at all where the setting says never")
+    func obeysSetting() {
+        let overrides = CacheOverrides(setCookie: .never)
+        #expect(decide(response(200, "Cache-Control: max-age=60", "Set-Cookie: a=b"), overrides: overrides).refusal == .setCookie)
+    }
+
+    @Test("T23: a rule's lifetime is not the origin server's", arguments: [false, true])
+    func ruleIsNotExplicit(isUnsafe: Bool) {
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: isUnsafe)
+        #expect(decide(response(200, #"ETag: "x""#, "Set-Cookie: a=b"), overrides: overrides).refusal == .setCookie)
+    }
+}
+
+@Suite("Inputs that stand in no key")
+struct UnkeyedInputTests {
+    @Test(
+        "T18: a request that may select another resource changes no shared response",
+        arguments: [
+            "X-Forwarded-Host: evil.example", "x-forwarded-for: 10.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Prefix: /x",
+            "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: DELETE", "X-Method-Override: PUT",
+            "X-HTTP-Method: PUT", "X-Host: evil.example", "Forwarded: host=evil.example",
+        ])
+    func isNotStored(field: String) {
+        #expect(decide(response(200, "Cache-Control: public, max-age=60"), to: get(field)).refusal == .unkeyedInput)
+    }
+
+    @Test(
+        "T18: other extension fields do not matter",
+        arguments: ["X-Request-Id: 1", "X-: 1", "X-Forwarded: 1", "XForwarded-Host: 1", "X-Forwarded-: 1"])
+    func othersAreStored(field: String) {
+        let refusal = decide(response(200, "Cache-Control: max-age=60"), to: get(field)).refusal
+        #expect(refusal == nil)
+    }
+
+    @Test(
+        "T18: a GET with content neither uses nor changes a shared response",
+        arguments: ["Content-Length: 5", "Transfer-Encoding: chunked"])
+    func contentIsApart(field: String) throws {
+        #expect(decide(response(200, "Cache-Control: max-age=60"), to: get(field)).refusal == .requestContent)
+        let facts = try facts(response(200, "Cache-Control: max-age=60"))
+        #expect(reuse(facts, for: get(field), after: 1) == .forward(.requestContent))
+        #expect(reuse(facts, for: get("Content-Length: 0"), after: 1).isFresh)
+    }
+
+    @Test(
+        "T21: a path dressed as a style sheet is judged by the response's fields alone",
+        arguments: [
+            "http://example.com/account/x.css", "http://example.com/account%2fx.css", "http://example.com/account;x.css",
+            "http://example.com/account/..%2fx.js",
+        ])
+    func extensionNeverDecides(target: String) {
+        #expect(decide(response(200, "Content-Type: text/html"), to: request("GET", target)).refusal == .noLifetime)
+        #expect(decide(response(200, "Cache-Control: private, max-age=60"), to: request("GET", target)).refusal == .private)
+    }
+}
+
+@Suite("Rules on storing")
+struct StorageRuleTests {
+    @Test("store: never")
+    func neverStores() {
+        #expect(decide(response(200, "Cache-Control: max-age=60"), overrides: CacheOverrides(storeNever: true)).refusal == .rule)
+    }
+
+    @Test(
+        "A body announced at the limit is stored, one octet more is not",
+        arguments: [
+            ("100", nil), ("101", StorageRefusal.bodyTooLarge), ("99999999999999999999999", .bodyTooLarge), ("0", nil),
+        ] as [(String, StorageRefusal?)])
+    func limitsBody(length: String, refusal: StorageRefusal?) {
+        let overrides = CacheOverrides(maximumBodyLength: 100)
+        let head = response(200, "Cache-Control: max-age=60", "Content-Length: \(length)")
+        #expect(decide(head, overrides: overrides).refusal == refusal)
+    }
+
+    @Test("A lifetime by rule lets a response without one be stored, within what §3 allows")
+    func givesLifetime() {
+        let rule = CacheOverrides(timeToLive: DeltaSeconds(60))
+        #expect(decide(response(200), overrides: rule).refusal == nil)
+        #expect(decide(response(302), overrides: rule).refusal == .notCacheable)
+        #expect(decide(response(302), overrides: CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)).refusal == nil)
+    }
+
+    @Test(
+        "A lifetime by rule never leads past no-store and private, unless the rule is unsafe, and then the decision says so",
+        arguments: [
+            ("no-store", StorageRefusal.noStore), ("private", .private), ("private, no-store", .noStore),
+        ])
+    func needsUnsafe(value: String, refusal: StorageRefusal) {
+        let head = response(200, "Cache-Control: \(value)")
+        #expect(decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60))).refusal == refusal)
+        #expect(decide(head, overrides: CacheOverrides(policy: .storedElseLoad, unsafe: true)).refusal == refusal)
+        let decision = decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true))
+        guard case .store(let facts, let usedUnsafe) = decision else { return #expect(Bool(false), "\(decision)") }
+        #expect(usedUnsafe)
+        #expect(facts.isMemoryOnly == value.contains("no-store"), "T45: no-store never touches the disk")
+    }
+
+    @Test("What an unsafe rule stored is of no use without one")
+    func needsUnsafeForUse() throws {
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        let facts = try facts(response(200, "Cache-Control: no-store"), overrides: overrides)
+        #expect(reuse(facts, overrides: overrides, after: 1).terms?.usedUnsafe == true)
+        #expect(reuse(facts, after: 1) == .forward(.unsafeRuleGone))
+        #expect(reuse(facts, overrides: CacheOverrides(policy: .storedOnly), after: 1) == .notSatisfiable(.unsafeRuleGone))
+    }
+
+    @Test("The request's no-store holds against every rule")
+    func requestNoStoreHolds() {
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        #expect(decide(response(200), to: get("Cache-Control: no-store"), overrides: overrides).refusal == .requestNoStore)
+    }
+
+    @Test("Under a policy that serves any age, a response without lifetime and validator is stored")
+    func storesForAnyAge() {
+        #expect(decide(response(200), overrides: CacheOverrides(policy: .storedElseLoad)).refusal == nil)
+        let unusable = response(200, "Cache-Control: max-age=0, must-revalidate")
+        #expect(decide(unusable, overrides: CacheOverrides(policy: .storedElseLoad)).refusal == .noLifetime)
+    }
+}

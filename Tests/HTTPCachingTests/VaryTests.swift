@@ -1,0 +1,128 @@
+import HTTPMessage
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("Selecting by Vary (RFC 9111 §4.1)")
+struct VaryTests {
+    /// Whether a response to the first request with this Vary is selected for the second.
+    static func matches(_ vary: String, _ first: RequestHead, _ second: RequestHead) throws -> Bool {
+        let stored = try stored(response(200, "Cache-Control: max-age=60", "Vary: \(vary)"), to: first)
+        return Vary.select(among: [stored], for: second) == 0
+    }
+
+    @Test(
+        "A nominated field must have the same value in both requests",
+        arguments: [
+            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip", true),
+            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: br", false),
+            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br", false),
+            ("Accept-Encoding", "Accept-Encoding: gzip", "X-None: 1", false),
+            ("Accept-Encoding", "X-None: 1", "Accept-Encoding: gzip", false),
+            ("Accept-Encoding", "X-None: 1", "X-None: 2", true),
+            // Absent is not the same as empty.
+            ("Accept-Encoding", "Accept-Encoding:", "X-None: 1", false),
+            ("Accept-Encoding", "Accept-Encoding:", "Accept-Encoding:", true),
+            ("ACCEPT-encoding", "accept-ENCODING: gzip", "Accept-Encoding: gzip", true),
+            ("X-Own", "X-Own: a", "x-own: a", true), ("X-Own", "X-Own: a", "X-Own: A", false),
+            ("Cookie", "Cookie: a=1", "Cookie: a=2", false), ("X-Own", "X-Own: ab", "X-Own: a", false),
+            ("X-Own", "X-Own: a", "X-Own: ab", false),
+            ("Origin", "Origin: http://a", "Origin: http://b", false),
+            ("User-Agent", "User-Agent: curl", "User-Agent: curl", true),
+        ])
+    func compares(vary: String, first: String, second: String, matches: Bool) throws {
+        #expect(try Self.matches(vary, get(first), get(second)) == matches)
+    }
+
+    @Test(
+        "Blanks around a value, and around commas of a list, do not matter; elsewhere they do",
+        arguments: [
+            ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: gzip,br", true),
+            ("Accept-Encoding", "Accept-Encoding: gzip \t,\t br", "Accept-Encoding: gzip,br", true),
+            ("Accept", #"Accept: a;x="1, 2""#, #"Accept: a;x="1,2""#, false),
+            ("X-Own", "X-Own:  a\t", "X-Own: a", true),
+            // The syntax of a field we do not know may give blanks a meaning.
+            ("X-Own", "X-Own: a, b", "X-Own: a,b", false),
+            ("Accept-Language", "Accept-Language: de en", "Accept-Language: deen", false),
+            // Neither order nor case of a list's elements is normalised.
+            ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: br, gzip", false),
+            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: GZIP", false),
+        ])
+    func normalises(vary: String, first: String, second: String, matches: Bool) throws {
+        #expect(try Self.matches(vary, get(first), get(second)) == matches)
+    }
+
+    @Test("Several lines of one name are their combination")
+    func combinesLines() throws {
+        let split = get("Accept-Encoding: gzip", "Accept-Encoding: br")
+        #expect(try Self.matches("Accept-Encoding", split, get("Accept-Encoding: gzip, br")))
+        #expect(try Self.matches("X-Own", get("X-Own: a", "X-Own: b"), get("X-Own: a, b")))
+        #expect(try !Self.matches("X-Own", get("X-Own: a", "X-Own: b"), get("X-Own: b", "X-Own: a")))
+    }
+
+    @Test("All nominated fields must match, of all Vary lines")
+    func matchesAll() throws {
+        let first = get("Accept-Encoding: gzip", "Accept-Language: de", "Cookie: a")
+        let head = response(
+            200, "Cache-Control: max-age=60", "Vary: Accept-Encoding, Accept-Language", "Vary: cookie, accept-encoding")
+        let stored = try stored(head, to: first)
+        #expect(text(stored.nominatedFields) == "accept-encoding:=gzip\naccept-language:=de\ncookie:=a\n")
+        #expect(Vary.select(among: [stored], for: first) == 0)
+        #expect(Vary.select(among: [stored], for: get("Accept-Encoding: gzip", "Accept-Language: de", "Cookie: b")) == nil)
+        #expect(Vary.select(among: [stored], for: get("Accept-Encoding: gzip", "Accept-Language: de")) == nil)
+    }
+
+    @Test("Vary: * never matches, and is not stored", arguments: ["*", "Accept, *", " * ", "*, Accept"])
+    func neverMatchesAny(vary: String) {
+        #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(vary)")).refusal == .varyAny)
+    }
+
+    @Test("A Vary that cannot be read is not stored", arguments: ["a b", "\"Accept\"", "Accept;q=1", "Accept, b@d"])
+    func refusesInvalid(vary: String) {
+        #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(vary)")).refusal == .varyInvalid)
+    }
+
+    @Test("As many names as the limit, one more is not stored")
+    func limitsNames() {
+        let names = (1...Vary.nameLimit).map { "X-\($0)" }.joined(separator: ",")
+        #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(names)")).refusal == nil)
+        #expect(decide(response(200, "Cache-Control: max-age=60", "Vary: \(names),X-0")).refusal == .varyInvalid)
+    }
+
+    @Test("An empty Vary nominates nothing")
+    func emptyVary() throws {
+        #expect(try stored(response(200, "Cache-Control: max-age=60", "Vary: ,")).nominatedFields.isEmpty)
+    }
+
+    @Test("Of several that match, the newest is used (§4)")
+    func prefersNewest() throws {
+        let vary = "Vary: Accept-Encoding"
+        let gzip = get("Accept-Encoding: gzip")
+        let old = try stored(response(200, "Cache-Control: max-age=600", "Date: " + date(-50), vary), to: gzip)
+        let new = try stored(response(200, "Cache-Control: max-age=600", "Date: " + date(-10), vary), to: gzip)
+        let other = try stored(response(200, "Cache-Control: max-age=600", vary), to: get("Accept-Encoding: br"))
+        let responses = [old, other, new].sorted { $0.isNewer(than: $1) }
+        #expect(responses.map { $0 === other } == [true, false, false])
+        let selected = try #require(Vary.select(among: responses, for: gzip))
+        #expect(responses[selected] === new)
+        #expect(Vary.select(among: responses, for: get("Accept-Encoding: zstd")) == nil)
+        #expect(Vary.select(among: [], for: gzip) == nil)
+    }
+
+    @Test("A response that omits Vary beside ones that have it varies as the most recent of them does")
+    func takesOverVary() throws {
+        let gzip = get("Accept-Encoding: gzip")
+        let varying = try stored(response(200, "Cache-Control: max-age=60", "Vary: Accept-Encoding"), to: gzip)
+        let plain = try stored(response(200, "Cache-Control: max-age=60"), siblings: [varying])
+        #expect(text(plain.nominatedFields) == "accept-encoding:-\n")
+        #expect(Vary.select(among: [plain, varying], for: gzip) == 1)
+        #expect(Vary.select(among: [plain, varying], for: request()) == 0)
+    }
+
+    @Test(
+        "A damaged canonical form never matches",
+        arguments: ["a", "a:", ":", ":-", "accept-encoding:=gzip", "accept-encoding:=gzip\nx", "accept-encoding:?\n"])
+    func refusesDamage(form: String) {
+        #expect(!Vary.matches(Array(form.utf8), get("Accept-Encoding: gzip").fields))
+    }
+}
