@@ -74,8 +74,12 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
+        .target(
+            name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"],
+            path: "Tests/Fuzz/Targets", swiftSettings: swift),
+        .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
-        tests(of: "HTTPWire", uses: ["HTTPMessage"]),
+        tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "HTTPSerialization", uses: ["CZlib"]),
