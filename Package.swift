@@ -73,6 +73,9 @@ let package = Package(
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
 
         .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
+        .executableTarget(
+            name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching"],
+            path: "Tests/Performance/PolicyBench", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"],

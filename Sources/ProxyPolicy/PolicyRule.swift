@@ -21,7 +21,7 @@ package final class PolicyRule: Sendable {
         package init() {}
     }
 
-    init(name: String, condition: RuleCondition, action: Action) {
+    package init(name: String, condition: RuleCondition, action: Action) {
         self.name = name
         self.condition = condition
         self.action = action
