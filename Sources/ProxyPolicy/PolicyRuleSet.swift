@@ -76,16 +76,13 @@ package final class PolicyRuleSet: Sendable {
             let rule = rules[number]
             guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
             matched.insert(number, of: self)
-            switch rule.action {
-            case .deny: return .deny
-            case .change(let changes):
-                if let cache = changes.cache { words.merge(cache.overrides) }
-                if let validation = changes.validation { matched.merge(validation) }
-                obligations.editsRequest = obligations.editsRequest || !changes.request.isEmpty
-                obligations.editsResponse = obligations.editsResponse || !changes.response.isEmpty
-                obligations.validates = obligations.validates || changes.validation != nil
-            }
+            if rule.denies { return .deny }
+            if let cache = rule.cache { words.merge(cache) }
+            if let validation = rule.validation { matched.merge(validation) }
+            obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
+            obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
+        obligations.validates = matched.validates
         obligations.cache = words.overrides
         obligations.checksBody = matched.checksBody
         return .allow(obligations)

@@ -65,7 +65,7 @@ struct HostIndex: Sendable {
         var index = host.count
         while index > 0 {
             index -= 1
-            let byte = ASCII.lowercased(host[index])
+            let byte = Self.folded(host[index])
             if byte == Self.dot, hasSuffixes, index > 0 {
                 let hash = Self.finished(hash, isSuffix: true)
                 if let entry = entry(at: index + 1, of: host, isSuffix: true, hash: hash) { body(entries[entry].rules) }
@@ -123,6 +123,10 @@ struct HostIndex: Sendable {
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")
 
+    /// For hashing: letters of either case are one, and no two other octets of a host name fall together.
+    @inline(__always)
+    private static func folded(_ byte: UInt8) -> UInt8 { byte | 0x20 }
+
     private static func finished(_ hash: UInt64, isSuffix: Bool) -> UInt64 {
         let mixed = (hash ^ (isSuffix ? 1 : 2)) &* prime
         return mixed ^ mixed >> 32
@@ -132,7 +136,7 @@ struct HostIndex: Sendable {
 
     private static func hash(of name: [UInt8], isSuffix: Bool) -> UInt64 {
         var hash = seed
-        for byte in name.reversed() { hash = (hash ^ UInt64(byte)) &* prime }
+        for byte in name.reversed() { hash = (hash ^ UInt64(folded(byte))) &* prime }
         return finished(hash, isSuffix: isSuffix)
     }
 }
