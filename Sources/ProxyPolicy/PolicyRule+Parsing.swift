@@ -23,7 +23,7 @@ extension PolicyRule {
         }
         guard let name else { return nil }
         self.init(
-            name: name, condition: condition, denial: reason.map { $0 ?? "denied by the rule \(name)" },
+            name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
             request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation)
     }
 

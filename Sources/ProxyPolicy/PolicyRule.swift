@@ -6,24 +6,24 @@ package final class PolicyRule: Sendable {
     package let name: String
     package let condition: RuleCondition
     /// What the client is told by a rule that denies and so ends the list; `nil` for one that does not.
-    package let denial: String?
+    package let reason: String?
     package let request: FieldEdits
     package let response: FieldEdits
     package let cache: CacheOverrides?
     package let validation: ValidationRule?
 
     package init(
-        name: String, condition: RuleCondition, denial: String? = nil, request: FieldEdits = FieldEdits(),
+        name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
         response: FieldEdits = FieldEdits(), cache: CacheOverrides? = nil, validation: ValidationRule? = nil
     ) {
         self.name = name
         self.condition = condition
-        self.denial = denial
+        self.reason = reason
         self.request = request
         self.response = response
         self.cache = cache
         self.validation = validation
     }
 
-    package var denies: Bool { denial != nil }
+    package var denies: Bool { reason != nil }
 }

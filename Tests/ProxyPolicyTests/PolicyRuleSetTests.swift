@@ -31,7 +31,7 @@ struct PolicyRuleSetTests {
         var matched = MatchedRules()
         #expect(rules.match(try request("GET http://x.ads.example/"), into: &matched) == .deny)
         #expect(matched.denyingRule?.name == "ads")
-        #expect(matched.denyingRule?.denial == "no ads here")
+        #expect(matched.denyingRule?.reason == "no ads here")
         #expect((0..<matched.count).map { matched[$0].name } == ["before", "ads"])
         #expect(rules.match(try request("GET http://h/"), into: &matched).isAllowed)
         #expect(matched.denyingRule == nil)
@@ -43,7 +43,7 @@ struct PolicyRuleSetTests {
         for deny in ["{}", "null"] {
             var matched = MatchedRules()
             _ = try ruleSet("[{name: the name, deny: \(deny)}]").match(try request("GET http://h/"), into: &matched)
-            #expect(matched.denyingRule?.denial == "denied by the rule the name")
+            #expect(matched.denyingRule?.reason == "denied by the rule the name")
         }
     }
 
