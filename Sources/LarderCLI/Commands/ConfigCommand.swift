@@ -1,5 +1,4 @@
 import ArgumentParser
-import ProxyPolicy
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +13,7 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let loaded = try options.load()
-            let count = loaded.settings.rules.compiled.rules.count
+            let count = try ServingPlan.ruleCount(of: loaded)
             let source = loaded.file ?? "no settings file"
             Terminal.output("\(source): good, \(count) rule\(count == 1 ? "" : "s")\n")
         }

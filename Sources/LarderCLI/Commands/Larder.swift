@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 
 /// The command `larder`.
 public struct Larder: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProxyPolicy
+internal import ProxyPolicy
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import ProxyPolicy
+internal import ProxyPolicy
 
 /// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.
 package struct Setting: Sendable {

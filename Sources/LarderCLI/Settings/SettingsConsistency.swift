@@ -1,4 +1,4 @@
-import ProxyPolicy
+internal import ProxyPolicy
 
 /// What is wrong only in what several settings say together.
 enum SettingsConsistency {

@@ -1,5 +1,3 @@
-import HTTPMessage
-
 /// Where requests go when there is an HTTP proxy behind us.
 package struct UpstreamProxyAddress: Equatable, Sendable {
     package let host: String
@@ -25,7 +23,7 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
         var host = authority[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
-            guard IPAddress(String(host))?.family == .ipv6 else { return nil }
+            guard IPText.normalized(String(host))?.contains(":") == true else { return nil }
         } else if host.contains(":") {
             return nil
         }

@@ -1,0 +1,28 @@
+import CLinux
+import Glibc
+
+/// Room kept for the day the disk is full: deleting entries needs room for SQLite's log first.
+struct Ballast: Sendable {
+    let path: String
+    let length: Int
+
+    init(besideStoreAt path: String, length: Int) {
+        self.path = path + ".ballast"
+        self.length = length
+    }
+
+    /// Makes the file unless it is there, and unless it would take more than half of what is free.
+    func make() {
+        var status = stat()
+        if stat(path, &status) == 0, Int(status.st_size) == length { return }
+        guard length > 0, let free = FileSystem.freeBytes(besides: path), free >= 2 * length else { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, 0o600)
+        let code = posix_fallocate(descriptor, 0, off_t(length))
+        close(descriptor)
+        if code != 0 { unlink(path) }
+    }
+
+    func remove() { unlink(path) }
+}

@@ -1,0 +1,96 @@
+import HTTPCaching
+
+/// A reader's statements. What they give out has been verified.
+final class ReadingTables {
+
+    private let connection: Connection
+    private let rowsByKey, chunkByID: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        self.connection = connection
+        rowsByKey = try connection.prepare(
+            """
+            SELECT id, variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, \
+            nominated, head, checksum, body, last_access FROM response WHERE key_hash=? AND state=1
+            """)
+        chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
+    }
+
+    /// What the file has for a key.
+    struct Found {
+        var responses: [StoredResponse] = []
+        /// Rows that are not what was stored.
+        var badRows: [StoredRowID] = []
+        /// The latest access that the file knows of.
+        var lastAccess: Int64 = 0
+    }
+
+    /// All live responses of a key, unordered, bodies included as far as they may stand in memory.
+    /// - Parameter bodyLimit: For bodies in chunks, together.
+    func responses(ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int) throws(StoreError) -> Found {
+        var found = Found()
+        var left = bodyLimit
+        hash.withBytes { rowsByKey.bind(1, copying: $0) }
+        // Not reset before the chunks are read: they have to come from the same moment.
+        defer { rowsByKey.reset() }
+        while try rowsByKey.step() {
+            let row = self.row(hash)
+            guard row.checksum == rowsByKey.integer(14) else {
+                found.badRows.append(row.id)
+                continue
+            }
+            // Another key with the same hash: not ours, and not damaged.
+            guard row.key == key else { continue }
+            if let body = try body(of: row, limit: &left), let response = row.response(body: body) {
+                found.responses.append(response)
+                found.lastAccess = max(found.lastAccess, rowsByKey.integer(16))
+            } else {
+                found.badRows.append(row.id)
+            }
+        }
+        return found
+    }
+
+    /// One chunk, verified.
+    /// - Returns: `nil` where it is missing or not what was stored.
+    func chunk(_ number: Int, ofBody body: Int64) throws(StoreError) -> [UInt8]? {
+        let id = Chunk.id(ofBody: body, number: number)
+        chunkByID.bind(1, id)
+        defer { chunkByID.reset() }
+        guard try chunkByID.step() else { return nil }
+        let checksum = chunkByID.integer(0)
+        return chunkByID.withBytes(1) { bytes in
+            bytes.count <= Chunk.length && Checksum.of(bytes, seed: id) == checksum ? [UInt8](bytes) : nil
+        }
+    }
+
+    private func row(_ hash: KeyHash) -> ResponseRow {
+        let query = rowsByKey
+        return ResponseRow(
+            id: query.integer(0), keyHash: hash, variant: query.integer(1), generation: query.integer(2), state: .complete,
+            origin: query.integer(4), bodyID: query.integer(5), bodyLength: query.integer(6), bodyChecksum: query.integer(7),
+            trust: query.integer(8), chain: query.integer(9), facts: query.bytes(10), key: query.bytes(11),
+            nominated: query.bytes(12), head: query.bytes(13))
+    }
+
+    /// - Returns: `nil` for a body that is not what was stored.
+    private func body(of row: ResponseRow, limit: inout Int) throws(StoreError) -> StoredBody? {
+        guard row.bodyLength >= 0 else { return nil }
+        if row.bodyID == 0 {
+            return rowsByKey.withBytes(15) { bytes in
+                let isGood = bytes.count == row.bodyLength && Checksum.of(bytes, seed: row.id) == row.bodyChecksum
+                return isGood ? .bytes([UInt8](bytes)) : nil
+            }
+        }
+        let length = UInt64(row.bodyLength)
+        guard length <= UInt64(max(limit, 0)) else { return .onDisk(BodyReference(id: row.bodyID, length: length)) }
+        limit -= Int(length)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(length))
+        for number in 0..<Chunk.count(forLength: length) {
+            guard let chunk = try chunk(number, ofBody: row.bodyID) else { return nil }
+            bytes.append(contentsOf: chunk)
+        }
+        return UInt64(bytes.count) == length ? .bytes(bytes) : nil
+    }
+}

@@ -1,0 +1,96 @@
+import CLinux
+import Glibc
+
+/// One SQLite file and what it is for. Threads open their own connections from it; none is shared.
+package struct StoreFile: Sendable {
+    package enum Role: Sendable {
+        /// Read and written, emptied or moved aside when it cannot be used.
+        case cache
+        /// Appended to, never evicted, never emptied.
+        case recording
+        /// Only read.
+        case snapshot
+    }
+
+    /// What opening a file did besides, for the log.
+    package enum Event: Sendable, Equatable {
+        case emptied(version: Int32)
+        case movedAside(to: String, reason: String)
+    }
+
+    package let path: String
+    package let role: Role
+
+    package init(path: String, role: Role) {
+        self.path = path
+        self.role = role
+    }
+
+    func connect(_ access: Connection.Access) throws(StoreError) -> Connection { try Connection(path: path, access: access) }
+
+    /// Opens the cache's file for writing, whatever state it is in, and makes it where it is missing.
+    /// - Parameter secret: For a file that has to be made.
+    func openForWriting(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection {
+        precondition(role == .cache, "only the cache's file is made, emptied or moved aside")
+        try FileSystem.makeFolder(FileSystem.folder(of: path))
+        // A second try for a file that was emptied or moved aside; a third can only mean that the disk itself fails.
+        for _ in 0..<2 {
+            do {
+                if let connection = try openOnce(secret: secret, report: report) { return connection }
+            } catch  where error.code == .damaged {
+                report(.movedAside(to: moveAside(), reason: error.message))
+            }
+        }
+        guard let connection = try openOnce(secret: secret, report: report) else {
+            throw StoreError(.failed, path: path, message: "the store cannot be emptied")
+        }
+        return connection
+    }
+
+    /// - Returns: `nil` when the file was emptied and has to be opened again.
+    private func openOnce(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection? {
+        try FileSystem.makeFile(path)
+        let connection = try connect(.writing)
+        switch try Schema.inspect(connection) {
+        case .empty: try Schema.create(on: connection, secret: secret)
+        case .current: break
+        case .older(let version):
+            connection.leaveLogOnClose()
+            removeFiles()
+            report(.emptied(version: version))
+            return nil
+        case .newer(let version):
+            connection.leaveLogOnClose()
+            throw StoreError(
+                .newerSchema(version), path: path,
+                message: "the store was written by a newer version (schema \(version), known here: \(Schema.version))")
+        case .foreign:
+            connection.leaveLogOnClose()
+            throw StoreError(.foreignFile, path: path, message: "the file is another application's database")
+        }
+        FileSystem.makePrivate(path)
+        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(64 << 20)")
+        return connection
+    }
+
+    /// Gives a damaged file another name. No connection may be open.
+    /// - Returns: The new name.
+    func moveAside() -> String {
+        let base = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
+        let folder = FileSystem.folder(of: path)
+        // Each may be as large as the store, and one is enough to learn from.
+        for name in FileSystem.names(in: folder) where name.hasPrefix(base + ".damaged-") { unlink("\(folder)/\(name)") }
+        let target = "\(path).damaged-\(Clock.stamp(ofSeconds: Clock.seconds()))"
+        if rename(path, target) != 0 { unlink(path) }
+        if rename(path + "-wal", target + "-wal") != 0 { unlink(path + "-wal") }
+        unlink(path + "-shm")
+        return target
+    }
+
+    /// Deletes the file. No connection may be open.
+    func removeFiles() {
+        unlink(path)
+        unlink(path + "-wal")
+        unlink(path + "-shm")
+    }
+}

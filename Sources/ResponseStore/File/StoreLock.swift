@@ -1,0 +1,37 @@
+import CLinux
+import Glibc
+
+/// One process for each store: an advisory lock on a file that names its holder. Freed by the kernel when the process ends.
+final class StoreLock: Sendable {
+    private let descriptor: Int32
+
+    init(besideStoreAt path: String) throws(StoreError) {
+        let lockPath = path + ".lock"
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(systemCall: "open", path: lockPath, code: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            let holder = StoreLock.readHolder(descriptor)
+            close(descriptor)
+            guard code == EWOULDBLOCK else { throw StoreError(systemCall: "flock", path: lockPath, code: code) }
+            throw StoreError(
+                .lockedByProcess(holder), path: path,
+                message: holder > 0 ? "the store is in use by process \(holder)" : "the store is in use by another process")
+        }
+        self.descriptor = descriptor
+        fchmod(descriptor, 0o600)
+        // Only for people and for the message above: a failure here does not make the lock weaker.
+        let text = Array("\(getpid())\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func readHolder(_ descriptor: Int32) -> Int32 {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return 0 }
+        let digits = bytes[0..<count].prefix { $0 >= 0x30 && $0 <= 0x39 }
+        return Int32(String(decoding: digits, as: UTF8.self)) ?? 0
+    }
+}

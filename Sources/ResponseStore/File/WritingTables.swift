@@ -1,0 +1,284 @@
+import HTTPCaching
+
+/// The writer's statements. A failed one throws; its transaction is then the caller's to end.
+final class WritingTables {
+    /// What is needed to delete a row.
+    struct RowSummary {
+        var id: StoredRowID
+        var keyHash: KeyHash
+        var variant: Int64
+        var generation: Int64
+        var state: ResponseRow.State
+        var size: Int64
+        var bodyID: Int64
+        var bodyLength: Int64
+    }
+
+    /// A place in the index by key, for going through it in slices.
+    struct KeyCursor {
+        var hash = KeyHash(low: 0, high: 0)
+        var variant = Int64.min
+        var generation = Int64.min
+
+        /// Whether the row's place in the index has been passed.
+        func hasPassed(_ row: RowSummary) -> Bool {
+            let left = (row.keyHash.high, row.keyHash.low)
+            let right = (hash.high, hash.low)
+            return left == right ? (row.variant, row.generation) <= (variant, generation) : left < right
+        }
+    }
+
+    let connection: Connection
+    private let begin, commit, rollback: Statement
+    private let insertRow, completeRow, setHead, setSize, setAccess, deleteRow, dropRow: Statement
+    private let insertChunk, deleteChunks: Statement
+    private let rowByID, rowsByKey, oldestRows, unfinishedRows, keysAfter, partsOfRow, lastChunk: Statement
+    private let setTotals: Statement
+
+    private static let summary = "id, key_hash, variant, generation, state, size, body_id, body_length"
+
+    init(_ connection: Connection) throws(StoreError) {
+        self.connection = connection
+        let summary = WritingTables.summary
+        begin = try connection.prepare("BEGIN IMMEDIATE")
+        commit = try connection.prepare("COMMIT")
+        rollback = try connection.prepare("ROLLBACK")
+        insertRow = try connection.prepare("INSERT INTO response VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+        completeRow = try connection.prepare(
+            """
+            UPDATE response SET generation=?2, state=?3, size=?4, body_length=?5, checksum=?6, head=?7, last_access=?8 \
+            WHERE id=?1
+            """)
+        setHead = try connection.prepare("UPDATE response SET size=?2, checksum=?3, facts=?4, head=?5 WHERE id=?1")
+        setSize = try connection.prepare("UPDATE response SET size=?2 WHERE id=?1")
+        setAccess = try connection.prepare("UPDATE response SET last_access=?2 WHERE id=?1 AND last_access<?2")
+        deleteRow = try connection.prepare("DELETE FROM response WHERE id=?")
+        dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
+        insertChunk = try connection.prepare("INSERT INTO chunk VALUES(?,?,?)")
+        deleteChunks = try connection.prepare("DELETE FROM chunk WHERE id>=? AND id<?")
+        rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
+        rowsByKey = try connection.prepare("SELECT \(summary) FROM response WHERE key_hash=? ORDER BY id")
+        oldestRows = try connection.prepare(
+            "SELECT \(summary) FROM response INDEXED BY response_access ORDER BY last_access LIMIT ?")
+        unfinishedRows = try connection.prepare(
+            "SELECT \(summary) FROM response INDEXED BY response_unfinished WHERE state<>1 AND id>? AND id<? ORDER BY id LIMIT ?")
+        keysAfter = try connection.prepare(
+            """
+            SELECT key_hash, variant, generation, id FROM response INDEXED BY response_selection \
+            WHERE (key_hash, variant, generation) > (?,?,?) ORDER BY key_hash, variant, generation LIMIT ?
+            """)
+        partsOfRow = try connection.prepare(
+            """
+            SELECT variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, nominated, \
+            head, checksum, key_hash FROM response WHERE id=?
+            """)
+        lastChunk = try connection.prepare(
+            "SELECT id, length(data) FROM chunk WHERE id>=?1 AND id<?2 ORDER BY id DESC LIMIT 1")
+        setTotals = try connection.prepare("UPDATE totals SET entries=?, bytes=?, checksum=? WHERE id=1")
+    }
+
+    // MARK: Transactions
+
+    func beginTransaction() throws(StoreError) { try begin.run() }
+
+    func commitTransaction() throws(StoreError) { try commit.run() }
+
+    /// Ends a transaction that failed, unless SQLite has ended it itself.
+    func rollBack() {
+        if connection.isAutocommit { return }
+        do { try rollback.run() } catch {
+            // Whatever stands in the way of a rollback is met again, and judged, by the next statement.
+        }
+    }
+
+    func write(_ totals: Totals) throws(StoreError) {
+        setTotals.bind(1, totals.entries)
+        setTotals.bind(2, totals.bytes)
+        setTotals.bind(3, totals.checksum)
+        try setTotals.run()
+    }
+
+    // MARK: Responses
+
+    func insert(_ row: ResponseRow, body: UnsafeRawBufferPointer, lastAccess: Int64) throws(StoreError) {
+        let statement = insertRow
+        statement.bind(1, row.id)
+        row.keyHash.withBytes { statement.bind(2, copying: $0) }
+        statement.bind(3, row.variant)
+        statement.bind(4, row.generation)
+        statement.bind(5, row.state.rawValue)
+        statement.bind(6, lastAccess)
+        statement.bind(7, row.size)
+        statement.bind(8, row.origin)
+        statement.bind(9, row.bodyID)
+        statement.bind(10, row.bodyLength)
+        statement.bind(11, row.checksum)
+        statement.bind(12, row.bodyChecksum)
+        statement.bind(13, row.trust)
+        statement.bind(14, row.chain)
+        statement.bind(15, copying: row.facts.span)
+        statement.bind(16, copying: row.key.span)
+        statement.bind(17, copying: row.nominated.span)
+        statement.bind(18, copying: row.head.span)
+        statement.bind(19, borrowing: body)
+        try statement.run()
+    }
+
+    /// The last change of a filling's row.
+    func finish(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
+        completeRow.bind(1, row.id)
+        completeRow.bind(2, row.generation)
+        completeRow.bind(3, row.state.rawValue)
+        completeRow.bind(4, row.size)
+        completeRow.bind(5, row.bodyLength)
+        completeRow.bind(6, row.checksum)
+        completeRow.bind(7, copying: row.head.span)
+        completeRow.bind(8, lastAccess)
+        try completeRow.run()
+    }
+
+    func freshen(_ row: ResponseRow) throws(StoreError) {
+        setHead.bind(1, row.id)
+        setHead.bind(2, row.size)
+        setHead.bind(3, row.checksum)
+        setHead.bind(4, copying: row.facts.span)
+        setHead.bind(5, copying: row.head.span)
+        try setHead.run()
+    }
+
+    func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {
+        setSize.bind(1, id)
+        setSize.bind(2, size)
+        try setSize.run()
+    }
+
+    func set(lastAccess: Int64, ofRow id: StoredRowID) throws(StoreError) {
+        setAccess.bind(1, id)
+        setAccess.bind(2, lastAccess)
+        try setAccess.run()
+    }
+
+    func delete(row id: StoredRowID) throws(StoreError) {
+        deleteRow.bind(1, id)
+        try deleteRow.run()
+    }
+
+    /// The row stays until its chunks are gone.
+    func drop(row id: StoredRowID) throws(StoreError) {
+        dropRow.bind(1, id)
+        try dropRow.run()
+    }
+
+    func row(_ id: StoredRowID) throws(StoreError) -> RowSummary? {
+        rowByID.bind(1, id)
+        return try summaries(rowByID).first
+    }
+
+    func rows(ofKey hash: KeyHash) throws(StoreError) -> [RowSummary] {
+        hash.withBytes { rowsByKey.bind(1, copying: $0) }
+        return try summaries(rowsByKey)
+    }
+
+    func oldest(_ count: Int) throws(StoreError) -> [RowSummary] {
+        oldestRows.bind(1, Int64(count))
+        return try summaries(oldestRows)
+    }
+
+    func unfinished(after first: StoredRowID, before end: StoredRowID, limit: Int) throws(StoreError) -> [RowSummary] {
+        unfinishedRows.bind(1, first)
+        unfinishedRows.bind(2, end)
+        unfinishedRows.bind(3, Int64(limit))
+        return try summaries(unfinishedRows)
+    }
+
+    /// Everything of a row but its body, verified.
+    /// - Returns: `nil` where there is none, or a bad one.
+    func parts(ofRow id: StoredRowID) throws(StoreError) -> ResponseRow? {
+        partsOfRow.bind(1, id)
+        defer { partsOfRow.reset() }
+        guard try partsOfRow.step() else { return nil }
+        let query = partsOfRow
+        guard let state = ResponseRow.State(rawValue: query.integer(2)), let hash = query.withBytes(14, { KeyHash($0) }) else {
+            return nil
+        }
+        let row = ResponseRow(
+            id: id, keyHash: hash, variant: query.integer(0), generation: query.integer(1), state: state,
+            origin: query.integer(3), bodyID: query.integer(4), bodyLength: query.integer(5), bodyChecksum: query.integer(6),
+            trust: query.integer(7), chain: query.integer(8), facts: query.bytes(9), key: query.bytes(10),
+            nominated: query.bytes(11), head: query.bytes(12))
+        return row.checksum == query.integer(13) ? row : nil
+    }
+
+    /// The next keys of live rows behind the cursor, with their rows' ids.
+    /// - Returns: `false` when there are no more.
+    func readKeys(
+        after cursor: inout KeyCursor, limit: Int, _ body: (KeyHash, StoredRowID) -> Void
+    ) throws(StoreError) -> Bool {
+        cursor.hash.withBytes { keysAfter.bind(1, copying: $0) }
+        keysAfter.bind(2, cursor.variant)
+        keysAfter.bind(3, cursor.generation)
+        keysAfter.bind(4, Int64(limit))
+        defer { keysAfter.reset() }
+        var count = 0
+        while try keysAfter.step() {
+            guard let hash = keysAfter.withBytes(0, { KeyHash($0) }) else { throw damage("a key's hash has a wrong length") }
+            cursor = KeyCursor(hash: hash, variant: keysAfter.integer(1), generation: keysAfter.integer(2))
+            if cursor.generation >= 0 { body(hash, keysAfter.integer(3)) }
+            count += 1
+        }
+        return count == limit
+    }
+
+    // MARK: Chunks
+
+    func insert(chunk number: Int, ofBody body: Int64, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        let id = Chunk.id(ofBody: body, number: number)
+        insertChunk.bind(1, id)
+        insertChunk.bind(2, Checksum.of(bytes, seed: id))
+        insertChunk.bind(3, borrowing: bytes)
+        try insertChunk.run()
+    }
+
+    func deleteChunks(_ numbers: Range<Int>, ofBody body: Int64) throws(StoreError) {
+        deleteChunks.bind(1, Chunk.id(ofBody: body, number: numbers.lowerBound))
+        deleteChunks.bind(2, Chunk.id(ofBody: body, number: numbers.lowerBound) + Int64(numbers.count))
+        try deleteChunks.run()
+    }
+
+    /// How far a body reaches: the number of its last chunk and that chunk's length.
+    func end(ofBody body: Int64) throws(StoreError) -> (number: Int, length: Int)? {
+        lastChunk.bind(1, Chunk.id(ofBody: body, number: 0))
+        lastChunk.bind(2, Chunk.id(ofBody: body + 1, number: 0))
+        defer { lastChunk.reset() }
+        guard try lastChunk.step() else { return nil }
+        return (Int(lastChunk.integer(0) & Int64(Chunk.limit - 1)), Int(lastChunk.integer(1)))
+    }
+
+    // MARK: -
+
+    /// An id above every one that the file has seen.
+    func nextID() throws(StoreError) -> StoredRowID {
+        let row = try connection.integer("SELECT max(id) FROM response") ?? 0
+        let chunk = try connection.integer("SELECT max(id) FROM chunk") ?? 0
+        let next = max(row, chunk >> 20) + 1
+        guard next > 0, next < 1 << 42 else { throw damage("the ids are damaged") }
+        return next
+    }
+
+    func damage(_ message: String) -> StoreError { StoreError(.damaged, path: connection.path, message: message) }
+
+    private func summaries(_ query: Statement) throws(StoreError) -> [RowSummary] {
+        var rows: [RowSummary] = []
+        defer { query.reset() }
+        while try query.step() {
+            guard let hash = query.withBytes(1, { KeyHash($0) }), let state = ResponseRow.State(rawValue: query.integer(4)) else {
+                throw damage("a row that cannot be")
+            }
+            rows.append(
+                RowSummary(
+                    id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3), state: state,
+                    size: query.integer(5), bodyID: query.integer(6), bodyLength: query.integer(7)))
+        }
+        return rows
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPCaching
+import HTTPMessage
+
+/// A response whose body is about to come.
+package struct FillingPlan: Sendable {
+    /// The response as it will be stored, with an empty body.
+    package var response: StoredResponse
+    /// The body's length where the head says it.
+    package var length: UInt64?
+
+    package init(response: StoredResponse, length: UInt64?) {
+        self.response = response
+        self.length = length
+    }
+
+    /// Bytes that came before a break are worth keeping only if the rest can be asked for (RFC 9111 §3.3).
+    var hasStrongValidator: Bool { response.facts.flags.contains(.strongETag) }
+}
+
+/// What the one who appends should do.
+package enum FlowControl: Sendable, Equatable {
+    case proceed
+    /// Read no more from the origin server until `whenReady` answers.
+    case pause
+}
+
+/// What a reader finds at its place.
+package enum FillingRead: Sendable {
+    case bytes(BodyChunk, Range<Int>)
+    /// The reader has fallen behind what stands in memory: read from the disk by `ResponseStore.readBody`. The reference's length is
+    /// what can be read there so far.
+    case onDisk(BodyReference)
+    /// Nothing yet.
+    case wait
+    /// The body is complete.
+    case end(trailers: Fields)
+    /// The body broke off.
+    case failed
+}
+
+/// How a filling ended.
+package enum FillingOutcome: Sendable {
+    /// It can be found by its key.
+    case stored(StoredResponse)
+    case notStored
+}

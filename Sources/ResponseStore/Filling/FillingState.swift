@@ -1,0 +1,114 @@
+import HTTPCaching
+import HTTPMessage
+
+/// A filling's state, behind its lock.
+///
+///     phase:    appending → finished | aborted
+///     storage:  storing → stored | abandoned
+///
+/// `storing` writes runs of chunks as they fill; memory keeps a window of them for readers, who otherwise read from the disk.
+/// `abandoned` (the disk is full or too slow, the key was invalidated, the body is too long) writes nothing more: what was written
+/// stays for readers until the end, and the slowest of them sets the pace, since memory is then all there is.
+struct FillingState: Sendable {
+    enum Phase { case appending, finished, aborted }
+    enum Storage { case storing, stored, abandoned }
+
+    typealias Wake = @Sendable () -> Void
+
+    struct Reader: Sendable {
+        var id: Int
+        var position: UInt64
+        var wake: Wake?
+    }
+
+    var phase = Phase.appending
+    var storage = Storage.storing
+    var chunks: [BodyChunk] = []
+    /// The number of the first chunk in memory.
+    var firstChunk = 0
+    var bytesInMemory = 0
+    var length: UInt64 = 0
+    /// What stands on the disk, from the body's start.
+    var committed: UInt64 = 0
+    /// Chunks that the writer has taken.
+    var takenChunks = 0
+    var hasRow = false
+    /// The writer has taken the last piece of work.
+    var hasGivenLast = false
+    /// The writer has been told, and has not come yet.
+    var isQueued = false
+    var readers: [Reader] = []
+    var nextReader = 1
+    var isPaused = false
+    var lastProgress: Int64 = 0
+    var appender: Wake?
+    var trailers = Fields()
+    var outcome: FillingOutcome?
+    var waitingForOutcome: [@Sendable (FillingOutcome) -> Void] = []
+    /// A body that came whole may stand in memory even where the disk could not take it.
+    var mayKeepInMemory = true
+    /// More has come than was announced.
+    var isTooLong = false
+
+    var memoryStart: UInt64 { UInt64(firstChunk) * UInt64(Chunk.length) }
+    var fastest: UInt64? { readers.map(\.position).max() }
+    var slowest: UInt64? { readers.map(\.position).min() }
+
+    /// The whole body is in memory.
+    var isWhole: Bool { firstChunk == 0 }
+
+    /// Drops what nobody needs in memory, down to the window, or altogether where all fillings together have too much.
+    mutating func trim(window: Int, isPressed: Bool) {
+        var dropped = 0
+        while dropped < chunks.count, mayDrop(chunks[dropped], number: firstChunk + dropped) {
+            // A fetch that waits for room gets more of it than the next piece needs.
+            let isBeyondWindow = bytesInMemory >= (isPaused ? window - window / 8 : window)
+            guard isBeyondWindow || isPressed else { break }
+            bytesInMemory -= chunks[dropped].capacity
+            dropped += 1
+        }
+        if dropped == 0 { return }
+        chunks.removeFirst(dropped)
+        firstChunk += dropped
+    }
+
+    private func mayDrop(_ chunk: BodyChunk, number: Int) -> Bool {
+        guard chunk.count == Chunk.length else { return false }
+        let end = UInt64(number + 1) * UInt64(Chunk.length)
+        if end <= committed { return true }
+        return storage == .abandoned && end <= slowest ?? .max
+    }
+
+    /// Whether to read on from the origin server.
+    func mayProceed(window: Int, isPressed: Bool) -> Bool {
+        if bytesInMemory >= window { return false }
+        if let fastest, length > fastest, length - fastest >= UInt64(window) { return false }
+        return !isPressed || bytesInMemory < 2 * Chunk.length
+    }
+
+    /// The same with some distance, so that a paused fetch does not go on for one piece at a time.
+    func mayResume(window: Int, isPressed: Bool) -> Bool {
+        mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8
+            && (fastest.map { length <= $0 + UInt64(window / 2) } ?? true)
+    }
+
+    /// Whole chunks that the writer has not taken.
+    var untakenChunks: Int {
+        let whole = firstChunk + chunks.count - (chunks.last.map { $0.count == Chunk.length ? 0 : 1 } ?? 0)
+        return whole - takenChunks
+    }
+
+    mutating func takeReaderWakes(where isDue: (Reader) -> Bool, into wakes: inout [Wake]) {
+        for index in readers.indices where readers[index].wake != nil && isDue(readers[index]) {
+            if let wake = readers[index].wake { wakes.append(wake) }
+            readers[index].wake = nil
+        }
+    }
+
+    mutating func takeAppender(window: Int, isPressed: Bool, into wakes: inout [Wake]) {
+        guard isPaused, phase != .appending || mayResume(window: window, isPressed: isPressed) else { return }
+        isPaused = false
+        if let wake = appender { wakes.append(wake) }
+        appender = nil
+    }
+}

@@ -1,0 +1,73 @@
+/// A multiset of numbers that stand for stored keys: one copy for each live row, so that adding and removing need not ask.
+///
+/// Open addressing with linear probing. Zero marks an empty place, so the number zero is kept as one.
+struct KeyTable: Sendable {
+    private var places: [UInt64] = []
+    private(set) var count = 0
+
+    func contains(_ key: UInt64) -> Bool {
+        if count == 0 { return false }
+        let key = max(key, 1)
+        var index = home(of: key)
+        while places[index] != 0 {
+            if places[index] == key { return true }
+            index = (index + 1) & (places.count - 1)
+        }
+        return false
+    }
+
+    mutating func insert(_ key: UInt64) {
+        if (count + 1) * 4 > places.count * 3 { grow() }
+        place(max(key, 1))
+        count += 1
+    }
+
+    /// Removes one copy, where there is one.
+    mutating func remove(_ key: UInt64) {
+        if count == 0 { return }
+        let key = max(key, 1)
+        var index = home(of: key)
+        while places[index] != key {
+            if places[index] == 0 { return }
+            index = (index + 1) & (places.count - 1)
+        }
+        close(index)
+        count -= 1
+    }
+
+    mutating func removeAll() {
+        places = []
+        count = 0
+    }
+
+    /// The low bits choose the shard elsewhere; here the high ones would do as well, but the hash is good in all of them.
+    private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & (places.count - 1) }
+
+    private mutating func place(_ key: UInt64) {
+        var index = home(of: key)
+        while places[index] != 0 { index = (index + 1) & (places.count - 1) }
+        places[index] = key
+    }
+
+    /// Fills the gap with those behind that had to move on because of it.
+    private mutating func close(_ gap: Int) {
+        let mask = places.count - 1
+        var gap = gap
+        var index = (gap + 1) & mask
+        while places[index] != 0 {
+            let distance = (index &- home(of: places[index])) & mask
+            if distance >= (index &- gap) & mask {
+                places[gap] = places[index]
+                gap = index
+            }
+            index = (index + 1) & mask
+        }
+        places[gap] = 0
+    }
+
+    private mutating func grow() {
+        let old = places
+        places = Array(repeating: 0, count: max(16, old.count * 2))
+        for key in old where key != 0 { place(key) }
+    }
+}

@@ -1,0 +1,28 @@
+/// What stands behind one of the memory tier's locks.
+struct MemoryShard: Sendable {
+    var table = MemoryTable()
+    /// One copy for each row that may be on the disk, waiting to be written included.
+    var keys = KeyTable()
+    /// Counts every change, so that a look-up on the disk can tell whether one came between.
+    var changes: UInt64 = 0
+    /// How many changes to keys with this hash (or one that falls together with it) wait to be written.
+    private var waiting: [UInt16] = []
+
+    private static let waitingCount = 1024
+
+    mutating func addWaiting(_ hash: UInt64) {
+        if waiting.isEmpty { waiting = Array(repeating: 0, count: MemoryShard.waitingCount) }
+        let index = MemoryShard.waitingIndex(hash)
+        // Stuck at the top rather than wrapped: look-ups then take the long way, and stay right.
+        if waiting[index] != .max { waiting[index] += 1 }
+    }
+
+    mutating func removeWaiting(_ hash: UInt64) {
+        let index = MemoryShard.waitingIndex(hash)
+        if waiting[index] != .max { waiting[index] -= 1 }
+    }
+
+    func isWaiting(_ hash: UInt64) -> Bool { !waiting.isEmpty && waiting[MemoryShard.waitingIndex(hash)] != 0 }
+
+    private static func waitingIndex(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (waitingCount - 1) }
+}

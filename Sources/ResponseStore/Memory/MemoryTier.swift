@@ -1,0 +1,318 @@
+import HTTPCaching
+import Synchronization
+
+/// The responses in memory, and what is known of the disk without asking it. Shared by all loops and the store's threads.
+///
+/// 64 shards, each behind a lock that is held for a probe and a retain. A change is queued for the writer while its shard is locked,
+/// so that two changes to one key reach the disk in the order in which memory saw them.
+final class MemoryTier: Sendable {
+    static let shardCount = 64
+
+    let hasher: KeyHasher
+    let marks: StoreConfiguration.Marks
+    /// Whether there is a disk below.
+    let hasDisk: Bool
+    private let shards: InlineArray<64, Guarded<MemoryShard>>
+    private let totalBytes = Atomic<Int>(0)
+    private let totalEntries = Atomic<Int>(0)
+    /// Seconds since the store was opened, advanced by the writer.
+    private let second = Atomic<UInt32>(0)
+    private let keysAreComplete = Atomic<Bool>(false)
+
+    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool) {
+        self.hasher = hasher
+        self.marks = marks
+        self.hasDisk = hasDisk
+        shards = InlineArray { _ in Guarded(MemoryShard()) }
+    }
+
+    var byteCount: Int { totalBytes.load(ordering: .relaxed) }
+    var entryCount: Int { totalEntries.load(ordering: .relaxed) }
+    var keyCount: Int { (0..<MemoryTier.shardCount).reduce(0) { $0 + shards[$1].withLock { $0.keys.count } } }
+    var now: UInt32 { second.load(ordering: .relaxed) }
+
+    func advance(to second: UInt32) { self.second.store(second, ordering: .relaxed) }
+
+    // MARK: Finding
+
+    /// The hot path: no allocation, one lock held for a probe.
+    func find(_ key: Span<UInt8>) -> MemoryAnswer {
+        let hash = hasher.hash(key)
+        let knowsKeys = !hasDisk || keysAreComplete.load(ordering: .acquiring)
+        let now = now
+        return shards[shard(hash)].withLock { shard in
+            if let variants = shard.table.find(hash.low, key) {
+                variants.noteAccess(now: now)
+                return .found(variants)
+            }
+            return knowsKeys && !shard.keys.contains(hash.high) ? .absent : .unknown
+        }
+    }
+
+    // MARK: Looking up on the disk
+
+    enum LookUpStart {
+        /// Read now, and show this number at the end.
+        case ready(UInt64)
+        /// A change to the key has yet to be written: look when it is.
+        case waiting
+    }
+
+    func beginLookUp(_ hash: KeyHash) -> LookUpStart {
+        shards[shard(hash)].withLock { $0.isWaiting(hash.low) ? .waiting : .ready($0.changes) }
+    }
+
+    /// Takes in what the disk had for a key, complete.
+    /// - Returns: `nil` when something changed since `beginLookUp`: what was read may be wrong by now.
+    func endLookUp(_ hash: KeyHash, startedAt changes: UInt64, found: StoredVariants?) -> MemoryAnswer? {
+        let room = marks.high + marks.high / 4
+        var dropped: StoredVariants?
+        let answer: MemoryAnswer? = shards[shard(hash)].withLock { shard in
+            guard shard.changes == changes, !shard.isWaiting(hash.low) else { return nil }
+            guard let found else { return .absent }
+            if byteCount + found.byteCount <= room { dropped = insert(found, hash, into: &shard) }
+            return .found(found)
+        }
+        withExtendedLifetime(dropped) {}
+        return answer
+    }
+
+    // MARK: Changing
+
+    /// Puts a response in and queues it for the disk.
+    /// - Parameter enqueue: Called under the shard's lock with whether the disk may have something for the key.
+    /// - Returns: Whether the queue took it; else nothing has changed.
+    func put(_ response: StoredResponse, _ hash: KeyHash, enqueue: (_ mayReplace: Bool) -> Bool) -> Bool {
+        let knowsKeys = keysAreComplete.load(ordering: .acquiring)
+        let now = now
+        var dropped: [StoredVariants?] = []
+        let accepted = shards[shard(hash)].withLock { shard in
+            let mayReplace = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
+            guard enqueue(mayReplace) else { return false }
+            noteChange(hash, in: &shard)
+            if hasDisk { shard.keys.insert(hash.high) }
+            dropped = keep(response, hash, mayHaveOthers: mayReplace, now: now, in: &shard)
+            return true
+        }
+        withExtendedLifetime(dropped) {}
+        return accepted
+    }
+
+    /// A key that is about to be written, for a response that memory does not have yet.
+    func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
+
+    /// A large response is complete on the disk: its head may stand in memory.
+    func promote(_ response: StoredResponse, _ hash: KeyHash) {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        shards[shard(hash)].withLock { shard in
+            shard.changes &+= 1
+            // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
+            if shard.isWaiting(hash.low) { return }
+            dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
+    func freshen(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
+        change(hash, key: new.key, enqueue: enqueue) { variants in
+            variants.map { $0 === old || ($0.row != 0 && $0.row == old.row) ? new : $0 }
+        }
+    }
+
+    func remove(_ response: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
+        change(hash, key: response.key, enqueue: enqueue) { variants in
+            variants.filter { !($0 === response || ($0.row != 0 && $0.row == response.row)) }
+        }
+    }
+
+    /// Forgets every response of a key (RFC 9111 §4.4).
+    /// - Parameter enqueue: Called under the lock, only where the disk may have something for the key.
+    func invalidate(_ key: [UInt8], _ hash: KeyHash, enqueue: () -> Void) {
+        let knowsKeys = !hasDisk || keysAreComplete.load(ordering: .acquiring)
+        var dropped: StoredVariants?
+        shards[shard(hash)].withLock { shard in
+            dropped = removeFromTable(hash, key, in: &shard)
+            if knowsKeys && !shard.keys.contains(hash.high) {
+                shard.changes &+= 1
+            } else {
+                noteChange(hash, in: &shard)
+                enqueue()
+            }
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    // MARK: What the writer reports
+
+    /// A queued change to the key has been written, or given up.
+    func settle(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.removeWaiting(hash.low) } }
+
+    /// A live row is gone from the disk.
+    func rowIsGone(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.remove(hash.high) } }
+
+    /// A row is evicted or damaged: what memory has of it goes too.
+    func drop(row: StoredRowID, _ hash: KeyHash) {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        shards[shard(hash)].withLock { shard in
+            shard.changes &+= 1
+            guard let variants = shard.table.variants(withHash: hash.low, holdingRow: row) else { return }
+            dropped = replace(variants, by: variants.responses.filter { $0.row != row }, hash, now: now, in: &shard)
+            dropped.append(variants)
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// A live row found while the set of keys is built.
+    func noteStoredKey(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
+
+    /// From now on a key that is not in the set is certainly not stored.
+    func declareKeysComplete() { keysAreComplete.store(true, ordering: .releasing) }
+
+    /// The file was replaced by an empty one: bodies that stood there are lost. The keys stay: some of them wait to be written.
+    func forgetDisk() {
+        for index in 0..<MemoryTier.shardCount {
+            var dropped: [StoredVariants] = []
+            shards[index].withLock { shard in
+                shard.changes &+= 1
+                shard.table.forEach(from: 0, count: shard.table.capacity) { variants in
+                    if variants.responses.contains(where: \.isOnDisk) { dropped.append(variants) }
+                }
+                for variants in dropped {
+                    _ = removeFromTable(hasher.hash(variants.key), variants.key, in: &shard)
+                }
+            }
+            withExtendedLifetime(dropped) {}
+        }
+    }
+
+    // MARK: Eviction and access stamps, on the writer's thread
+
+    /// Lets the clock's hand go round until the low mark is reached.
+    /// - Parameter hand: Where it stands, kept by the writer.
+    func evict(hand: inout MemoryHand) -> Int {
+        var evictedCount = 0
+        // Two rounds see everything unused; more only when all of it is in use.
+        var rounds = 0
+        while byteCount > marks.low, rounds < 4 * MemoryTier.shardCount {
+            var evicted: [StoredVariants] = []
+            shards[hand.shard].withLock { shard in
+                let (bytes, count) = (shard.table.byteCount, shard.table.count)
+                shard.table.sweep(from: hand.place, count: MemoryHand.stride, into: &evicted)
+                totalBytes.subtract(bytes - shard.table.byteCount, ordering: .relaxed)
+                totalEntries.subtract(count - shard.table.count, ordering: .relaxed)
+                hand.place += MemoryHand.stride
+                if hand.place >= shard.table.capacity {
+                    hand.place = 0
+                    hand.shard = (hand.shard + 1) % MemoryTier.shardCount
+                    rounds += 1
+                }
+            }
+            evictedCount += evicted.count
+        }
+        return evictedCount
+    }
+
+    /// Rows that were found in memory since the file last heard of it.
+    func collectAccesses(olderThan interval: UInt32, into rows: inout [StoredRowID]) {
+        let now = now
+        for index in 0..<MemoryTier.shardCount {
+            var place = 0
+            var isAtEnd = false
+            while !isAtEnd {
+                shards[index].withLock { shard in
+                    shard.table.forEach(from: place, count: MemoryHand.stride) { variants in
+                        let stamp = variants.accessStamp.load(ordering: .relaxed)
+                        let recorded = variants.recordedAccess.load(ordering: .relaxed)
+                        guard stamp & 1 == 1, stamp >> 1 >= recorded &+ interval else { return }
+                        variants.recordedAccess.store(now, ordering: .relaxed)
+                        for response in variants.responses where response.row != 0 { rows.append(response.row) }
+                    }
+                    place += MemoryHand.stride
+                    isAtEnd = place >= shard.table.capacity
+                }
+            }
+        }
+    }
+
+    // MARK: Under the lock
+
+    private func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
+
+    private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {
+        shard.changes &+= 1
+        if hasDisk { shard.addWaiting(hash.low) }
+    }
+
+    private func change(
+        _ hash: KeyHash, key: [UInt8], enqueue: () -> Void, _ transform: ([StoredResponse]) -> [StoredResponse]
+    ) {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        shards[shard(hash)].withLock { shard in
+            noteChange(hash, in: &shard)
+            if let variants = shard.table.find(hash.low, key) {
+                dropped = replace(variants, by: transform(variants.responses), hash, now: now, in: &shard)
+                dropped.append(variants)
+            }
+            if hasDisk { enqueue() }
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    private func replace(
+        _ old: StoredVariants, by responses: [StoredResponse], _ hash: KeyHash, now: UInt32, in shard: inout MemoryShard
+    ) -> [StoredVariants?] {
+        if responses.isEmpty { return [removeFromTable(hash, old.key, in: &shard)] }
+        let recorded = old.recordedAccess.load(ordering: .relaxed)
+        let new = StoredVariants(
+            key: old.key, responses: responses, isComplete: old.isComplete, now: now, recordedAccess: recorded)
+        return [insert(new, hash, into: &shard)]
+    }
+
+    /// Puts a new response before those that stay beside it.
+    private func keep(
+        _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
+    ) -> [StoredVariants?] {
+        let old = shard.table.find(hash.low, response.key)
+        var responses = [response]
+        // Without Vary it would be selected before all others (RFC 9111 §4.1): they need not stay.
+        var isComplete = true
+        if !response.nominatedFields.isEmpty {
+            let others = old?.responses.filter { $0.nominatedFields != response.nominatedFields } ?? []
+            responses += others.prefix(StoreLimits.variantsPerKey - 1)
+            isComplete = old?.isComplete ?? !mayHaveOthers
+        }
+        let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)
+        let room = marks.high + marks.high / 4
+        if byteCount + new.byteCount - (old?.byteCount ?? 0) > room {
+            // The writer is behind with evicting: the disk alone keeps it.
+            return [removeFromTable(hash, response.key, in: &shard), old]
+        }
+        return [insert(new, hash, into: &shard), old]
+    }
+
+    private func insert(_ variants: StoredVariants, _ hash: KeyHash, into shard: inout MemoryShard) -> StoredVariants? {
+        let old = shard.table.insert(variants, hash: hash.low)
+        totalBytes.add(variants.byteCount - (old?.byteCount ?? 0), ordering: .relaxed)
+        if old == nil { totalEntries.add(1, ordering: .relaxed) }
+        return old
+    }
+
+    private func removeFromTable(_ hash: KeyHash, _ key: [UInt8], in shard: inout MemoryShard) -> StoredVariants? {
+        guard let old = shard.table.remove(hash.low, key) else { return nil }
+        totalBytes.subtract(old.byteCount, ordering: .relaxed)
+        totalEntries.subtract(1, ordering: .relaxed)
+        return old
+    }
+}
+
+/// Where the clock's hand stands.
+struct MemoryHand {
+    /// Places passed while a shard's lock is held.
+    static let stride = 64
+    var shard = 0
+    var place = 0
+}

@@ -1,0 +1,142 @@
+import HTTPCaching
+
+/// One reading thread: its connection, and the jobs it takes from the pool. Confined to that thread.
+///
+/// Every job is one short read transaction at most: an open reader pins the log.
+final class StoreReader {
+    private let core: StoreCore
+    private var tables: ReadingTables?
+
+    init(_ core: StoreCore) { self.core = core }
+
+    func run() {
+        while true {
+            switch core.readers.next(hasFileOpen: tables != nil) {
+            case .job(let job): perform(job)
+            case .closeFile: closeFile()
+            case .stop:
+                closeFile()
+                return
+            }
+        }
+    }
+
+    private func perform(_ job: ReadJob) {
+        do {
+            let tables = try openTables()
+            switch job {
+            case .lookUp(let job): try lookUp(job, in: tables)
+            case .body(let job): try read(job, in: tables)
+            }
+        } catch {
+            failed(job, error)
+        }
+    }
+
+    // MARK: Looking up
+
+    private func lookUp(_ job: LookUpJob, in tables: ReadingTables) throws(StoreError) {
+        // Changes to other keys of the shard come between now and then; a few tries see a quiet moment.
+        for _ in 0..<3 {
+            guard case .ready(let changes) = core.memory.beginLookUp(job.hash) else { break }
+            let found = try tables.responses(ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit)
+            for row in found.badRows { reportDamage(row) }
+            let variants = variants(of: job.key, found)
+            if let answer = core.memory.endLookUp(job.hash, startedAt: changes, found: variants) {
+                noteUse(of: variants, lastAccess: found.lastAccess)
+                job.answer(LookUpResult(answer))
+                return
+            }
+        }
+        wait(job)
+    }
+
+    private func variants(of key: [UInt8], _ found: ReadingTables.Found) -> StoredVariants? {
+        if found.responses.isEmpty { return nil }
+        let responses = found.responses.sorted { $0.isNewer(than: $1) }
+        return StoredVariants(
+            key: key, responses: responses, isComplete: true, now: core.memory.now, recordedAccess: core.memory.now)
+    }
+
+    /// A change to the key waits to be written: come again when it is.
+    private func wait(_ job: LookUpJob) {
+        var job = job
+        job.attempts += 1
+        if job.attempts > 3 {
+            job.answer(.unavailable)
+        } else {
+            core.queue.add(.lookUp(job), urgent: true)
+        }
+    }
+
+    private func noteUse(of variants: StoredVariants?, lastAccess: Int64) {
+        guard let variants else { return }
+        let now = Clock.seconds()
+        guard now - lastAccess >= Int64(StoreCore.accessInterval) else { return }
+        core.queue.add(.accessed(variants.responses.map(\.row), at: now), urgent: false)
+    }
+
+    // MARK: Bodies
+
+    private func read(_ job: BodyReadJob, in tables: ReadingTables) throws(StoreError) {
+        guard job.offset < job.body.length else {
+            job.answer(.bytes([], 0..<0))
+            return
+        }
+        let number = Int(job.offset / UInt64(Chunk.length))
+        let start = UInt64(number) * UInt64(Chunk.length)
+        let expected = Int(min(UInt64(Chunk.length), job.body.length - start))
+        guard let bytes = try tables.chunk(number, ofBody: job.body.id), bytes.count >= expected else {
+            reportDamage(job.body.id)
+            job.answer(.failed)
+            return
+        }
+        job.answer(.bytes(bytes, Int(job.offset - start)..<expected))
+    }
+
+    // MARK: The file
+
+    private func openTables() throws(StoreError) -> ReadingTables {
+        if let tables { return tables }
+        guard let file = core.file, core.readers.mayOpen() else {
+            throw StoreError(.busy, path: core.configuration.path, message: "the file is being replaced")
+        }
+        do {
+            let opened = try ReadingTables(try file.connect(.reading))
+            tables = opened
+            return opened
+        } catch {
+            core.readers.didClose()
+            throw error
+        }
+    }
+
+    private func closeFile() {
+        guard tables != nil else { return }
+        tables = nil
+        core.readers.didClose()
+    }
+
+    private func failed(_ job: ReadJob, _ error: StoreError) {
+        if error.code == .damaged {
+            core.queue.add(
+                .fileIsDamaged(generation: core.fileGeneration.load(ordering: .acquiring), reason: error.message), urgent: true)
+        }
+        switch job {
+        case .lookUp(let job): job.answer(.unavailable)
+        case .body(let job): job.answer(.failed)
+        }
+    }
+
+    private func reportDamage(_ row: StoredRowID) { core.queue.add(.dropDamaged(row), urgent: false) }
+}
+
+extension LookUpResult {
+    init(_ answer: MemoryAnswer) {
+        switch answer {
+        case .found(let variants): self = .found(variants)
+        case .absent: self = .absent
+        case .unknown: self = .unavailable
+        }
+    }
+}

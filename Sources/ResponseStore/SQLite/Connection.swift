@@ -1,0 +1,127 @@
+import CSQLite
+
+/// One connection to a SQLite file. Confined to the thread that made it.
+///
+/// Closed when it and its last statement are let go.
+final class Connection {
+    enum Access { case reading, writing, checkpointing }
+
+    let path: String
+    let handle: OpaquePointer
+    /// Pages in the log after the latest commit, noted by SQLite's hook.
+    private let logPages: UnsafeMutablePointer<Int32>
+
+    /// Opens the file with the settings that hold for all our connections. The file must be there.
+    init(path: String, access: Access) throws(StoreError) {
+        _ = Connection.library
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = StoreError(
+                StoreError.Code(extended: code, systemError: opened.map { sqlite3_system_errno($0) } ?? 0), path: path,
+                message: String(cString: sqlite3_errstr(code)), resultCode: code)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        self.path = path
+        handle = opened
+        logPages = .allocate(capacity: 1)
+        logPages.initialize(to: 0)
+        sqlite3_wal_hook(handle, noteLogPages, logPages)
+        // No view, trigger or function that a hostile or damaged schema could smuggle in.
+        try configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
+        try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        try configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        sqlite3_busy_timeout(handle, 2000)
+        try apply(access)
+    }
+
+    deinit {
+        // The last statement has been let go before: each of them keeps its connection.
+        sqlite3_close_v2(handle)
+        logPages.deallocate()
+    }
+
+    /// The log's length after the latest commit of this connection.
+    var logLength: Int { Int(logPages.pointee) * Connection.pageLength }
+
+    static let pageLength = 8192
+
+    /// Runs one or several statements whose rows nobody reads.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        if code != SQLITE_OK { throw error(code) }
+    }
+
+    func prepare(_ sql: String) throws(StoreError) -> Statement { try Statement(sql, on: self) }
+
+    /// The first column of the first row, or `nil` where there is none.
+    func integer(_ sql: String) throws(StoreError) -> Int64? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// Whether no transaction is open. A failed statement may have ended the one that was.
+    var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+
+    /// Rows changed by the latest statement.
+    var changeCount: Int { Int(sqlite3_changes(handle)) }
+
+    enum Checkpoint {
+        /// As much as can be done without waiting for anybody.
+        case passive
+        /// All of it, and gives the log's room back.
+        case truncate
+    }
+
+    /// Writes the log back into the file.
+    func checkpoint(_ kind: Checkpoint) throws(StoreError) {
+        let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        if code != SQLITE_OK { throw error(code) }
+        if kind == .truncate { logPages.pointee = 0 }
+    }
+
+    /// Do not write the log back and delete it when the last connection closes: the file is about to be moved, or goes on elsewhere.
+    func leaveLogOnClose() {
+        // Only refused for a closed connection.
+        _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+
+    /// SQLite's code and message for a failure of this connection, translated.
+    func error(_ code: Int32) -> StoreError {
+        let systemError = sqlite3_system_errno(handle)
+        return StoreError(
+            StoreError.Code(extended: code, systemError: systemError), path: path,
+            message: "\(String(cString: sqlite3_errmsg(handle))) (\(code), errno \(systemError))", resultCode: code)
+    }
+
+    private func configure(_ option: Int32, _ value: Int32) throws(StoreError) {
+        let code = csqlite_configure(handle, option, value)
+        if code != SQLITE_OK { throw error(code) }
+    }
+
+    private func apply(_ access: Access) throws(StoreError) {
+        try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
+        switch access {
+        case .reading: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
+        case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16384; PRAGMA secure_delete=FAST")
+        case .checkpointing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64")
+        }
+    }
+
+    private static let library: Void = {
+        // Refused (harmlessly) where SQLite is in use already.
+        _ = csqlite_disable_memory_statistics()
+        return ()
+    }()
+}
+
+private func noteLogPages(
+    _ place: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32
+) -> Int32 {
+    place?.assumingMemoryBound(to: Int32.self).pointee = pages
+    return SQLITE_OK
+}

@@ -1,0 +1,164 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+
+/// The store of responses: one SQLite file with a memory tier above.
+///
+/// Any thread may call it. No call waits for the disk; what needs it answers through a `Reply`.
+package final class ResponseStore: Sendable {
+    let core: StoreCore
+    private let lock: Guarded<StoreLock?>
+    private let threads: Guarded<[StoreThread]>
+
+    /// Opens the store, in constant time. A damaged file is moved aside.
+    /// - Throws: When another process has the store, its file is a newer version's or another application's, or nothing can be opened.
+    package init(_ configuration: StoreConfiguration) throws(StoreError) {
+        let secret = FileSystem.randomBytes(KeyHasher.secretLength)
+        if configuration.isInMemory {
+            lock = Guarded(nil)
+            core = StoreCore(configuration, secret: secret, nextRow: 1)
+            let core = core
+            threads = Guarded([StoreThread(name: "store-writer") { MemoryKeeper(core).run() }])
+            return
+        }
+        try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
+        lock = Guarded(try StoreLock(besideStoreAt: configuration.path))
+        let opening = Monitor<Result<StoreCore, StoreError>?>(nil)
+        let writer = StoreThread(name: "store-writer") {
+            StoreWriter.open(configuration, secret: secret, opening)?.run()
+        }
+        let core: StoreCore
+        switch opening.wait(until: { $0 }) {
+        case .success(let opened): core = opened
+        case .failure(let error):
+            writer.join()
+            throw error
+        case nil: preconditionFailure("an endless wait has ended")
+        }
+        self.core = core
+        var started = [writer, StoreThread(name: "store-log") { core.checkpointer.run(core) }]
+        for number in 0..<max(1, configuration.readerCount) {
+            started.append(StoreThread(name: "store-reader-\(number)") { StoreReader(core).run() })
+        }
+        threads = Guarded(started)
+    }
+
+    deinit { shutdown() }
+
+    /// Writes what is queued, and closes the file. Later calls do nothing; what is asked of the store then is answered with nothing found.
+    package func shutdown() {
+        let started = threads.withLock { threads in
+            let started = threads
+            threads = []
+            return started
+        }
+        if started.isEmpty { return }
+        core.readers.stop()
+        core.queue.stop()
+        // The writer first: it may still need a checkpoint to end.
+        started[0].join()
+        core.checkpointer.stop()
+        for thread in started.dropFirst() { thread.join() }
+        for job in core.readers.takeAll() { job.giveUp() }
+        lock.withLock { $0 = nil }
+    }
+
+    // MARK: Finding
+
+    /// What memory knows of a key. Allocates nothing.
+    package func inMemory(_ key: Span<UInt8>) -> MemoryAnswer { core.memory.find(key) }
+
+    /// Asks the disk. What it finds stands in memory afterwards, bodies up to the limit for memory included.
+    package func lookUp(_ key: [UInt8], reply: Reply<LookUpResult>) { lookUp(key) { reply.send($0) } }
+
+    func lookUp(_ key: [UInt8], _ answer: @escaping @Sendable (LookUpResult) -> Void) {
+        guard core.memory.hasDisk else { return answer(LookUpResult(core.memory.find(key.span).orAbsent)) }
+        let job = LookUpJob(key: key, hash: core.memory.hasher.hash(key), answer: answer)
+        if !core.readers.add(.lookUp(job)) { answer(.unavailable) }
+    }
+
+    /// Reads the piece of a body that begins at the offset and ends with its chunk: 128 KiB at most, verified.
+    package func readBody(_ body: BodyReference, at offset: UInt64, reply: Reply<BodyReadResult>) {
+        readBody(body, at: offset) { reply.send($0) }
+    }
+
+    func readBody(_ body: BodyReference, at offset: UInt64, _ answer: @escaping @Sendable (BodyReadResult) -> Void) {
+        if !core.readers.add(.body(BodyReadJob(body: body, offset: offset, answer: answer))) { answer(.failed) }
+    }
+
+    /// Keeps a body readable until the hold is let go. Take it before the first read.
+    package func hold(_ body: BodyReference) -> BodyHold { BodyHold(body, in: core.holds) }
+
+    // MARK: Storing
+
+    /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
+    package func put(_ response: StoredResponse) -> PutResult { core.put(response) }
+
+    /// Begins to store a response whose body is yet to come.
+    /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
+    package func beginFilling(_ plan: FillingPlan) -> Filling? {
+        let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
+        let limit = isForDisk ? core.bodyLimit : UInt64(core.configuration.memoryBodyLimit)
+        guard plan.length ?? 0 <= limit, !core.fillingBudget.isExceeded, !(isForDisk && core.queue.isFull) else {
+            core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
+            return nil
+        }
+        let hash = core.memory.hasher.hash(plan.response.key)
+        let filling = Filling(plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk)
+        core.fillings.add(filling)
+        core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
+        return filling
+    }
+
+    // MARK: Changing
+
+    /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
+    package func freshen(_ old: StoredResponse, as new: StoredResponse) {
+        let hash = core.memory.hasher.hash(new.key)
+        core.memory.freshen(old, as: new, hash) { core.queue.add(.freshen(new, hash), urgent: false) }
+    }
+
+    /// Forgets every response of these keys, those that are on their way included (RFC 9111 §4.4).
+    package func invalidate(_ keys: [[UInt8]]) {
+        for key in keys {
+            let hash = core.memory.hasher.hash(key)
+            for filling in core.fillings.all(of: hash) where filling.plan.response.key == key { filling.invalidate() }
+            core.memory.invalidate(key, hash) { core.queue.add(.invalidate(key: key, hash), urgent: false) }
+        }
+    }
+
+    /// Forgets one response.
+    package func remove(_ response: StoredResponse) {
+        let hash = core.memory.hasher.hash(response.key)
+        core.memory.remove(response, hash) { core.queue.add(.remove(response, hash), urgent: false) }
+    }
+
+    package var statistics: StoreStatistics {
+        let counters = core.counters
+        let queued = core.queue.count
+        return StoreStatistics(
+            entries: counters.entries.load(ordering: .relaxed), bytes: counters.bytes.load(ordering: .relaxed),
+            memoryEntries: core.memory.entryCount, memoryBytes: core.memory.byteCount, queuedOperations: queued.operations,
+            queuedBytes: queued.bytes, stored: counters.stored.load(ordering: .relaxed),
+            evicted: counters.evicted.load(ordering: .relaxed), memoryEvicted: counters.memoryEvicted.load(ordering: .relaxed),
+            refusedBusy: counters.refusedBusy.load(ordering: .relaxed), notStored: counters.notStored.load(ordering: .relaxed),
+            damagedEntries: counters.damagedEntries.load(ordering: .relaxed),
+            damagedFiles: counters.damagedFiles.load(ordering: .relaxed), fillings: counters.fillings.load(ordering: .relaxed),
+            partials: counters.partials.load(ordering: .relaxed), knowsKeys: counters.knowsKeys.load(ordering: .relaxed))
+    }
+}
+
+extension MemoryAnswer {
+    fileprivate var orAbsent: MemoryAnswer {
+        if case .unknown = self { .absent } else { self }
+    }
+}
+
+extension ReadJob {
+    func giveUp() {
+        switch self {
+        case .lookUp(let job): job.answer(.unavailable)
+        case .body(let job): job.answer(.failed)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPCaching
+import Synchronization
+
+/// What the store's callers and its threads share.
+final class StoreCore: Sendable {
+    /// The file hears of a row's use at most once in so many seconds.
+    static let accessInterval: UInt32 = 300
+
+    let configuration: StoreConfiguration
+    /// `nil` for a store in memory.
+    let file: StoreFile?
+    let memory: MemoryTier
+    let queue: WriterQueue
+    let readers: ReaderPool
+    let checkpointer = Checkpointer()
+    let fillings = FillingRegistry()
+    let fillingBudget: FillingBudget
+    let holds = BodyHolds()
+    let counters = StoreCounters()
+    /// Counts the files that stood under the path.
+    let fileGeneration = Atomic<Int>(0)
+    private let lastRow = Atomic<Int64>(0)
+
+    init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID) {
+        self.configuration = configuration
+        file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: .cache)
+        memory = MemoryTier(
+            hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: !configuration.isInMemory)
+        queue = WriterQueue(limits: configuration.limits)
+        readers = ReaderPool(limit: configuration.limits.queuedReads)
+        fillingBudget = FillingBudget(limit: configuration.limits.fillingBytes)
+        lastRow.store(nextRow - 1, ordering: .relaxed)
+    }
+
+    /// A longer body is not stored.
+    var bodyLimit: UInt64 {
+        UInt64(configuration.isInMemory ? configuration.memoryBodyLimit : max(configuration.disk.low, 0))
+    }
+
+    func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    func put(_ response: StoredResponse) -> PutResult {
+        let hash = memory.hasher.hash(response.key)
+        let placed = response.placed(body: response.body, row: makeRow())
+        let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
+        if isForDisk {
+            let accepted = memory.put(placed, hash) { queue.offer(.store(placed, hash, mayReplace: $0)) }
+            guard accepted else {
+                counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
+                return .busy
+            }
+        } else {
+            memory.promote(placed, hash)
+        }
+        if memory.byteCount > configuration.memory.high { queue.nudge() }
+        return .accepted(placed)
+    }
+}
+
+package enum PutResult: Sendable {
+    /// The response as it is stored now, with its row.
+    case accepted(StoredResponse)
+    /// The writer is behind, or the disk full: it is not stored.
+    case busy
+}
+
+/// The fillings under way, by the hash of their keys.
+final class FillingRegistry: Sendable {
+    private let fillings = Guarded<[UInt64: [Filling]]>([:])
+
+    func add(_ filling: Filling) { fillings.withLock { $0[filling.keyHash.low, default: []].append(filling) } }
+
+    func remove(_ filling: Filling) {
+        let removed = fillings.withLock { fillings -> [Filling]? in
+            let others = fillings[filling.keyHash.low]?.filter { $0 !== filling } ?? []
+            return fillings.updateValue(others, forKey: filling.keyHash.low).flatMap { old in
+                if others.isEmpty { fillings[filling.keyHash.low] = nil }
+                return old
+            }
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    func all(of hash: KeyHash) -> [Filling] { fillings.withLock { $0[hash.low] ?? [] } }
+
+    var all: [Filling] { fillings.withLock { $0.values.flatMap { $0 } } }
+
+    func endStalled(now: Int64) {
+        for filling in all { filling.abandonIfStalled(now: now) }
+    }
+}
+
+/// Bodies that are being delivered: their chunks stay until they have been.
+final class BodyHolds: Sendable {
+    private let counts = Guarded<[Int64: Int]>([:])
+
+    func add(_ body: Int64) { counts.withLock { $0[body, default: 0] += 1 } }
+
+    func remove(_ body: Int64) {
+        counts.withLock { counts in
+            guard let count = counts[body] else { return }
+            counts[body] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    func contains(_ body: Int64) -> Bool { counts.withLock { $0[body] != nil } }
+}
+
+/// Keeps a body on the disk while it is delivered, even if its response is replaced or evicted meanwhile.
+package final class BodyHold: Sendable {
+    package let body: BodyReference
+    private let holds: BodyHolds
+
+    init(_ body: BodyReference, in holds: BodyHolds) {
+        self.body = body
+        self.holds = holds
+        holds.add(body.id)
+    }
+
+    deinit { holds.remove(body.id) }
+}

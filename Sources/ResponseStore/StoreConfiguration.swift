@@ -1,0 +1,71 @@
+/// Where a store is and how large it may become.
+package struct StoreConfiguration: Sendable {
+    /// Eviction begins above `high` and ends at `low`, in bytes.
+    package struct Marks: Sendable, Equatable {
+        package var high: Int
+        package var low: Int
+
+        package init(high: Int, low: Int) {
+            self.high = high
+            self.low = min(low, high)
+        }
+    }
+
+    /// A file's path, or `:memory:`, which keeps nothing on the disk.
+    package var path: String
+    package var memory = Marks(high: 100 << 20, low: 60 << 20)
+    package var disk = Marks(high: 2 << 30, low: 3 << 29)
+    /// The longest body that stands in memory.
+    package var memoryBodyLimit = 4 << 20
+    /// Threads that read the file: two, or four when the store is larger than memory.
+    package var readerCount = 2
+    package var limits = StoreLimits()
+    /// Hears what the log should say. Called on the store's threads.
+    package var report: @Sendable (StoreNotice) -> Void = { _ in }
+
+    package init(path: String) { self.path = path }
+
+    package var isInMemory: Bool { path == ":memory:" }
+}
+
+/// The store's bounds that are not settings of their own.
+package struct StoreLimits: Sendable {
+    /// A body up to this length stands in its response's row.
+    static let inlineBodyLength = 16 << 10
+    static let variantsPerKey = 32
+
+    /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
+    package var queuedBytes = 64 << 20
+    package var queuedOperations = 65_536
+    /// Look-ups and reads that may wait for the readers.
+    package var queuedReads = 16_384
+    /// What one fetch may be ahead of its fastest reader and of the writer.
+    package var window = 4 << 20
+    /// What all fillings together may keep in memory.
+    package var fillingBytes = 128 << 20
+    /// A filling that wants to go on and may not for so long is no longer stored.
+    package var stallMilliseconds = 10_000
+    /// Kept beside the store for the day when the disk is full.
+    package var ballastBytes = 8 << 20
+    /// The log's length at which it is written back, and at which the writer waits for that.
+    package var checkpointBytes = 16 << 20
+    package var checkpointWaitBytes = 32 << 20
+    /// How long the writer gathers operations for one transaction.
+    package var gatherMilliseconds = 50
+
+    package init() {}
+}
+
+/// What the store has to tell people.
+package enum StoreNotice: Sendable, Equatable {
+    /// The file was damaged; it has another name now, and the store is empty.
+    case movedAside(to: String, reason: String)
+    /// The file was of an older version; the store is empty.
+    case emptied(version: Int32)
+    /// The disk is full: responses are served and not stored. At most once a minute.
+    case diskFull(String)
+    /// Writing failed otherwise; the responses concerned were served and not stored. At most once a minute.
+    case writeFailed(String)
+    /// A response or a piece of a body was not what had been stored; it was deleted. At most once a minute.
+    case damagedEntry(String)
+}

@@ -1,0 +1,88 @@
+import CSQLite
+import Glibc
+
+/// What went wrong with a store, or with one statement on it.
+package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Code: Sendable, Equatable {
+        /// The file is not what was written: it has to be moved aside.
+        case damaged
+        /// No room on the disk, or a limit on the file's size.
+        case diskFull
+        /// Another connection holds what is needed.
+        case busy
+        /// Another process has the store open.
+        case lockedByProcess(Int32)
+        /// The file was written by a newer version of Larder.
+        case newerSchema(Int32)
+        /// The file was written by an older version, and its role forbids changing it.
+        case olderSchema(Int32)
+        /// A database, but another application's.
+        case foreignFile
+        case cannotOpen
+        case readOnly
+        case inputOutput
+        case interrupted
+        /// Anything else that SQLite reports.
+        case failed
+    }
+
+    package let code: Code
+    /// The file it concerns.
+    package let path: String
+    package let message: String
+    /// SQLite's extended result code, or 0.
+    package let resultCode: Int32
+
+    package init(_ code: Code, path: String, message: String, resultCode: Int32 = 0) {
+        self.code = code
+        self.path = path
+        self.message = message
+        self.resultCode = resultCode
+    }
+
+    package static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+
+    package var description: String { "\(path): \(message)" }
+
+    /// A failed system call.
+    init(systemCall: StaticString, path: String, code: Int32) {
+        let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
+        self.init(isFull ? .diskFull : .cannotOpen, path: path, message: "\(systemCall): \(String(cString: strerror(code)))")
+    }
+}
+
+extension StoreError.Code {
+    /// The one place that reads SQLite's result codes.
+    /// - Parameters:
+    ///   - extended: The extended result code.
+    ///   - systemError: `errno` of the call behind it, where there was one.
+    init(extended: Int32, systemError: Int32) {
+        switch extended & 0xFF {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
+        // Our statements look before they insert: a constraint that fails means an index that lies.
+        case SQLITE_CONSTRAINT: self = .damaged
+        // Our statements fit our schema, which was compared: a logic error means that the schema's page has changed.
+        case SQLITE_ERROR: self = .damaged
+        case SQLITE_FULL: self = .diskFull
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+        case SQLITE_CANTOPEN: self = .cannotOpen
+        case SQLITE_READONLY: self = .readOnly
+        case SQLITE_INTERRUPT: self = .interrupted
+        case SQLITE_IOERR: self = StoreError.Code(inputOutput: extended, systemError: systemError)
+        default: self = .failed
+        }
+    }
+
+    private init(inputOutput extended: Int32, systemError: Int32) {
+        // The extended codes are made by a macro that Swift does not import: SQLITE_IOERR | n << 8.
+        switch extended >> 8 {
+        case 2, 33: self = .damaged  // SHORT_READ, CORRUPTFS
+        case 3, 6, 19, 21, 4, 24: self = StoreError.Code.isFull(systemError) ? .diskFull : .inputOutput
+        default: self = .inputOutput
+        }
+    }
+
+    private static func isFull(_ systemError: Int32) -> Bool {
+        systemError == ENOSPC || systemError == EDQUOT || systemError == EFBIG
+    }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Counts for metrics and tests, as of the moment of asking.
+package struct StoreStatistics: Sendable, Equatable {
+    package var entries = 0
+    package var bytes = 0
+    package var memoryEntries = 0
+    package var memoryBytes = 0
+    package var queuedOperations = 0
+    package var queuedBytes = 0
+    package var stored = 0
+    package var evicted = 0
+    package var memoryEvicted = 0
+    package var refusedBusy = 0
+    package var notStored = 0
+    package var damagedEntries = 0
+    package var damagedFiles = 0
+    package var fillings = 0
+    package var partials = 0
+    /// Whether the set of stored keys is whole, so that misses need no read.
+    package var knowsKeys = false
+}
+
+/// The counters behind the statistics, written by any thread.
+final class StoreCounters: Sendable {
+    let entries = Atomic<Int>(0)
+    let bytes = Atomic<Int>(0)
+    let stored = Atomic<Int>(0)
+    let evicted = Atomic<Int>(0)
+    let memoryEvicted = Atomic<Int>(0)
+    let refusedBusy = Atomic<Int>(0)
+    let notStored = Atomic<Int>(0)
+    let damagedEntries = Atomic<Int>(0)
+    let damagedFiles = Atomic<Int>(0)
+    let fillings = Atomic<Int>(0)
+    let partials = Atomic<Int>(0)
+    let knowsKeys = Atomic<Bool>(false)
+}

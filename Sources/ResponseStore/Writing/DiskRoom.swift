@@ -1,0 +1,52 @@
+/// What is known of the room on the disk.
+struct DiskRoom {
+    /// So often deleting may fail before the file is emptied.
+    static let attemptLimit = 4
+    /// 4 MiB each.
+    static let vacuumSteps = 8
+    /// For so long the store stays below the size at which the disk was full.
+    private static let memoryMilliseconds: Int64 = 600_000
+
+    let ballast: Ballast
+    private let configured: StoreConfiguration.Marks
+    private var learned: StoreConfiguration.Marks?
+    private var learnedAt: Int64 = 0
+    private(set) var isMakingRoom = false
+    /// How often the disk was full while room was being made.
+    private(set) var attempts = 0
+
+    init(_ configuration: StoreConfiguration) {
+        configured = configuration.disk
+        ballast = Ballast(besideStoreAt: configuration.path, length: configuration.limits.ballastBytes)
+    }
+
+    /// The marks in force: the configured ones, or lower ones while the disk does not give as much.
+    var marks: (high: Int64, low: Int64) {
+        let marks = learned ?? configured
+        return (Int64(marks.high), Int64(marks.low))
+    }
+
+    mutating func diskIsFull(_ totals: Totals) {
+        if isMakingRoom {
+            attempts += 1
+            return
+        }
+        isMakingRoom = true
+        attempts = 0
+        let bytes = Int(totals.bytes)
+        let high = min(configured.high, bytes - bytes / 8)
+        learned = StoreConfiguration.Marks(high: high, low: min(configured.low, bytes - bytes / 4))
+    }
+
+    mutating func didMakeRoom(now: Int64) {
+        isMakingRoom = false
+        attempts = 0
+        learnedAt = now
+    }
+
+    mutating func retireLearnedMark(now: Int64) {
+        guard learned != nil, !isMakingRoom, now - learnedAt >= DiskRoom.memoryMilliseconds else { return }
+        learned = nil
+        ballast.make()
+    }
+}

@@ -1,0 +1,32 @@
+/// The writing thread's stand-in for a store without a file: evicts from memory, and takes in what has come whole. Confined to its thread.
+final class MemoryKeeper {
+    private let core: StoreCore
+    private var hand = MemoryHand()
+    private let start = Clock.monotonicMilliseconds()
+
+    init(_ core: StoreCore) { self.core = core }
+
+    func run() {
+        while true {
+            switch core.queue.next(waitingAtMost: 1000) {
+            case .work(let operations): perform(operations)
+            case .quiet: break
+            case .stopping(let operations):
+                perform(operations)
+                for filling in core.fillings.all { filling.didEnd(.notStored) }
+                return
+            }
+            core.memory.advance(to: UInt32(truncatingIfNeeded: (Clock.monotonicMilliseconds() - start) / 1000))
+            if core.memory.byteCount > core.configuration.memory.high {
+                core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
+            }
+            core.fillings.endStalled(now: Clock.monotonicMilliseconds())
+        }
+    }
+
+    private func perform(_ operations: [WriterOperation]) {
+        for case .filling(let filling) in operations {
+            while let work = filling.takeWork() { filling.endUnstored(work) }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What each operation does to the tables. A thrown error ends the transaction.
+extension StoreWriter {
+    func apply(_ operation: WriterOperation) throws(StoreError) {
+        guard let tables else { return }
+        switch operation {
+        case .store(let response, let hash, let mayReplace):
+            transaction.settled.append(hash)
+            transaction.unwritten.append(hash)
+            transaction.storedCount += 1
+            try store(response, hash, mayReplace: mayReplace)
+        case .freshen(let response, let hash):
+            transaction.settled.append(hash)
+            try freshen(response, hash)
+        case .remove(let response, let hash):
+            transaction.mustHappen.append(operation)
+            if let row = try tables.row(response.row), row.keyHash == hash, row.state == .complete { try delete(row) }
+        case .invalidate(_, let hash):
+            transaction.mustHappen.append(operation)
+            try invalidate(hash)
+        case .filling(let filling):
+            transaction.fillings.append(filling)
+            while let work = filling.takeWork() {
+                if try write(work, of: filling) { break }
+            }
+        case .accessed(let rows, let time):
+            for row in rows { try tables.set(lastAccess: time, ofRow: row) }
+        case .dropDamaged(let id):
+            guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
+            core.counters.damagedEntries.wrappingAdd(1, ordering: .relaxed)
+            notices.tell(.damagedEntry("a stored response was damaged, and has been deleted"), kind: .damagedEntry)
+            try delete(row, forgetting: true)
+        case .fileIsDamaged(let generation, let reason):
+            guard generation == core.fileGeneration.load(ordering: .relaxed) else { return }
+            throw tables.damage(reason)
+        case .lookUp(let job):
+            transaction.lookUps.append(job)
+        }
+    }
+
+    // MARK: Responses
+
+    private func store(_ response: StoredResponse, _ hash: KeyHash, mayReplace: Bool) throws(StoreError) {
+        guard let tables, case .bytes(let body) = response.body else { return }
+        row.fill(from: response, hash, core.memory.hasher)
+        if mayReplace { try replace(hash, variant: row.variant) }
+        if body.count <= StoreLimits.inlineBodyLength {
+            try insertInline(body)
+        } else {
+            row.bodyID = row.id
+            try insert(row)
+            try body.span.withUnsafeBytes { (bytes) throws(StoreError) in
+                for number in 0..<Chunk.count(forLength: UInt64(body.count)) {
+                    let start = number * Chunk.length
+                    let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Chunk.length, bytes.count)])
+                    try tables.insert(chunk: number, ofBody: row.id, piece)
+                }
+            }
+        }
+        count(row.size)
+        transaction.byteCount += body.count
+    }
+
+    private func insertInline(_ body: [UInt8]) throws(StoreError) {
+        guard let tables else { return }
+        let time = Clock.seconds()
+        try body.span.withUnsafeBytes { (bytes) throws(StoreError) in
+            row.bodyChecksum = Checksum.of(bytes, seed: row.id)
+            try tables.insert(row, body: bytes, lastAccess: time)
+        }
+    }
+
+    private func insert(_ row: ResponseRow) throws(StoreError) {
+        try tables?.insert(row, body: UnsafeRawBufferPointer(start: nil, count: 0), lastAccess: Clock.seconds())
+    }
+
+    private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
+        // Gone meanwhile, or damaged: memory alone has it fresh.
+        guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete else {
+            return
+        }
+        let size = row.size
+        row.facts = []
+        response.facts.encode(into: &row.facts)
+        row.encodeHead(of: response)
+        totals.bytes += row.size - size
+        try tables.freshen(row)
+    }
+
+    private func invalidate(_ hash: KeyHash) throws(StoreError) {
+        guard let tables else { return }
+        for row in try tables.rows(ofKey: hash) where row.state == .complete || row.state == .partial { try delete(row) }
+    }
+
+    /// Deletes what a new response takes the place of: its variant, or all of them where it has none; and partials.
+    private func replace(_ hash: KeyHash, variant: Int64) throws(StoreError) {
+        guard let tables else { return }
+        var others: [WritingTables.RowSummary] = []
+        for row in try tables.rows(ofKey: hash) where row.state == .complete || row.state == .partial {
+            if variant == 0 || row.variant == variant {
+                try delete(row)
+            } else if row.state == .complete {
+                others.append(row)
+            }
+        }
+        for row in others.prefix(max(0, others.count - (StoreLimits.variantsPerKey - 1))) { try delete(row) }
+    }
+
+    private func count(_ size: Int64) {
+        totals.entries += 1
+        totals.bytes += size
+    }
+
+    /// Deletes a response. Its chunks go later, in slices.
+    /// - Parameter forgetting: Whether memory has to forget it too.
+    func delete(_ row: WritingTables.RowSummary, forgetting: Bool = false) throws(StoreError) {
+        guard let tables else { return }
+        guard row.size >= 0, row.size <= totals.bytes, totals.entries > 0, row.bodyLength >= 0 else {
+            throw tables.damage("a row's size cannot be")
+        }
+        totals.entries -= 1
+        totals.bytes -= row.size
+        if row.state == .complete, row.id >= firstRow || keyCursor?.hasPassed(row) ?? true {
+            transaction.gone.append(row.keyHash)
+        }
+        if forgetting { transaction.dropped.append((row.id, row.keyHash)) }
+        if row.bodyID == 0 {
+            try tables.delete(row: row.id)
+        } else {
+            try tables.drop(row: row.id)
+            let count = Chunk.count(forLength: UInt64(row.bodyLength))
+            guard count <= Chunk.limit else { throw tables.damage("a body's length cannot be") }
+            transaction.dropping.append(DroppedBody(row: row.id, body: row.bodyID, count: count))
+        }
+    }
+
+    // MARK: Fillings
+
+    /// - Returns: Whether the filling has come to its end.
+    private func write(_ work: FillingWork, of filling: Filling) throws(StoreError) -> Bool {
+        switch work {
+        case .run(let run):
+            if run.isFirst {
+                try insertFilling(filling)
+                count(0)
+            }
+            try write(run, of: filling)
+            transaction.runs.append((filling, run))
+            return false
+        case .complete(let run, let length, let whole, let trailers):
+            try complete(filling, run, length: length, whole: whole, trailers: trailers)
+            return true
+        case .keepPartial(let run, let length):
+            try keepPartial(filling, run, length: length)
+            return true
+        case .discard(let hasRow):
+            if hasRow { try discard(filling) }
+            transaction.ended.append((filling, nil))
+            return true
+        case .keepInMemory(let chunks, let trailers):
+            filling.keepInMemory(chunks, trailers: trailers)
+            return false
+        }
+    }
+
+    private func insertFilling(_ filling: Filling) throws(StoreError) {
+        row.fill(from: filling.plan.response, filling.keyHash, core.memory.hasher)
+        row.id = filling.row
+        row.bodyID = filling.row
+        row.state = .filling
+        row.generation = -filling.row
+        row.bodyLength = 0
+        try insert(row)
+        try tables?.set(size: 0, ofRow: row.id)
+    }
+
+    private func write(_ run: FillingRun, of filling: Filling) throws(StoreError) {
+        guard let tables else { return }
+        for (index, chunk) in run.chunks.enumerated() {
+            try chunk.withBytes(0..<chunk.count) { (bytes) throws(StoreError) in
+                try tables.insert(chunk: run.firstChunk + index, ofBody: filling.row, bytes)
+            }
+        }
+        let start = UInt64(run.firstChunk) * UInt64(Chunk.length)
+        totals.bytes += Int64(run.end - start)
+        transaction.byteCount += Int(run.end - start)
+        if !run.chunks.isEmpty { try tables.set(size: Int64(run.end), ofRow: filling.row) }
+    }
+
+    private func complete(
+        _ filling: Filling, _ run: FillingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields
+    ) throws(StoreError) {
+        guard let tables else { return }
+        let bytes = whole.flatMap { length <= UInt64(core.configuration.memoryBodyLimit) ? $0.joinedBytes : nil }
+        let body: StoredBody = bytes.map { .bytes($0) } ?? .onDisk(BodyReference(id: filling.row, length: length))
+        let response = filling.response(body: body, trailers: trailers)
+        row.fill(from: response, filling.keyHash, core.memory.hasher)
+        try replace(filling.keyHash, variant: row.variant)
+        if let bytes, run.isFirst, bytes.count <= StoreLimits.inlineBodyLength {
+            try insertInline(bytes)
+            count(row.size)
+            transaction.byteCount += bytes.count
+        } else {
+            row.bodyID = filling.row
+            if run.isFirst {
+                try insert(row)
+                count(0)
+            }
+            try write(run, of: filling)
+            totals.bytes += row.size - Int64(length)
+            try tables.finish(row, lastAccess: Clock.seconds())
+        }
+        transaction.storedCount += 1
+        transaction.expected.append(filling.keyHash)
+        transaction.ended.append((filling, response))
+    }
+
+    private func keepPartial(_ filling: Filling, _ run: FillingRun, length: UInt64) throws(StoreError) {
+        guard let tables else { return }
+        if run.isFirst {
+            try insertFilling(filling)
+            count(0)
+        }
+        try write(run, of: filling)
+        // One partial for each key and variant is enough.
+        let variant = core.memory.hasher.variant(ofNominated: filling.plan.response.nominatedFields)
+        for other in try tables.rows(ofKey: filling.keyHash) where other.state == .partial && other.variant == variant {
+            try delete(other)
+        }
+        try makePartial(filling.row, length: Int64(length), countedSize: Int64(length))
+        transaction.partialCount += 1
+        transaction.ended.append((filling, nil))
+    }
+
+    /// Turns a filling's row into a partial response.
+    func makePartial(_ id: StoredRowID, length: Int64, countedSize: Int64) throws(StoreError) {
+        guard let tables, var parts = try tables.parts(ofRow: id) else { return }
+        parts.state = .partial
+        parts.bodyLength = length
+        totals.bytes += parts.size - countedSize
+        try tables.finish(parts, lastAccess: Clock.seconds())
+    }
+
+    private func discard(_ filling: Filling) throws(StoreError) {
+        guard let tables, let row = try tables.row(filling.row) else { return }
+        try discardFilling(row)
+    }
+
+    /// Deletes a filling's row and whatever chunks it has.
+    func discardFilling(_ row: WritingTables.RowSummary) throws(StoreError) {
+        guard let tables else { return }
+        var row = row
+        let end = try tables.end(ofBody: row.bodyID)
+        row.bodyLength = end.map { Int64($0.number) * Int64(Chunk.length) + Int64($0.length) } ?? 0
+        try delete(row)
+    }
+}
+
+extension [BodyChunk] {
+    /// The body, in one piece.
+    var joinedBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(reduce(0) { $0 + $1.count })
+        for chunk in self { chunk.withBytes(0..<chunk.count) { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+}

@@ -1,0 +1,340 @@
+import HTTPCaching
+
+/// The writing thread: takes operations from the queue, writes them in transactions, and between those evicts, deletes and keeps
+/// the set of keys. Confined to that thread.
+final class StoreWriter {
+    let core: StoreCore
+    let file: StoreFile
+    /// `nil` while no file can be opened: nothing is stored then.
+    var tables: WritingTables?
+    var totals: Totals
+    var transaction = Transaction()
+    var row = ResponseRow()
+    var room: DiskRoom
+    var notices: NoticeLimiter
+    /// Deletions that a failed transaction took back: tried again before anything else.
+    var mustHappen: [WriterOperation] = []
+    var dropping = RingBuffer<DroppedBody>()
+    /// What the previous process left unfinished has ids below this one.
+    let firstRow: StoredRowID
+    var hasTidiedUp = false
+    var tidiedUpTo: StoredRowID = 0
+    var keyCursor: WritingTables.KeyCursor? = WritingTables.KeyCursor()
+    private var isEvicting = false
+    private var hand = MemoryHand()
+    private let start = Clock.monotonicMilliseconds()
+    private var lastAccessSweep: Int64 = 0
+    var lastReopening: Int64 = 0
+
+    private init(_ core: StoreCore, _ file: StoreFile, _ tables: WritingTables, _ totals: Totals, nextRow: StoredRowID) {
+        self.core = core
+        self.file = file
+        self.tables = tables
+        self.totals = totals
+        firstRow = nextRow
+        room = DiskRoom(core.configuration)
+        notices = NoticeLimiter(core.configuration.report)
+    }
+
+    /// Opens the file and hands the core to the thread that waits for it.
+    static func open(
+        _ configuration: StoreConfiguration, secret: [UInt8], _ opening: Monitor<Result<StoreCore, StoreError>?>
+    ) -> StoreWriter? {
+        let file = StoreFile(path: configuration.path, role: .cache)
+        do {
+            let opened = try openTables(file, secret: secret, configuration)
+            let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow)
+            let writer = StoreWriter(core, file, opened.tables, opened.totals, nextRow: opened.nextRow)
+            writer.room.ballast.make()
+            writer.publishTotals()
+            opening.withLock { $0 = .success(core) }
+            opening.wake()
+            return writer
+        } catch {
+            opening.withLock { $0 = .failure(error) }
+            opening.wake()
+            return nil
+        }
+    }
+
+    struct Opened {
+        var tables: WritingTables
+        var totals: Totals
+        var secret: [UInt8]
+        var nextRow: StoredRowID
+    }
+
+    /// Opens the file, and a fresh one in its place where it is damaged deeper than its header.
+    static func openTables(
+        _ file: StoreFile, secret: [UInt8], _ configuration: StoreConfiguration
+    ) throws(StoreError) -> Opened {
+        let report = configuration.report
+        do {
+            return try openTablesOnce(file, secret: secret, report)
+        } catch  where error.code == .damaged {
+            report(.movedAside(to: file.moveAside(), reason: error.message))
+            return try openTablesOnce(file, secret: secret, report)
+        }
+    }
+
+    private static func openTablesOnce(
+        _ file: StoreFile, secret: [UInt8], _ report: (StoreNotice) -> Void
+    ) throws(StoreError) -> Opened {
+        let connection = try file.openForWriting(secret: secret) { event in
+            switch event {
+            case .emptied(let version): report(.emptied(version: version))
+            case .movedAside(let path, let reason): report(.movedAside(to: path, reason: reason))
+            }
+        }
+        let tables = try WritingTables(connection)
+        return Opened(
+            tables: tables, totals: try Totals(of: connection), secret: try Schema.secret(of: connection),
+            nextRow: try tables.nextID())
+    }
+
+    // MARK: The loop
+
+    func run() {
+        while true {
+            switch core.queue.next(waitingAtMost: hasUpkeep ? 0 : 1000) {
+            case .work(let operations): perform(operations)
+            case .quiet: break
+            case .stopping(let operations):
+                perform(operations)
+                for filling in core.fillings.all { filling.didEnd(.notStored) }
+                tables = nil
+                return
+            }
+            keepUp()
+        }
+    }
+
+    private func perform(_ operations: [WriterOperation]) {
+        if !mustHappen.isEmpty {
+            let again = mustHappen
+            mustHappen = []
+            write(again)
+        }
+        write(operations)
+    }
+
+    /// Writes operations in as many transactions as their size asks for.
+    func write(_ operations: [WriterOperation]) {
+        var index = 0
+        while index < operations.count {
+            guard begin() else {
+                for operation in operations[index...] { giveUp(operation) }
+                return
+            }
+            do {
+                while index < operations.count, transaction.byteCount < StoreWriter.transactionBytes {
+                    try apply(operations[index])
+                    index += 1
+                }
+                try commit()
+            } catch {
+                // The operation that failed and those before it in this transaction are given up; those behind are tried.
+                index += 1
+                fail(error)
+            }
+        }
+    }
+
+    private static let transactionBytes = 4 << 20
+
+    // MARK: Transactions
+
+    func begin() -> Bool {
+        transaction = Transaction()
+        transaction.totalsBefore = totals
+        guard let tables else { return false }
+        do {
+            try tables.beginTransaction()
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    func commit() throws(StoreError) {
+        guard let tables else { return }
+        if totals != transaction.totalsBefore { try tables.write(totals) }
+        // Before the rows can be seen: a key is never wrongly absent.
+        for hash in transaction.expected { core.memory.expect(hash) }
+        do {
+            try tables.commitTransaction()
+        } catch {
+            for hash in transaction.expected { core.memory.rowIsGone(hash) }
+            transaction.expected = []
+            throw error
+        }
+        didCommit()
+    }
+
+    private func didCommit() {
+        let done = transaction
+        transaction = Transaction()
+        publishTotals()
+        for hash in done.gone { core.memory.rowIsGone(hash) }
+        for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
+        for hash in done.settled { core.memory.settle(hash) }
+        for operation in done.mustHappen { operation.keyHash.map { core.memory.settle($0) } }
+        for body in done.dropping { dropping.append(body) }
+        for (filling, run) in done.runs { filling.didCommit(run) }
+        for (filling, response) in done.ended { end(filling, response) }
+        core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
+        core.counters.partials.wrappingAdd(done.partialCount, ordering: .relaxed)
+        for job in done.lookUps { forward(job) }
+        keepLogShort()
+    }
+
+    private func end(_ filling: Filling, _ response: StoredResponse?) {
+        core.fillings.remove(filling)
+        if let response {
+            core.memory.promote(response, filling.keyHash)
+            filling.didEnd(.stored(response))
+        } else {
+            filling.didEnd(.notStored)
+        }
+    }
+
+    func forward(_ job: LookUpJob) {
+        // A deletion that could not be written yet: what the file has for the key must not be served.
+        let isUnsettled = mustHappen.contains { $0.keyHash == job.hash }
+        if isUnsettled || !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
+    }
+
+    /// Takes a failed transaction back, and everything that others believed of it.
+    func fail(_ error: StoreError) {
+        tables?.rollBack()
+        let failed = transaction
+        transaction = Transaction()
+        totals = failed.totalsBefore
+        core.counters.notStored.wrappingAdd(failed.storedCount, ordering: .relaxed)
+        mustHappen += failed.mustHappen
+        for hash in failed.unwritten { core.memory.rowIsGone(hash) }
+        for hash in failed.settled { core.memory.settle(hash) }
+        for filling in failed.fillings {
+            core.fillings.remove(filling)
+            filling.stopStoring()
+        }
+        for job in failed.lookUps { forward(job) }
+        judge(error)
+    }
+
+    func giveUp(_ operation: WriterOperation) {
+        switch operation {
+        case .store(_, let hash, _):
+            core.memory.rowIsGone(hash)
+            core.memory.settle(hash)
+            core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
+        case .freshen(_, let hash): core.memory.settle(hash)
+        case .remove, .invalidate: mustHappen.append(operation)
+        case .filling(let filling):
+            filling.giveUpStoring()
+            while let work = filling.takeWork() { filling.endUnstored(work) }
+        case .lookUp(let job): forward(job)
+        case .accessed, .dropDamaged, .fileIsDamaged: break
+        }
+    }
+
+    private func judge(_ error: StoreError) {
+        switch error.code {
+        case .damaged: replaceFile(reason: error.message)
+        case .diskFull:
+            notices.tell(.diskFull(error.message), kind: .diskFull)
+            room.diskIsFull(totals)
+            core.queue.refusesNew.store(true, ordering: .relaxed)
+        default: notices.tell(.writeFailed(error.message), kind: .writeFailed)
+        }
+    }
+
+    // MARK: Between transactions
+
+    private var hasUpkeep: Bool {
+        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || room.isMakingRoom
+            || core.memory.byteCount > core.configuration.memory.high
+    }
+
+    private func keepUp() {
+        let now = Clock.monotonicMilliseconds()
+        core.memory.advance(to: UInt32(truncatingIfNeeded: (now - start) / 1000))
+        if core.memory.byteCount > core.configuration.memory.high {
+            core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
+        }
+        if tables == nil { reopen(now: now) }
+        if room.isMakingRoom { makeRoom() }
+        if !mustHappen.isEmpty { perform([]) }
+        evictSlice()
+        deleteChunkSlice()
+        tidyUpSlice()
+        readKeySlice()
+        if now - lastAccessSweep >= 60_000 {
+            lastAccessSweep = now
+            recordAccesses()
+        }
+        room.retireLearnedMark(now: now)
+    }
+
+    private func recordAccesses() {
+        var rows: [StoredRowID] = []
+        core.memory.collectAccesses(olderThan: StoreCore.accessInterval, into: &rows)
+        if !rows.isEmpty { write([.accessed(rows, at: Clock.seconds())]) }
+    }
+
+    /// One slice of eviction, by last access, from the high mark down to the low one.
+    private func evictSlice() {
+        let marks = room.marks
+        if totals.bytes > marks.high { isEvicting = true }
+        guard isEvicting else { return }
+        guard totals.bytes > marks.low, begin(), let tables else {
+            isEvicting = false
+            return
+        }
+        do {
+            var evicted = 0
+            var bytes: Int64 = 0
+            for row in try tables.oldest(StoreWriter.evictionSlice) where totals.bytes > marks.low && bytes < 8 << 20 {
+                guard row.state == .complete || row.state == .partial else { continue }
+                bytes += row.size
+                try delete(row, forgetting: true)
+                evicted += 1
+            }
+            if evicted == 0 { isEvicting = false }
+            try commit()
+            core.counters.evicted.wrappingAdd(evicted, ordering: .relaxed)
+        } catch {
+            isEvicting = false
+            fail(error)
+        }
+    }
+
+    private static let evictionSlice = 64
+
+    /// Has the log written back where it is long, and waits where it is too long.
+    private func keepLogShort() {
+        guard let length = tables?.connection.logLength else { return }
+        let limits = core.configuration.limits
+        if length > limits.checkpointWaitBytes {
+            core.checkpointer.requestAndWait(atMost: 1000)
+        } else if length > limits.checkpointBytes {
+            core.checkpointer.request()
+        }
+    }
+
+    func publishTotals() {
+        core.counters.entries.store(Int(totals.entries), ordering: .relaxed)
+        core.counters.bytes.store(Int(totals.bytes), ordering: .relaxed)
+    }
+}
+
+extension WriterOperation {
+    /// The key that a deletion speaks of.
+    var keyHash: KeyHash? {
+        switch self {
+        case .remove(_, let hash), .invalidate(_, let hash): hash
+        default: nil
+        }
+    }
+}

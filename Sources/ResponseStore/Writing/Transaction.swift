@@ -1,0 +1,36 @@
+import HTTPCaching
+
+/// What has to be told to others when the writer's transaction has been committed, or has failed.
+struct Transaction {
+    /// Changes queued by memory, deletions apart.
+    var settled: [KeyHash] = []
+    /// Keys that memory noted for responses in the queue.
+    var unwritten: [KeyHash] = []
+    /// Keys of rows that can be found with this commit, which memory has not noted yet.
+    var expected: [KeyHash] = []
+    /// Live rows that this transaction deletes.
+    var gone: [KeyHash] = []
+    /// Rows that are to be forgotten by memory too.
+    var dropped: [(row: StoredRowID, hash: KeyHash)] = []
+    var runs: [(Filling, FillingRun)] = []
+    var ended: [(Filling, StoredResponse?)] = []
+    /// Fillings whose writing is at stake.
+    var fillings: [Filling] = []
+    var lookUps: [LookUpJob] = []
+    /// Deletions that must not be lost with a failed transaction.
+    var mustHappen: [WriterOperation] = []
+    var dropping: [DroppedBody] = []
+    var storedCount = 0
+    var partialCount = 0
+    var byteCount = 0
+    /// The totals to return to.
+    var totalsBefore = Totals()
+}
+
+/// A body whose row is `dropped`, and whose chunks are deleted in slices.
+struct DroppedBody {
+    var row: StoredRowID
+    var body: Int64
+    var next = 0
+    var count: Int
+}

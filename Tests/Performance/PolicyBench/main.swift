@@ -1,1 +1,0 @@
-PolicyBench.run(arguments: Array(CommandLine.arguments.dropFirst()))

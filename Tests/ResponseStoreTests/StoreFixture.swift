@@ -1,0 +1,133 @@
+import Foundation
+import HTTPCaching
+import HTTPMessage
+import Synchronization
+
+@testable import ResponseStore
+
+/// A store in a temporary folder, and answers waited for.
+final class StoreFixture: Sendable {
+    let folder: String
+    let notices = Mutex<[StoreNotice]>([])
+
+    init() {
+        folder = FileManager.default.temporaryDirectory.path + "/store-\(UUID().uuidString)"
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    var path: String { folder + "/larder.db" }
+
+    func open(_ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws -> ResponseStore {
+        var configuration = StoreConfiguration(path: path)
+        configuration.report = { [self] notice in notices.withLock { $0.append(notice) } }
+        configuration.limits.ballastBytes = 1 << 20
+        adjust(&configuration)
+        return try ResponseStore(configuration)
+    }
+
+    var seenNotices: [StoreNotice] { notices.withLock { $0 } }
+}
+
+/// One answer, waited for by the thread of a test.
+final class Answer<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func set(_ value: Value) {
+        self.value.withLock { $0 = value }
+        semaphore.signal()
+    }
+
+    /// Traps after half a minute: a test that waits for nothing is wrong.
+    func wait() -> Value {
+        precondition(semaphore.wait(timeout: .now() + 30) == .success, "no answer came")
+        return value.withLock { $0! }
+    }
+}
+
+extension ResponseStore {
+    func memoryAnswer(_ key: [UInt8]) -> MemoryAnswer { inMemory(key.span) }
+
+    func lookUpNow(_ key: [UInt8]) -> LookUpResult {
+        let answer = Answer<LookUpResult>()
+        lookUp(key) { answer.set($0) }
+        return answer.wait()
+    }
+
+    func readNow(_ body: BodyReference, at offset: UInt64) -> BodyReadResult {
+        let answer = Answer<BodyReadResult>()
+        readBody(body, at: offset) { answer.set($0) }
+        return answer.wait()
+    }
+
+    /// The response that would be selected for a request without nominated fields.
+    func find(_ key: [UInt8]) -> StoredResponse? {
+        switch inMemory(key.span) {
+        case .found(let variants): return variants.responses.first
+        case .absent: return nil
+        case .unknown:
+            guard case .found(let variants) = lookUpNow(key) else { return nil }
+            return variants.responses.first
+        }
+    }
+
+    /// The whole body, wherever it stands; `nil` where it cannot be read.
+    func wholeBody(_ response: StoredResponse) -> [UInt8]? {
+        switch response.body {
+        case .bytes(let bytes): return bytes
+        case .onDisk(let reference):
+            let hold = hold(reference)
+            defer { withExtendedLifetime(hold) {} }
+            var bytes: [UInt8] = []
+            while UInt64(bytes.count) < reference.length {
+                guard case .bytes(let piece, let range) = readNow(reference, at: UInt64(bytes.count)) else { return nil }
+                bytes += piece[range]
+            }
+            return bytes
+        }
+    }
+
+    /// Returns when everything queued before has been written.
+    func drain() {
+        // A look-up that goes by the writer's queue comes back behind everything in it.
+        let answer = Answer<LookUpResult>()
+        core.queue.add(.lookUp(LookUpJob(key: [0], hash: KeyHash(low: 0, high: 0)) { answer.set($0) }), urgent: true)
+        _ = answer.wait()
+    }
+}
+
+/// Responses for tests, whose body says what it is.
+enum Sample {
+    static func key(_ name: String) -> [UInt8] { Array("http://example.test:80/\(name)".utf8) }
+
+    static func response(
+        _ name: String, body: [UInt8], nominated: String = "", etag: Bool = false, date: Int64 = 1_700_000_000,
+        field: String = "value"
+    ) -> StoredResponse {
+        var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: date))
+        if etag { facts.flags.insert(.strongETag) }
+        var head = ResponseHead()
+        head.fields.append(name: "Content-Type", value: "text/plain")
+        head.fields.append(name: "X-Test", value: field)
+        return StoredResponse(
+            key: key(name), nominatedFields: Array(nominated.utf8), facts: facts, head: head,
+            requestTime: Timestamp(seconds: date - 1), body: .bytes(body))
+    }
+
+    /// Bytes that depend on the seed and repeat late.
+    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            withUnsafeBytes(of: state) { bytes.append(contentsOf: $0) }
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+}
