@@ -73,9 +73,16 @@ let package = Package(
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
 
         .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
+        .executableTarget(
+            name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching"],
+            path: "Tests/Performance/PolicyBench", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
+        .target(
+            name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"],
+            path: "Tests/Fuzz/Targets", swiftSettings: swift),
+        .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
-        tests(of: "HTTPWire", uses: ["HTTPMessage"]),
+        tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "HTTPSerialization", uses: ["CZlib"]),

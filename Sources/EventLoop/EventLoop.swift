@@ -21,6 +21,7 @@ package final class EventLoop {
     private var puttingOff: [any BatchHandler] = []
     private var isStopped = false
     private var cachedWallClock: Int64 = 0
+    private var clockAdvance = MonotonicTime(nanoseconds: 0)
 
     /// What is served on this loop, for messages from other threads that concern it.
     package var owner: AnyObject?
@@ -64,7 +65,7 @@ package final class EventLoop {
     /// One turn, waiting for at most so many milliseconds (-1: without end).
     package func turn(waitingAtMost limit: Int32) {
         let count = epoll.wait(milliseconds: timeout(limit))
-        now = .read()
+        now = clock()
         cachedWallClock = 0
         batchCount &+= 1
         var index = 0
@@ -133,8 +134,7 @@ package final class EventLoop {
 
     /// Sets or moves a deadline. Moving it later costs a store.
     package func setTimer(_ timer: TimerID, at deadline: MonotonicTime) {
-        // A deadline that has passed already is due in the next turn: a handler that sets it again must not hold the loop.
-        timers.set(timer, at: deadline > now ? deadline : MonotonicTime(nanoseconds: now.nanoseconds + 1))
+        timers.set(timer, at: deadline)
     }
 
     package func setTimer(_ timer: TimerID, afterMilliseconds milliseconds: Int) {
@@ -144,6 +144,13 @@ package final class EventLoop {
     package func cancelTimer(_ timer: TimerID) { timers.set(timer, at: .never) }
 
     package var timerCount: Int { timers.count }
+
+    /// Moves this loop's clock ahead, for tests of deadlines: from the next turn on, that much more time has passed.
+    package func advanceClock(milliseconds: Int) { clockAdvance = clockAdvance.advanced(milliseconds: milliseconds) }
+
+    private func clock() -> MonotonicTime {
+        MonotonicTime(nanoseconds: MonotonicTime.read().nanoseconds &+ clockAdvance.nanoseconds)
+    }
 
     // MARK: Work at the end of the batch
 
@@ -195,7 +202,7 @@ package final class EventLoop {
         if !putOff.isEmpty { return 0 }
         let moment = timers.nextMoment
         if moment == .never { return limit }
-        let current = MonotonicTime.read()
+        let current = clock()
         if moment <= current { return 0 }
         // Rounded up, so that the timer is due when the wait ends.
         let milliseconds = (moment.nanoseconds - current.nanoseconds + 999_999) / 1_000_000
@@ -204,7 +211,12 @@ package final class EventLoop {
     }
 
     private func reportDueTimers() {
-        while let due = timers.takeDue(at: now) { due.handler.deadlinePassed(due.id) }
+        // As many at most as there are timers: a handler that sets a deadline already passed must not hold the loop.
+        var left = timers.count
+        while left > 0, let due = timers.takeDue(at: now) {
+            due.handler.deadlinePassed(due.id)
+            left -= 1
+        }
     }
 
     private func doPutOffWork() {

@@ -137,7 +137,8 @@ package struct RequestParser: Sendable {
         let value = head.fields.lines[index].value
         // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
         if value.isEmpty, head.target.form != .origin { return }
-        if head.fields.span(of: value).equals(authority(of: head)) { return }
+        // Most clients repeat the target's authority, which was found to be well formed.
+        if head.target.form == .absolute, head.span(of: value).equals(head.span(of: Self.authority(of: head.target))) { return }
         do throws(AuthorityFault) {
             _ = try Authority(parsing: value.range, in: head.fields.bytes.span)
         } catch {
@@ -145,12 +146,8 @@ package struct RequestParser: Sendable {
         }
     }
 
-    /// The authority of the target as written, which was found to be well formed; most clients repeat it as the Host.
-    @_lifetime(borrow head)
-    private func authority(of head: borrowing RequestHead) -> Span<UInt8> {
-        guard head.target.form == .absolute else { return head.span(of: .empty) }
-        let bracket = head.target.hostKind == .ipv6 ? 1 : 0
-        let start = Int(head.target.host.offset) - bracket
-        return head.span(of: Extent(start..<Int(head.target.path.offset)))
+    private static func authority(of target: RequestTarget) -> Extent {
+        let bracket = target.hostKind == .ipv6 ? 1 : 0
+        return Extent(Int(target.host.offset) - bracket..<Int(target.path.offset))
     }
 }

@@ -9,7 +9,7 @@ package struct MatchedRules: Sendable {
     var candidates = RuleNumbers()
     var readings = PathReadings()
     private var plan = ValidationPlan()
-    private var validates = false
+    private(set) var validates = false
 
     package init() {}
 
@@ -33,12 +33,14 @@ package struct MatchedRules: Sendable {
 
     /// Has to happen before the key is made and the request's directives are read: what a rule writes counts as the client's.
     package func editRequest(_ fields: inout Fields) {
-        forEachChange { $0.request.apply(to: &fields) }
+        guard let ruleSet else { return }
+        for number in numbers { ruleSet.rules[number].request.apply(to: &fields) }
     }
 
     /// For what is delivered; what is stored stays as the origin server sent it.
     package func editResponse(_ fields: inout Fields) {
-        forEachChange { $0.response.apply(to: &fields) }
+        guard let ruleSet else { return }
+        for number in numbers { ruleSet.rules[number].response.apply(to: &fields) }
     }
 
     package mutating func removeAll() {
@@ -61,11 +63,4 @@ package struct MatchedRules: Sendable {
     }
 
     var checksBody: Bool { validates && plan.bodyCheck != .none }
-
-    private func forEachChange(_ body: (PolicyRule.Changes) -> Void) {
-        guard let ruleSet else { return }
-        for number in numbers {
-            if case .change(let changes) = ruleSet.rules[number].action { body(changes) }
-        }
-    }
 }

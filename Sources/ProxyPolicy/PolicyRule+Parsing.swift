@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 
 extension PolicyRule {
@@ -8,7 +9,10 @@ extension PolicyRule {
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
         let name = mapping.required("name", problems: &problems).flatMap { Self.name($0, problems: &problems) }
         let condition = mapping["match"].map { RuleCondition(parsing: $0, problems: &problems) } ?? RuleCondition()
-        let changes = Self.changes(mapping, problems: &problems)
+        let request = mapping["request"].map { FieldEdits(parsing: $0, of: .request, problems: &problems) }
+        let response = mapping["response"].map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
+        let cache = mapping["cache"].map { CacheOverrides(parsing: $0, problems: &problems) }
+        let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
         let changeKeys = ["request", "response", "cache", "validate"].filter { mapping[$0] != nil }
         if reason != nil, let useless = changeKeys.first {
@@ -18,19 +22,9 @@ extension PolicyRule {
             cursor.report("the rule does nothing: give deny, request, response, cache or validate", to: &problems)
         }
         guard let name else { return nil }
-        let action = reason.map { Action.deny(reason: $0 ?? "denied by the rule \(name)") } ?? .change(changes)
-        self.init(name: name, condition: condition, action: action)
-    }
-
-    private static func changes(_ mapping: SettingsMapping, problems: inout SettingsProblems) -> Changes {
-        var changes = Changes()
-        if let request = mapping["request"] { changes.request = FieldEdits(parsing: request, of: .request, problems: &problems) }
-        if let response = mapping["response"] {
-            changes.response = FieldEdits(parsing: response, of: .response, problems: &problems)
-        }
-        changes.cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
-        changes.validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
-        return changes
+        self.init(
+            name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
+            request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation)
     }
 
     /// Visible ASCII and inner blanks, without `"` and `\`: it stands quoted in logs and in structured fields.

@@ -1,38 +1,29 @@
+import HTTPCaching
 import HTTPMessage
 
-/// One named rule, compiled.
+/// One named rule, compiled: it denies, or it changes what happens to the request and its response.
 package final class PolicyRule: Sendable {
     package let name: String
     package let condition: RuleCondition
-    package let action: Action
+    /// What the client is told by a rule that denies and so ends the list; `nil` for one that does not.
+    package let reason: String?
+    package let request: FieldEdits
+    package let response: FieldEdits
+    package let cache: CacheOverrides?
+    package let validation: ValidationRule?
 
-    package enum Action: Sendable {
-        /// Ends the list: the client is refused, with this reason.
-        case deny(reason: String)
-        case change(Changes)
-    }
-
-    package struct Changes: Sendable {
-        package var request = FieldEdits()
-        package var response = FieldEdits()
-        package var cache: CacheRule?
-        package var validation: ValidationRule?
-
-        package init() {}
-    }
-
-    init(name: String, condition: RuleCondition, action: Action) {
+    package init(
+        name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
+        response: FieldEdits = FieldEdits(), cache: CacheOverrides? = nil, validation: ValidationRule? = nil
+    ) {
         self.name = name
         self.condition = condition
-        self.action = action
+        self.reason = reason
+        self.request = request
+        self.response = response
+        self.cache = cache
+        self.validation = validation
     }
 
-    package var denies: Bool {
-        if case .deny = action { true } else { false }
-    }
-
-    /// What the client is told; empty for a rule that does not deny.
-    package var reason: String {
-        if case .deny(let reason) = action { reason } else { "" }
-    }
+    package var denies: Bool { reason != nil }
 }

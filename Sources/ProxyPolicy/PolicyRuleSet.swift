@@ -61,10 +61,9 @@ package final class PolicyRuleSet: Sendable {
     package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         matched.removeAll()
         guard !rules.isEmpty else { return .allow(.none) }
-        let host = Self.withoutTrailingDots(request.target.host, of: request)
-        guard !hostless.isEmpty || hosts.containsMatch(of: request.span(of: host)) else { return .allow(.none) }
+        guard !hostless.isEmpty || hosts.containsMatch(of: request.target, in: request) else { return .allow(.none) }
         matched.candidates.replace(with: hostless)
-        hosts.insertRules(naming: request.span(of: host), into: &matched.candidates)
+        hosts.insertRules(naming: request.target, in: request, into: &matched.candidates)
         return evaluate(request, into: &matched)
     }
 
@@ -77,26 +76,15 @@ package final class PolicyRuleSet: Sendable {
             let rule = rules[number]
             guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
             matched.insert(number, of: self)
-            switch rule.action {
-            case .deny: return .deny
-            case .change(let changes):
-                if let cache = changes.cache { words.merge(cache.overrides) }
-                if let validation = changes.validation { matched.merge(validation) }
-                obligations.editsRequest = obligations.editsRequest || !changes.request.isEmpty
-                obligations.editsResponse = obligations.editsResponse || !changes.response.isEmpty
-                obligations.validates = obligations.validates || changes.validation != nil
-            }
+            if rule.denies { return .deny }
+            if let cache = rule.cache { words.merge(cache) }
+            if let validation = rule.validation { matched.merge(validation) }
+            obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
+            obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
+        obligations.validates = matched.validates
         obligations.cache = words.overrides
         obligations.checksBody = matched.checksBody
         return .allow(obligations)
-    }
-
-    /// `example.com.` names the same host as `example.com`.
-    private static func withoutTrailingDots(_ host: Extent, of request: RequestHead) -> Extent {
-        var count = Int(host.count)
-        let bytes = request.span(of: host)
-        while count > 0, bytes[count - 1] == UInt8(ascii: ".") { count -= 1 }
-        return Extent(offset: Int(host.offset), count: count)
     }
 }

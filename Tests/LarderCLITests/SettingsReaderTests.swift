@@ -1,3 +1,4 @@
+import HTTPMessage
 import ProxyPolicy
 import Testing
 
@@ -77,7 +78,10 @@ struct SettingsReaderTests {
         let found = problems("listen: [127.0.0.1:1, '\(address)']")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("larder.yaml:1:9: listen: \(address) can be reached from other machines") == true)
-        #expect(try settings("listen: ['\(address)']\nclients: {allow: [192.0.2.0/24]}").clients.allow == ["192.0.2.0/24"])
+        #expect(
+            try settings("listen: ['\(address)']\nclients: {allow: [192.0.2.0/24]}").clients.allow == [
+                AddressRange("192.0.2.0/24")
+            ])
         #expect(try settings("listen: [127.3.4.5:1, '[::1]:1']").listen.count == 2)
     }
 
@@ -90,7 +94,10 @@ struct SettingsReaderTests {
 
     @Test("Aliases are read, and bounded")
     func boundsAliases() throws {
-        #expect(try settings("egress: {deny: &local [10.0.0.0/8]}\nclients: {allow: *local}").clients.allow == ["10.0.0.0/8"])
+        #expect(
+            try settings("egress: {deny: &local [10.0.0.0/8]}\nclients: {allow: *local}").clients.allow == [
+                AddressRange("10.0.0.0/8")
+            ])
         var laughs = "egress: {deny: &a0 [10.0.0.1, 10.0.0.2]}\nrules:\n"
         for level in 1...30 { laughs += "  - &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1)]\n" }
         #expect(problems(laughs) == ["larder.yaml: more than 16 aliases (`*name`); quote what is not one"])

@@ -1,3 +1,4 @@
+import HTTPMessage
 import ProxyPolicy
 import Testing
 
@@ -46,8 +47,8 @@ struct SettingsSourcesTests {
         #expect(settings.tunnel.ports == .only([443, 8443]))
         #expect(settings.store.memory.marks.high == 1 << 30)
         #expect(settings.log.access.path == "a=b")
-        #expect(settings.resolve == ["a.test": "127.0.0.1"])
-        #expect(settings.rules != nil)
+        #expect(settings.resolve == ["a.test": .loopbackIPv4])
+        #expect(settings.rules.compiled.rules.count == 1)
     }
 
     @Test(

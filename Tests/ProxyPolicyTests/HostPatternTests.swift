@@ -29,6 +29,11 @@ struct HostPatternTests {
             Row("127.0.0.1", "127.0.0.1", true), Row("127.0.0.1", "127.0.0.11", false), Row("\"[::1]\"", "[::1]", true),
             Row("\"::1\"", "[::1]", true), Row("\"[FE80::A]\"", "[fe80::a]", true), Row("\"[::1]\"", "[::2]", false),
             Row("a_b.example", "a_b.example", true),
+            // T03: an address in any spelling that a request may have.
+            Row("\"::1\"", "[0:0::0:1]", true), Row("\"[0:0:0:0:0:0:0:1]\"", "[::1]", true),
+            Row("169.254.169.254", "[::ffff:a9fe:a9fe]", true), Row("169.254.169.254", "[::169.254.169.254]", true),
+            Row("169.254.169.254", "[64:ff9b::169.254.169.254]", true), Row("\"::ffff:10.0.0.1\"", "10.0.0.1", true),
+            Row("10.0.0.1", "[::ffff:10.0.0.2]", false),
         ])
     func table(row: Row) throws {
         let rules = try ruleSet("[{name: n, match: {host: \(row.pattern)}, deny: {}}]")
@@ -49,10 +54,14 @@ struct HostPatternTests {
         "What is no host",
         arguments: [
             ("", HostPattern.Fault.empty), ("*.", .empty), (".", .empty), ("a..b", .emptyLabel), (".a", .emptyLabel),
-            ("a.*.b", .starNotInFront),
-            ("*a", .starNotInFront), ("http://a", .moreThanHost), ("a/b", .moreThanHost), ("u@a", .moreThanHost), ("a:80", .port),
-            ("[::1]:80", .port), ("a b", .notInHosts(" ")), ("bücher.example", .notInHosts("ü")), ("[::g]", .notInHosts("g")),
-            (String(repeating: "a", count: 254), .tooLong),
+            ("a..", .emptyLabel),
+            ("a.*.b", .starNotInFront), ("*a", .starNotInFront), ("*.0.0.1", .starNotInFront), ("http://a", .moreThanHost),
+            ("a/b", .moreThanHost), ("u@a", .moreThanHost), ("a:80", .port), ("[::1]:80", .port), ("a b", .notInHosts(" ")),
+            ("bücher.example", .notInHosts("ü")), ("[::g]", .malformedAddress), ("[::1", .malformedAddress),
+            ("::1]", .malformedAddress),
+            ("2130706433", .malformedAddress), ("127.1", .malformedAddress), ("0x7f.0.0.0x1", .malformedAddress),
+            ("0177.0.0.1", .malformedAddress), (String(repeating: "a", count: 64), .tooLong),
+            (String(repeating: "a.", count: 127) + "a", .tooLong),
         ])
     func refused(text: String, fault: HostPattern.Fault) {
         #expect(throws: fault) { try HostPattern(text) }

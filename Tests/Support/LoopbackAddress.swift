@@ -5,10 +5,7 @@ import Glibc
 package enum LoopbackAddress {
     package static func bind(_ descriptor: Int32, ipv6: Bool, port: UInt16) -> Bool {
         if ipv6 {
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = port.bigEndian
-            address.sin6_addr = in6addr_loopback
+            var address = Self.ipv6(port: port)
             return withPointer(to: &address) { Glibc.bind(descriptor, $0, $1) } == 0
         }
         var address = ipv4(port: port)
@@ -22,6 +19,20 @@ package enum LoopbackAddress {
         if withPointer(to: &address, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
         close(descriptor)
         return -1
+    }
+
+    /// A non-blocking connection, perhaps still under way.
+    package static func beginToConnect(to port: UInt16, ipv6: Bool) -> Int32 {
+        let type = larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock
+        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, type, 0)
+        if ipv6 {
+            var address = Self.ipv6(port: port)
+            _ = withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) }
+        } else {
+            var address = ipv4(port: port)
+            _ = withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) }
+        }
+        return descriptor
     }
 
     package static func localPort(of descriptor: Int32) -> UInt16 {
@@ -50,6 +61,14 @@ package enum LoopbackAddress {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static func ipv6(port: UInt16) -> sockaddr_in6 {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
+        address.sin6_addr = in6addr_loopback
         return address
     }
 

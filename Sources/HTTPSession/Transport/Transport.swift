@@ -128,7 +128,9 @@ package final class Transport {
         return refusalByName(origin)
     }
 
-    private func refusalByName(_ origin: Origin) -> TransportError? {
+    /// An address written as the host is judged before anything is asked, in every spelling that look-up would understand;
+    /// what a name leads to is judged when it is connected to.
+    func refusalByName(_ origin: Origin) -> TransportError? {
         let host = Array(origin.host.utf8)
         guard let address = IPAddress(asLookedUp: host.span) else { return nil }
         return configuration.addresses.permits(address) ? nil : .destinationProhibited(address)
@@ -151,14 +153,15 @@ package final class Transport {
 
     func connect(to key: PoolKey, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
         let target = ConnectTarget(
-            host: key.origin.host, port: key.origin.port, address: configuration.resolve[key.origin.host],
+            host: key.origin.host, port: key.origin.port, addresses: configuration.resolve[key.origin.host] ?? [],
             tunnelProxy: key.tunnelProxy)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
     func connectTunnel(to origin: Origin, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
         let target = ConnectTarget(
-            host: origin.host, port: origin.port, address: configuration.proxy == nil ? configuration.resolve[origin.host] : nil,
+            host: origin.host, port: origin.port,
+            addresses: configuration.proxy == nil ? configuration.resolve[origin.host] ?? [] : [],
             tunnelProxy: configuration.proxy)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }

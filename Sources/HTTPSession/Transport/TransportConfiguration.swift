@@ -6,8 +6,8 @@ package struct TransportConfiguration: Sendable {
     package var timeouts = UpstreamTimeouts()
     package var limits = ParseLimits()
     package var proxy: UpstreamProxy?
-    /// Names that are not looked up but connected to a fixed address. Names in lower case.
-    package var resolve: [String: IPAddress] = [:]
+    /// Names, in lower case, that are not looked up but connected to fixed addresses.
+    package var resolve: [String: [IPAddress]] = [:]
     package var addresses = AddressPolicy.standard
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.

@@ -94,6 +94,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     private func awaitConnection(_ endpoint: Endpoint) {
+        if let error = transport.refusalByName(request.origin) { return refuse(error) }
         waitingSince = loop.now
         if transport.acquire(endpoint.key) { return connect(to: endpoint) }
         guard let ticket = transport.enqueue(self, for: endpoint.key) else { return refuse(.queueFull) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProxyPolicy
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +14,7 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let loaded = try options.load()
-            let count = try ServingPlan.ruleCount(of: loaded)
+            let count = loaded.settings.rules.compiled.rules.count
             let source = loaded.file ?? "no settings file"
             Terminal.output("\(source): good, \(count) rule\(count == 1 ? "" : "s")\n")
         }

@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 
 /// The command `larder`.
 public struct Larder: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-internal import ProxyPolicy
+import ProxyPolicy
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

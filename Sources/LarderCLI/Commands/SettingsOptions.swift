@@ -1,5 +1,5 @@
 import ArgumentParser
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// The options by which settings are given, the same for every verb that reads them.
 struct SettingsOptions: ParsableArguments {

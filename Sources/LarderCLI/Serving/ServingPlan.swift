@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// What `serve` needs from the settings, in the words of the rooms below.
 struct ServingPlan {
@@ -21,12 +21,5 @@ struct ServingPlan {
             Terminal.talk("store.path: neither XDG_CACHE_HOME nor HOME says where the store may stand; use --store PATH\n")
             throw ExitCode(2)
         }
-    }
-
-    /// How many rules there are.
-    /// - Throws: exit code 2, after saying what is wrong in them.
-    static func ruleCount(of loaded: LoadedSettings) throws(ExitCode) -> Int {
-        guard let rules = loaded.settings.rules, case .sequence(let nodes) = rules.value else { return 0 }
-        return nodes.count
     }
 }

@@ -1,4 +1,5 @@
-package import ProxyPolicy
+import HTTPMessage
+import ProxyPolicy
 
 /// Everything that can be set, with its default. `SettingsSchema` says how each is called, read and shown.
 ///
@@ -13,14 +14,13 @@ package struct LarderSettings: Equatable, Sendable {
     package var timeouts = Timeouts()
     package var upstream = Upstream()
     /// Names that are not looked up, with the address that stands for each.
-    package var resolve: [String: String] = [:]
+    package var resolve: [String: IPAddress] = [:]
     package var tunnel = Tunnel()
     package var egress = Egress()
     package var clients = Clients()
     package var cache = Cache()
     package var hostMismatch = HostMismatch.ignore
-    /// The rules as they were written; `ProxyPolicy` reads them.
-    package var rules: SettingsNode?
+    package var rules = Rules()
 
     package init() {}
 }
@@ -42,7 +42,7 @@ extension LarderSettings {
     package struct MemoryTier: Equatable, Sendable {
         package var marks = Marks(high: 100 << 20, low: 60 << 20)
         /// The longest body that is kept in memory.
-        package var bodyLengthLimit: UInt64 = 1 << 20
+        package var bodyLengthLimit: UInt64 = 4 << 20
     }
 
     package struct Log: Equatable, Sendable {
@@ -105,12 +105,12 @@ extension LarderSettings {
 
     package struct Egress: Equatable, Sendable {
         /// Link-local and metadata addresses (T03).
-        package var deny = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"]
+        package var deny = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressRange($0) }
     }
 
     package struct Clients: Equatable, Sendable {
         /// Empty: clients on this machine only (T01, T02).
-        package var allow: [String] = []
+        package var allow: [AddressRange] = []
     }
 
     package struct Cache: Equatable, Sendable {
@@ -122,4 +122,12 @@ extension LarderSettings {
 
     /// What a `Host` field that differs from an absolute target does (T17; RFC 9112 §3.2.2 ignores it).
     package enum HostMismatch: String, CaseIterable, Sendable { case ignore, deny }
+
+    /// The rules as they were written, and compiled.
+    package struct Rules: Equatable, Sendable {
+        package var node: SettingsNode?
+        package var compiled = PolicyRuleSet.empty
+
+        package static func == (left: Rules, right: Rules) -> Bool { left.node == right.node }
+    }
 }

@@ -1,4 +1,4 @@
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// Rules as `config show` writes them: as they were written, but for the values of fields that carry secrets.
 enum RedactedRules {

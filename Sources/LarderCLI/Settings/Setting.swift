@@ -1,4 +1,4 @@
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.
 package struct Setting: Sendable {

@@ -1,4 +1,4 @@
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// What is wrong only in what several settings say together.
 enum SettingsConsistency {

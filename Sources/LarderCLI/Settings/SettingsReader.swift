@@ -1,4 +1,4 @@
-package import ProxyPolicy
+import ProxyPolicy
 
 /// One place from which settings come: a file, the environment, a flag. Later layers win, setting by setting.
 package struct SettingsLayer: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// Where settings come from, the weakest first: file, environment, flags (`--set`, then flags of their own).
 package struct SettingsSources: Sendable {

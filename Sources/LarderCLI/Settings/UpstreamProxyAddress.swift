@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// Where requests go when there is an HTTP proxy behind us.
 package struct UpstreamProxyAddress: Equatable, Sendable {
     package let host: String
@@ -23,7 +25,7 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
         var host = authority[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
-            guard IPText.normalized(String(host))?.contains(":") == true else { return nil }
+            guard IPAddress(String(host))?.family == .ipv6 else { return nil }
         } else if host.contains(":") {
             return nil
         }

@@ -1,4 +1,5 @@
-internal import ProxyPolicy
+import HTTPMessage
+import ProxyPolicy
 
 extension ValueForm where Value == ListenAddress {
     static let listenAddress = text(
@@ -12,32 +13,38 @@ extension ValueForm where Value == String {
         "a path", schema: .object([("type", .string("string")), ("minLength", .number(1))]),
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, show: { .text($0) })
 
-    /// An address, or a range of them with the length of its prefix.
-    static let addressRange = text(
-        "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
-        parse: { IPText.isAddressRange($0) ? $0 : nil }, show: { .text($0) })
-
     static let upstreamProxy = text(
         "an HTTP proxy's address, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
         parse: { UpstreamProxyAddress($0) == nil ? nil : $0 }, show: { .text(UpstreamProxyAddress($0)?.redacted ?? "(redacted)") }
     )
 }
 
-extension ValueForm where Value == [String: String] {
+extension ValueForm where Value == AddressRange {
+    /// An address, or a range of them with the length of its prefix.
+    static let addressRange = text(
+        "an address or a range such as 10.0.0.0/8", schema: .pattern(#"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"#),
+        parse: { AddressRange($0) },
+        show: { range in
+            let isOneAddress = range.prefixLength == (range.base.family == .ipv4 ? 32 : 128)
+            return .text(isOneAddress ? "\(range.base)" : "\(range.base)/\(range.prefixLength)")
+        })
+}
+
+extension ValueForm where Value == [String: IPAddress] {
     /// `{NAME: ADDRESS}`; names are compared in lower case.
     static let namesToAddresses = ValueForm(
         about: "a mapping from host names to addresses",
         schema: .object([("type", .string("object")), ("additionalProperties", .pattern("^[0-9a-fA-F:.]+$"))]),
         read: { cursor, problems in
             guard let entries = cursor.entries(problems: &problems) else { return nil }
-            var addresses: [String: String] = [:]
+            var addresses: [String: IPAddress] = [:]
             for entry in entries {
                 guard isHostName(entry.key) else {
                     entry.value.report("expected a host name before the address", to: &problems)
                     continue
                 }
                 guard let text = entry.value.text(problems: &problems) else { continue }
-                if let address = IPText.normalized(text) {
+                if let address = IPAddress(text) {
                     addresses[entry.key.lowercased()] = address
                 } else {
                     entry.value.report("expected an IP address, found `\(printable(text))`", to: &problems)
@@ -45,7 +52,7 @@ extension ValueForm where Value == [String: String] {
             }
             return addresses
         },
-        show: { .mapping($0.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) }) })
+        show: { .mapping($0.sorted { $0.key < $1.key }.map { ($0.key, .text("\($0.value)")) }) })
 
     private static func isHostName(_ name: String) -> Bool {
         !name.isEmpty
@@ -72,11 +79,12 @@ extension ValueForm where Value == LarderSettings.TunnelPorts {
     }()
 }
 
-extension ValueForm where Value == SettingsNode? {
-    /// The rules stay as they were written: `PolicyRuleSet` reads them, and finds what is wrong inside.
+extension ValueForm where Value == LarderSettings.Rules {
     static let rules = ValueForm(
         about: "a list of rules, see [policy.md](policy.md)",
         schema: .object([("type", .string("array")), ("items", .object([("type", .string("object"))]))]),
-        read: { cursor, problems in cursor.list(problems: &problems).map { _ in cursor.node } },
-        show: { $0.map(RedactedRules.show) ?? .list([]) })
+        read: { cursor, problems in
+            PolicyRuleSet.parse(cursor, problems: &problems).map { LarderSettings.Rules(node: cursor.node, compiled: $0) }
+        },
+        show: { $0.node.map(RedactedRules.show) ?? .list([]) })
 }

@@ -1,4 +1,4 @@
-internal import ProxyPolicy
+import ProxyPolicy
 
 /// One way to write a value: how it is read, shown, described to an editor and to a reader.
 package struct ValueForm<Value: Sendable>: Sendable {

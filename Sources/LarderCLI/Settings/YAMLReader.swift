@@ -1,4 +1,4 @@
-package import ProxyPolicy
+import ProxyPolicy
 import Yams
 
 /// Reads YAML into `SettingsNode`s. Yams parses; this bounds what it may cost and keeps lines and columns.

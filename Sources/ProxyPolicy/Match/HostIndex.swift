@@ -6,7 +6,8 @@ import HTTPMessage
 /// beginning that of the whole name. Each is one probe into a table that is at most half full.
 struct HostIndex: Sendable {
     private struct Entry: Sendable {
-        let pattern: HostPattern
+        let name: [UInt8]
+        let isSuffix: Bool
         let hash: UInt64
         /// In rising order.
         var rules: [Int]
@@ -16,21 +17,97 @@ struct HostIndex: Sendable {
     /// Number of an entry plus one, or 0; the count is a power of two.
     private var slots: [UInt32] = []
     private var hasSuffixes = false
+    private var addresses: [IPAddress: [Int]] = [:]
 
+    /// - Parameter rules: in rising order of their numbers.
     init(_ rules: some Sequence<(number: Int, patterns: [HostPattern])>) {
         var places: [HostPattern: Int] = [:]
         for (number, patterns) in rules {
-            for pattern in patterns where pattern.kind != .any {
-                if let place = places[pattern] {
-                    if entries[place].rules.last != number { entries[place].rules.append(number) }
-                } else {
-                    places[pattern] = entries.count
-                    entries.append(Entry(pattern: pattern, hash: Self.hash(of: pattern), rules: [number]))
+            for pattern in patterns {
+                switch pattern {
+                case .any: break
+                case .address(let address): addresses[address, default: []].append(number)
+                case .name(let name): note(number, pattern, name: name, isSuffix: false, places: &places)
+                case .below(let name): note(number, pattern, name: name, isSuffix: true, places: &places)
                 }
             }
         }
-        guard !entries.isEmpty else { return }
-        hasSuffixes = entries.contains { $0.pattern.kind == .suffix }
+        if !entries.isEmpty { fillSlots() }
+    }
+
+    /// Whether any rule names the host of this target, which stands in `head`.
+    func containsMatch(of target: RequestTarget, in head: RequestHead) -> Bool {
+        var found = false
+        forEachMatch(of: target, in: head) { _ in found = true }
+        return found
+    }
+
+    /// Adds the rules that name the host of this target.
+    func insertRules(naming target: RequestTarget, in head: RequestHead, into numbers: inout RuleNumbers) {
+        forEachMatch(of: target, in: head) { rules in
+            for rule in rules { numbers.insert(rule) }
+        }
+    }
+
+    @inline(__always)
+    private func forEachMatch(of target: RequestTarget, in head: RequestHead, _ body: ([Int]) -> Void) {
+        switch target.hostKind {
+        case .name: if !entries.isEmpty { forEachName(matching: head.span(of: target.host), body) }
+        case .ipv4, .ipv6:
+            guard !addresses.isEmpty, let address = IPAddress(head.span(of: target.host)) else { return }
+            if let rules = addresses[HostPattern.canonical(address)] { body(rules) }
+        }
+    }
+
+    @inline(__always)
+    private func forEachName(matching host: Span<UInt8>, _ body: ([Int]) -> Void) {
+        var hash = Self.seed
+        var index = host.count
+        while index > 0 {
+            index -= 1
+            let byte = Self.folded(host[index])
+            if byte == Self.dot, hasSuffixes, index > 0 {
+                let hash = Self.finished(hash, isSuffix: true)
+                if let entry = entry(at: index + 1, of: host, isSuffix: true, hash: hash) { body(entries[entry].rules) }
+            }
+            hash = (hash ^ UInt64(byte)) &* Self.prime
+        }
+        hash = Self.finished(hash, isSuffix: false)
+        if let entry = entry(at: 0, of: host, isSuffix: false, hash: hash) { body(entries[entry].rules) }
+    }
+
+    /// The entry whose name stands in `host` from `start` to its end.
+    private func entry(at start: Int, of host: Span<UInt8>, isSuffix: Bool, hash: UInt64) -> Int? {
+        var slot = Self.slot(of: hash, in: slots.count)
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            if entries[number].hash == hash, isName(of: number, at: start, of: host, isSuffix: isSuffix) { return number }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    private func isName(of entry: Int, at start: Int, of host: Span<UInt8>, isSuffix: Bool) -> Bool {
+        guard entries[entry].isSuffix == isSuffix else { return false }
+        let name = entries[entry].name
+        return host.extracting(start..<host.count).equalsIgnoringCase(name.span)
+    }
+
+    // MARK: Building
+
+    private mutating func note(
+        _ rule: Int, _ pattern: HostPattern, name: [UInt8], isSuffix: Bool, places: inout [HostPattern: Int]
+    ) {
+        if let place = places[pattern] {
+            entries[place].rules.append(rule)
+        } else {
+            places[pattern] = entries.count
+            entries.append(Entry(name: name, isSuffix: isSuffix, hash: Self.hash(of: name, isSuffix: isSuffix), rules: [rule]))
+        }
+    }
+
+    private mutating func fillSlots() {
+        hasSuffixes = entries.contains { $0.isSuffix }
         var size = 8
         while size < entries.count * 2 { size *= 2 }
         slots = Array(repeating: 0, count: size)
@@ -41,70 +118,25 @@ struct HostIndex: Sendable {
         }
     }
 
-    var isEmpty: Bool { entries.isEmpty }
-
-    /// Whether any rule names this host, which has no trailing dot. Its letters may be of either case.
-    func containsMatch(of host: Span<UInt8>) -> Bool {
-        guard !entries.isEmpty else { return false }
-        var found = false
-        forEachEntry(matching: host) { _ in found = true }
-        return found
-    }
-
-    /// Adds the rules that name this host.
-    func insertRules(naming host: Span<UInt8>, into numbers: inout RuleNumbers) {
-        guard !entries.isEmpty else { return }
-        forEachEntry(matching: host) { entry in
-            for rule in entries[entry].rules { numbers.insert(rule) }
-        }
-    }
-
-    @inline(__always)
-    private func forEachEntry(matching host: Span<UInt8>, _ body: (Int) -> Void) {
-        var hash = Self.seed
-        var index = host.count
-        while index > 0 {
-            index -= 1
-            let byte = ASCII.lowercased(host[index])
-            if byte == Self.dot, hasSuffixes, index > 0 {
-                if let entry = entry(.suffix, at: index + 1, of: host, hash: Self.finished(hash, .suffix)) { body(entry) }
-            }
-            hash = (hash ^ UInt64(byte)) &* Self.prime
-        }
-        if let entry = entry(.exact, at: 0, of: host, hash: Self.finished(hash, .exact)) { body(entry) }
-    }
-
-    /// The entry whose name stands in `host` from `start` to its end.
-    private func entry(_ kind: HostPattern.Kind, at start: Int, of host: Span<UInt8>, hash: UInt64) -> Int? {
-        var slot = Self.slot(of: hash, in: slots.count)
-        while slots[slot] != 0 {
-            let number = Int(slots[slot]) - 1
-            if entries[number].hash == hash, isName(of: number, kind, at: start, of: host) { return number }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        return nil
-    }
-
-    private func isName(of entry: Int, _ kind: HostPattern.Kind, at start: Int, of host: Span<UInt8>) -> Bool {
-        let pattern = entries[entry].pattern
-        return pattern.kind == kind && host.extracting(start..<host.count).equalsIgnoringCase(pattern.name.span)
-    }
-
-    // FNV-1a. The table is fixed by the settings, so a client who knows the function gains one longer probe and no more.
+    // FNV-1a. The table is fixed by the settings, so a client who knows the function gains a few longer probes and no more.
     private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
     private static let dot = UInt8(ascii: ".")
 
-    private static func finished(_ hash: UInt64, _ kind: HostPattern.Kind) -> UInt64 {
-        let mixed = (hash ^ UInt64(kind.rawValue)) &* prime
+    /// For hashing: letters of either case are one, and no two other octets of a host name fall together.
+    @inline(__always)
+    private static func folded(_ byte: UInt8) -> UInt8 { byte | 0x20 }
+
+    private static func finished(_ hash: UInt64, isSuffix: Bool) -> UInt64 {
+        let mixed = (hash ^ (isSuffix ? 1 : 2)) &* prime
         return mixed ^ mixed >> 32
     }
 
     private static func slot(of hash: UInt64, in size: Int) -> Int { Int(truncatingIfNeeded: hash) & (size - 1) }
 
-    private static func hash(of pattern: HostPattern) -> UInt64 {
+    private static func hash(of name: [UInt8], isSuffix: Bool) -> UInt64 {
         var hash = seed
-        for byte in pattern.name.reversed() { hash = (hash ^ UInt64(byte)) &* prime }
-        return finished(hash, pattern.kind)
+        for byte in name.reversed() { hash = (hash ^ UInt64(folded(byte))) &* prime }
+        return finished(hash, isSuffix: isSuffix)
     }
 }

@@ -1,8 +1,15 @@
 import HTTPMessage
 
-/// A host as rules name it: `example.com` is that host alone, `*.example.com` each host below it (not itself), `*` any.
-package struct HostPattern: Equatable, Hashable, Sendable {
-    package enum Kind: UInt8, Sendable { case any, exact, suffix }
+/// A host as rules name it: `example.com` is that host alone, `*.example.com` each host below it (not itself), `*` any;
+/// an address is itself in every spelling.
+package enum HostPattern: Hashable, Sendable {
+    case any
+    /// In lower case, without a final dot.
+    case name([UInt8])
+    /// What stands behind `*.`, as in `name`.
+    case below([UInt8])
+    /// In the form of `canonical(_:)`.
+    case address(IPAddress)
 
     package enum Fault: Error, Equatable {
         case empty, tooLong
@@ -12,55 +19,62 @@ package struct HostPattern: Equatable, Hashable, Sendable {
         case port
         case starNotInFront
         case emptyLabel
+        /// Looks like an address, and is none that a request could name.
+        case malformedAddress
         case notInHosts(Unicode.Scalar)
     }
 
-    /// The longest name of DNS in text form (RFC 1035 §2.3.4).
-    package static let longest = 253
-
-    package let kind: Kind
-    /// In lower case, without a trailing dot, without brackets; for `*.example.com` what stands behind the star and its dot.
-    package let name: [UInt8]
-
     package init(_ text: String) throws(Fault) {
         if text == "*" {
-            kind = .any
-            name = []
-            return
+            self = .any
+        } else if text.hasPrefix("*.") {
+            let name = try Self.name(text.dropFirst(2))
+            if Self.looksLikeAddress(name) { throw .starNotInFront }
+            self = .below(name)
+        } else if text.hasPrefix("[") || text.utf8.count(where: { $0 == ASCII.colon }) > 1 {
+            self = .address(try Self.ipv6(text))
+        } else {
+            let name = try Self.name(text[...])
+            self = Self.looksLikeAddress(name) ? .address(try Self.ipv4(name)) : .name(name)
         }
-        let isSuffix = text.hasPrefix("*.")
-        var name = Substring(isSuffix ? text.dropFirst(2) : text[...])
-        if name.hasSuffix(".") { name.removeLast() }
-        guard !name.isEmpty else { throw .empty }
-        guard name.utf8.count <= Self.longest else { throw .tooLong }
-        kind = isSuffix ? .suffix : .exact
-        self.name = try Self.isAddress(name) && !isSuffix ? Self.address(name) : Self.name(name)
     }
 
-    private static func isAddress(_ text: Substring) -> Bool {
-        text.hasPrefix("[") || text.utf8.count { $0 == ASCII.colon } > 1
+    /// An IPv6 address that stands for an IPv4 one is that one: a rule for `10.0.0.1` also sees `[::ffff:a00:1]`.
+    package static func canonical(_ address: IPAddress) -> IPAddress { address.embeddedIPv4 ?? address }
+
+    private static func ipv6(_ text: String) throws(Fault) -> IPAddress {
+        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+        if text.hasPrefix("["), !isBracketed, text.contains("]:") { throw .port }
+        guard let address = IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text) else { throw .malformedAddress }
+        return canonical(address)
     }
 
-    /// The text of an IPv6 address, without its brackets.
-    private static func address(_ text: Substring) throws(Fault) -> [UInt8] {
-        let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text
-        guard !inner.isEmpty, !inner.contains("[") else { throw .port }
-        for scalar in inner.unicodeScalars {
-            let isAllowed = scalar.properties.isASCIIHexDigit || scalar == ":" || scalar == "."
-            guard isAllowed else { throw .notInHosts(scalar) }
-        }
-        return inner.utf8.map(ASCII.lowercased)
+    private static func ipv4(_ name: [UInt8]) throws(Fault) -> IPAddress {
+        guard let address = IPAddress(name.span) else { throw .malformedAddress }
+        return address
+    }
+
+    /// A last label that is a number is no top-level domain: requests with it name an address or are refused.
+    private static func looksLikeAddress(_ name: [UInt8]) -> Bool {
+        guard let last = name.split(separator: UInt8(ascii: ".")).last else { return false }
+        let isHexadecimal = last.starts(with: Array("0x".utf8))
+        return isHexadecimal ? last.dropFirst(2).allSatisfy { ASCII.hexValue($0) != nil } : last.allSatisfy(ASCII.isDigit)
     }
 
     private static func name(_ text: Substring) throws(Fault) -> [UInt8] {
+        let text = text.hasSuffix(".") ? text.dropLast() : text
+        if text.isEmpty { throw .empty }
         if text.contains("/") || text.contains("@") { throw .moreThanHost }
         if text.contains(":") { throw .port }
         if text.contains("*") { throw .starNotInFront }
-        if text.hasPrefix(".") || text.contains("..") { throw .emptyLabel }
+        if text.hasPrefix(".") || text.hasSuffix(".") || text.contains("..") { throw .emptyLabel }
         for scalar in text.unicodeScalars {
-            let isAllowed = scalar.isASCII && (ASCII.isAlpha(UInt8(scalar.value)) || ASCII.isDigit(UInt8(scalar.value)))
-            guard isAllowed || scalar == "-" || scalar == "_" || scalar == "." else { throw .notInHosts(scalar) }
+            let isLetterOrDigit = scalar.isASCII && (ASCII.isAlpha(UInt8(scalar.value)) || ASCII.isDigit(UInt8(scalar.value)))
+            guard isLetterOrDigit || scalar == "-" || scalar == "_" || scalar == "." else { throw .notInHosts(scalar) }
         }
-        return text.utf8.map(ASCII.lowercased)
+        let name = text.utf8.map(ASCII.lowercased)
+        let hasLongLabel = name.split(separator: UInt8(ascii: ".")).contains { $0.count > Authority.labelLengthLimit }
+        guard name.count <= Authority.hostLengthLimit, !hasLongLabel else { throw .tooLong }
+        return name
     }
 }

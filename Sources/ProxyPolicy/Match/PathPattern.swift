@@ -7,7 +7,7 @@ import HTTPMessage
 /// means that the first *i* literal bytes of the pattern are matched; a star is a loop on the state at which it stands.
 /// A step for byte *c* moves every state whose next literal is *c* one up and keeps those whose loop takes *c*: two ands,
 /// a shift and two ors for each 64 states.
-package struct PathPattern: Sendable {
+package final class PathPattern: Sendable {
     /// How long a pattern may be, so that its states fit into `States`.
     package static let longest = 511
 
@@ -51,7 +51,8 @@ package struct PathPattern: Sendable {
     }
 
     package func matches(_ path: Span<UInt8>) -> Bool {
-        guard path.count >= prefix.count, path.extracting(0..<prefix.count).equals(prefix.span) else { return false }
+        guard path.count >= prefix.count else { return false }
+        for index in 0..<prefix.count where path[index] != prefix[index] { return false }
         switch shape {
         case .literal: return path.count == prefix.count
         case .literalThenAnything: return true
@@ -135,6 +136,29 @@ extension PathPattern {
         }
 
         func accepts(_ path: Span<UInt8>) -> Bool {
+            wordCount == 1 ? acceptsInOneWord(path) : acceptsInWords(path)
+        }
+
+        /// As `step`, for patterns of at most 63 literals: nearly all of them.
+        private func acceptsInOneWord(_ path: Span<UInt8>) -> Bool {
+            let staysAnywhere = self.staysAnywhere[0]
+            let staysInSegment = self.staysInSegment[0] | staysAnywhere
+            let mayBeSkipped = self.mayBeSkipped[0]
+            var states: UInt64 = 1
+            for index in 0..<path.count {
+                let byte = path[index]
+                let advanced = (states & nextLiteral[Int(classes[Int(byte)])]) << 1
+                if byte == ASCII.slash {
+                    states = advanced | states & staysAnywhere | (advanced & mayBeSkipped) << 1
+                } else {
+                    states = advanced | states & staysInSegment
+                }
+                if states == 0 { return false }
+            }
+            return states >> UInt64(literalCount) & 1 == 1
+        }
+
+        private func acceptsInWords(_ path: Span<UInt8>) -> Bool {
             var states: States = .init(repeating: 0)
             states[0] = 1
             for index in 0..<path.count {

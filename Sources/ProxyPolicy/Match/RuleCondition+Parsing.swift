@@ -77,10 +77,11 @@ extension HostPattern.Fault {
     var explanation: String {
         switch self {
         case .empty: "a name is missing"
-        case .tooLong: "at most \(HostPattern.longest) characters"
+        case .tooLong: "at most \(Authority.hostLengthLimit) characters, and \(Authority.labelLengthLimit) between dots"
         case .moreThanHost: "give the host alone, without scheme, path or user"
         case .port: "the port has a key of its own, `port`"
-        case .starNotInFront: "a star stands for whole labels in front, as in *.example.com"
+        case .malformedAddress: "write an address as four decimal numbers or as IPv6 in brackets"
+        case .starNotInFront: "a star stands for whole labels in front of a name, as in *.example.com"
         case .emptyLabel: "a label between dots is empty"
         case .notInHosts(let scalar) where scalar.isASCII: "`\(SettingsText.quoted(String(scalar)))` does not stand in host names"
         case .notInHosts: "write names beyond ASCII in their xn-- form"

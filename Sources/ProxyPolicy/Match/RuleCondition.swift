@@ -24,7 +24,7 @@ package struct RuleCondition: Sendable {
 
     package init() {}
 
-    var namesHosts: Bool { !hosts.isEmpty && !hosts.contains { $0.kind == .any } }
+    var namesHosts: Bool { !hosts.isEmpty && !hosts.contains(.any) }
 
     /// - Parameter readings: the other readings of the path, looked at as well where the rule denies.
     func matches(_ request: RequestHead, readings: inout PathReadings, denies: Bool) -> Bool {

@@ -1,0 +1,182 @@
+import CCurl
+import EventLoop
+import Glibc
+import HTTPMessage
+
+/// libcurl's multi interface in the loop: names looked up off the loop, happy eyeballs, tunnels through proxies.
+///
+/// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
+/// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection will keep its handle.
+///
+/// Moves: `connect` adds a handle; sockets and timers drive it through `act`; each finished attempt is reported from
+/// `collectFinished`, outside of any libcurl callback. A timer callback never calls libcurl: zero means "at the batch's end".
+final class Connector {
+    private let loop: EventLoop
+    private let multi: UnsafeMutableRawPointer
+    private let addresses: AddressPolicy
+    private var timer: TimerID?
+    private var isKickPlanned = false
+    private var watched: [Int32: WatchedSocket] = [:]
+    private var handles = EasyHandles()
+    private var attempts: [UnsafeMutableRawPointer: ConnectAttempt] = [:]
+    var keptDescriptor: Int32 = -1
+
+    /// Once for the process, before any handle is made.
+    private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
+
+    init(loop: EventLoop, addresses: AddressPolicy) {
+        precondition(Self.isReady, "libcurl did not initialise")
+        guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
+        self.loop = loop
+        self.multi = multi
+        self.addresses = addresses
+        // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
+        check(larder_curl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, this))
+        check(larder_curl_multi_set_timer(multi, connectorSetsTimer))
+        check(larder_curl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, this))
+        timer = loop.makeTimer(ConnectorTimer(self))
+    }
+
+    var attemptCount: Int { attempts.count }
+
+    /// Begins to connect. `milliseconds` is libcurl's own limit; zero is its default of five minutes.
+    func connect(to target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+        let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
+        let attempt = ConnectAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
+        attempts[easy] = attempt
+        check(curl_multi_add_handle(multi, easy))
+        return attempt
+    }
+
+    /// Ends every attempt and frees what libcurl holds.
+    func close() {
+        for attempt in Array(attempts.values) { end(attempt) }
+        handles.removeAll()
+        _ = curl_multi_cleanup(multi)
+        for socket in watched.values { loop.deregister(socket.registration) }
+        watched = [:]
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+    }
+
+    func end(_ attempt: ConnectAttempt) {
+        guard attempts.removeValue(forKey: attempt.easy) != nil else { return }
+        attempt.observer = nil
+        check(curl_multi_remove_handle(multi, attempt.easy))
+        handles.put(attempt.easy)
+    }
+
+    private func check(_ code: CURLMcode) {
+        precondition(code == CURLM_OK, "libcurl's multi interface was misused")
+    }
+
+    // MARK: Driving
+
+    func act(_ descriptor: Int32, _ events: Int32) {
+        var running: Int32 = 0
+        _ = curl_multi_socket_action(multi, descriptor, events, &running)
+        collectFinished()
+    }
+
+    func kick() {
+        isKickPlanned = false
+        guard timer != nil else { return }
+        act(CURL_SOCKET_TIMEOUT, 0)
+    }
+
+    private func collectFinished() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            finish(easy, code: larder_curl_message_result(message))
+        }
+    }
+
+    private func finish(_ easy: UnsafeMutableRawPointer, code: CURLcode) {
+        guard let attempt = attempts.removeValue(forKey: easy), let observer = attempt.observer else { return }
+        attempt.observer = nil
+        var descriptor: curl_socket_t = -1
+        if code == CURLE_OK, larder_curl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 {
+            unwatch(descriptor)
+            keptDescriptor = descriptor
+        }
+        let error = code == CURLE_OK ? TransportError.connectionFailed(code: 0) : Self.error(code, of: attempt)
+        check(curl_multi_remove_handle(multi, easy))
+        keptDescriptor = -1
+        handles.put(easy)
+        if descriptor >= 0 {
+            observer.attempt(attempt, didConnect: descriptor, to: attempt.remoteAddress(of: descriptor))
+        } else {
+            observer.attempt(attempt, didFailWith: error)
+        }
+    }
+
+    private static func error(_ code: CURLcode, of attempt: ConnectAttempt) -> TransportError {
+        var number = 0
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            return .nameNotResolved
+        case CURLE_OPERATION_TIMEDOUT:
+            return .timedOut(attempt.hasAddress ? .connect : .nameLookUp)
+        case CURLE_COULDNT_CONNECT:
+            if let address = attempt.firstProhibited { return .destinationProhibited(address) }
+            if attempt.opened.isEmpty, attempt.socketError != 0 { return .outOfResources(code: attempt.socketError) }
+            _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
+            return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
+            // Only a tunnel through a proxy speaks before it is connected.
+            _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
+            return .tunnelRefused(status: number)
+        case CURLE_OUT_OF_MEMORY:
+            return .outOfResources(code: ENOMEM)
+        default:
+            return .connectionFailed(code: 0)
+        }
+    }
+
+    // MARK: What libcurl asks for
+
+    func watch(_ descriptor: Int32, _ what: Int32) {
+        if what == CURL_POLL_REMOVE {
+            unwatch(descriptor)
+            return
+        }
+        var interest = Interest()
+        if what & CURL_POLL_IN != 0 { interest.insert(.read) }
+        if what & CURL_POLL_OUT != 0 { interest.insert(.write) }
+        if let socket = watched[descriptor] {
+            loop.modify(socket.registration, interest)
+            return
+        }
+        let socket = WatchedSocket(self, descriptor)
+        // Where the kernel refuses to watch, the attempt ends by its time limit.
+        guard let registration = try? loop.register(descriptor, interest, handler: socket) else { return }
+        socket.registration = registration
+        watched[descriptor] = socket
+    }
+
+    private func unwatch(_ descriptor: Int32) {
+        guard let socket = watched.removeValue(forKey: descriptor) else { return }
+        loop.deregister(socket.registration)
+    }
+
+    func setTimer(milliseconds: Int) {
+        guard let timer else { return }
+        if milliseconds < 0 {
+            loop.cancelTimer(timer)
+        } else if milliseconds == 0 {
+            loop.cancelTimer(timer)
+            planKick()
+        } else {
+            loop.setTimer(timer, afterMilliseconds: milliseconds)
+        }
+    }
+
+    private func planKick() {
+        if isKickPlanned { return }
+        isKickPlanned = true
+        loop.atEndOfBatch(ConnectorKick(self))
+    }
+}

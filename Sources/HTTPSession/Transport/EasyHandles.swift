@@ -1,0 +1,102 @@
+import CCurl
+import HTTPMessage
+
+/// libcurl's easy handles, set up to connect and do nothing else, kept to be used again.
+struct EasyHandles {
+    private var spare: [UnsafeMutableRawPointer] = []
+    private static let spareLimit = 16
+
+    /// A handle for one attempt. The attempt keeps the lists that libcurl does not copy.
+    mutating func take(_ connector: Connector, for target: ConnectTarget, milliseconds: Int) -> (
+        easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>]
+    ) {
+        let easy = spare.popLast() ?? make(connector)
+        return (easy, prepare(easy, target: target, milliseconds: milliseconds))
+    }
+
+    /// Takes a handle back that is in no multi any more.
+    mutating func put(_ easy: UnsafeMutableRawPointer) {
+        setList(easy, CURLOPT_RESOLVE, nil)
+        setList(easy, CURLOPT_PROXYHEADER, nil)
+        setPointer(easy, CURLOPT_OPENSOCKETDATA, nil)
+        if spare.count < Self.spareLimit { spare.append(easy) } else { curl_easy_cleanup(easy) }
+    }
+
+    mutating func removeAll() {
+        for easy in spare { curl_easy_cleanup(easy) }
+        spare = []
+    }
+
+    private func make(_ connector: Connector) -> UnsafeMutableRawPointer {
+        guard let easy = curl_easy_init() else { preconditionFailure("out of memory") }
+        set(easy, CURLOPT_CONNECT_ONLY, 1)
+        set(easy, CURLOPT_NOSIGNAL, 1)
+        // Without it, ending an attempt would wait for a resolver that hangs.
+        set(easy, CURLOPT_QUICK_EXIT, 1)
+        // Nothing is read from the environment or from files (T47, T48).
+        set(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        set(easy, CURLOPT_FOLLOWLOCATION, 0)
+        set(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        set(easy, CURLOPT_HTTP09_ALLOWED, 0)
+        set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        check(larder_curl_set_opensocket(easy, connectorOpensSocket))
+        check(larder_curl_set_closesocket(easy, connectorClosesSocket))
+        setPointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(connector).toOpaque())
+        return easy
+    }
+
+    private func prepare(
+        _ easy: UnsafeMutableRawPointer, target: ConnectTarget, milliseconds: Int
+    ) -> [UnsafeMutablePointer<curl_slist>] {
+        let origin = Origin(scheme: .http, host: target.host, port: target.port)
+        set(easy, CURLOPT_URL, "http://\(origin.authority)/")
+        set(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        var lists: [UnsafeMutablePointer<curl_slist>] = []
+        var resolved: UnsafeMutablePointer<curl_slist>?
+        if !target.addresses.isEmpty {
+            let addresses = target.addresses.map { $0.family == .ipv6 ? "[\($0)]" : "\($0)" }
+            resolved = curl_slist_append(nil, "\(target.host):\(target.port):\(addresses.joined(separator: ","))")
+        }
+        setList(easy, CURLOPT_RESOLVE, resolved)
+        var proxyFields: UnsafeMutablePointer<curl_slist>?
+        if let proxy = target.tunnelProxy {
+            set(easy, CURLOPT_PROXY, "http://\(proxy.origin.authority)")
+            set(easy, CURLOPT_NOPROXY, "")
+            set(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+            proxyFields = curl_slist_append(nil, "Proxy-Connection:")
+            if let authorization = proxy.authorization {
+                proxyFields = curl_slist_append(
+                    proxyFields, "Proxy-Authorization: \(String(decoding: authorization, as: UTF8.self))")
+            }
+        } else {
+            set(easy, CURLOPT_PROXY, "")
+            set(easy, CURLOPT_NOPROXY, "*")
+            set(easy, CURLOPT_HTTPPROXYTUNNEL, 0)
+        }
+        setList(easy, CURLOPT_PROXYHEADER, proxyFields)
+        if let resolved { lists.append(resolved) }
+        if let proxyFields { lists.append(proxyFields) }
+        return lists
+    }
+
+    private func set(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: Int) {
+        check(larder_curl_set_long(easy, option, value))
+    }
+
+    private func set(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: String) {
+        check(larder_curl_set_text(easy, option, value))
+    }
+
+    private func setList(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ list: UnsafeMutablePointer<curl_slist>?) {
+        check(larder_curl_set_list(easy, option, list))
+    }
+
+    private func setPointer(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ pointer: UnsafeMutableRawPointer?) {
+        check(larder_curl_set_pointer(easy, option, pointer))
+    }
+
+    private func check(_ code: CURLcode) {
+        precondition(code == CURLE_OK, "libcurl refused an option")
+    }
+}

@@ -1,0 +1,83 @@
+import EventLoop
+import Synchronization
+
+/// The access log: a line for each request, written by a thread of its own.
+///
+/// Loops note requests in buffers (`makeBuffer`), the writer collects them ten times a second, or sooner when one fills,
+/// formats and writes them. A disk or pipe that is too slow costs lines, which are counted, and never a loop's time.
+package final class AccessLog: Sendable {
+    package enum Format: String, Sendable, CaseIterable { case ndjson, squid, combined }
+
+    package struct Configuration: Sendable {
+        /// A file, or `-` for standard output.
+        package var path: String
+        package var format: Format
+        package var includesQuery: Bool
+
+        package init(path: String = "-", format: Format = .ndjson, includesQuery: Bool = false) {
+            self.path = path
+            self.format = format
+            self.includesQuery = includesQuery
+        }
+    }
+
+    private let bell: AccessLogBell
+    private let includesQuery: Bool
+    private let thread: LoopThread?
+    private let shelf: AccessLogShelf
+
+    /// No log: noting a request does nothing.
+    package static func off() throws(SystemError) -> AccessLog {
+        AccessLog(bell: try AccessLogBell(), thread: nil, shelf: AccessLogShelf(), includesQuery: false)
+    }
+
+    /// Opens the file and starts the writer's thread.
+    /// - Parameter warn: told at most once a minute about lines that were dropped, and of a file that cannot be opened again.
+    package convenience init(
+        _ configuration: Configuration, warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SystemError) {
+        let bell = try AccessLogBell()
+        let shelf = AccessLogShelf()
+        let descriptor = try AccessLogFile.open(configuration.path)
+        let thread = try LoopThread(name: "access-log") { loop in
+            let file = AccessLogFile(path: configuration.path, descriptor: descriptor)
+            AccessLogWriter.start(on: loop, bell: bell, shelf: shelf, file: file, format: configuration.format, warn: warn)
+        }
+        self.init(bell: bell, thread: thread, shelf: shelf, includesQuery: configuration.includesQuery)
+    }
+
+    private init(bell: AccessLogBell, thread: LoopThread?, shelf: AccessLogShelf, includesQuery: Bool) {
+        self.bell = bell
+        self.thread = thread
+        self.shelf = shelf
+        self.includesQuery = includesQuery
+    }
+
+    /// A buffer for one loop (or one thread): make it once, and keep it.
+    package func makeBuffer() -> AccessLogBuffer {
+        let buffer = AccessLogBuffer(bell: bell, isOff: thread == nil, includesQuery: includesQuery)
+        if thread != nil { shelf.add(buffer) }
+        return buffer
+    }
+
+    /// How many requests were not logged, because a buffer was full or the file took nothing.
+    package var droppedCount: UInt64 { bell.droppedCount }
+
+    /// Opens the file again under its name, after it was moved away. What was noted before may go to either.
+    package func reopen() { bell.wish(.reopen) }
+
+    /// Writes all that was noted, ends the writer, and waits for it. Call it once, after the loops have ended.
+    package func close() {
+        bell.wish(.close)
+        thread?.join()
+    }
+}
+
+/// The buffers that the writer goes through.
+final class AccessLogShelf: Sendable {
+    private let buffers = Mutex<[AccessLogBuffer]>([])
+
+    func add(_ buffer: AccessLogBuffer) { buffers.withLock { $0.append(buffer) } }
+
+    var all: [AccessLogBuffer] { buffers.withLock { $0 } }
+}

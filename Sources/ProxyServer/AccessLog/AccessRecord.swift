@@ -1,0 +1,60 @@
+import HTTPMessage
+
+/// The facts about one request for the access log. Trivial: noting one copies it and touches no heap; its texts (URL, method, …)
+/// go beside it as spans, see `AccessTexts`.
+package struct AccessRecord: Sendable {
+    /// How the request was answered in the end.
+    package enum Outcome: UInt8, Sendable, CaseIterable {
+        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed
+    }
+
+    package var id: UInt64 = 0
+    package var receivedAt = Timestamp(milliseconds: 0)
+    /// From the request's first byte to the response's last.
+    package var durationMicroseconds: UInt64 = 0
+    package var client = IPAddress(ipv4: 0)
+    package var clientPort: UInt16 = 0
+    package var version: HTTPVersion = .http11
+    /// What the client was sent; 0 where it left before.
+    package var status: UInt16 = 0
+    /// All that was sent to the client, head and body.
+    package var bytesSent: UInt64 = 0
+    /// The request's body.
+    package var bytesReceived: UInt64 = 0
+
+    package var outcome: Outcome = .none
+    /// A hit that was answered from memory, without the disk.
+    package var isFromMemory = false
+    /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty where none was looked for.
+    package var reuse: StaticString = ""
+    /// Whether the response was kept, and why not: `stored`, or the reason. Empty where that was not asked.
+    package var storage: StaticString = ""
+    /// What went wrong, in the words of `Fault`. Empty where nothing did.
+    package var error: StaticString = ""
+
+    /// Where the request went; `nil` where it went nowhere.
+    package var upstream: IPAddress?
+    package var upstreamPort: UInt16 = 0
+    package var upstreamStatus: UInt16 = 0
+    package var reusedConnection = false
+    package var connectMicroseconds: UInt64 = 0
+    /// From the request sent to the response's first byte.
+    package var firstByteMicroseconds: UInt64 = 0
+
+    package init() {}
+}
+
+/// A text of a record. Long ones are cut: a log line is bounded however long a URL is.
+enum AccessText: Int, CaseIterable {
+    case method, url, referrer, userAgent, contentType, rule
+
+    var lengthLimit: Int {
+        switch self {
+        case .method: 64
+        case .url: 8192
+        case .referrer: 2048
+        case .userAgent: 512
+        case .contentType, .rule: 128
+        }
+    }
+}

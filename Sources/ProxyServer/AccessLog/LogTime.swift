@@ -1,0 +1,82 @@
+import HTTPMessage
+
+/// A moment as year, month, day and time of day in UTC, for log lines.
+struct LogTime {
+    let year: UInt64
+    let month: UInt64
+    let day: UInt64
+    let hour: UInt64
+    let minute: UInt64
+    let second: UInt64
+    let millisecond: UInt64
+
+    /// Moments before 1970 are taken as its beginning.
+    init(_ time: Timestamp) {
+        let milliseconds = UInt64(max(0, time.milliseconds))
+        let seconds = milliseconds / 1000
+        millisecond = milliseconds % 1000
+        hour = seconds / 3600 % 24
+        minute = seconds / 60 % 60
+        second = seconds % 60
+        // Days since 0000-03-01, in eras of 400 years, so that the leap day is the last of its year.
+        let days = seconds / 86_400 + 719_468
+        let dayOfEra = days % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = days / 146_097 * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+    }
+
+    /// `2026-11-21T09:08:07.006Z`
+    func writeRFC3339(into output: inout [UInt8]) {
+        output.append(decimal: year, width: 4)
+        output.append(UInt8(ascii: "-"))
+        output.append(decimal: month, width: 2)
+        output.append(UInt8(ascii: "-"))
+        output.append(decimal: day, width: 2)
+        output.append(UInt8(ascii: "T"))
+        writeTimeOfDay(into: &output)
+        output.append(UInt8(ascii: "."))
+        output.append(decimal: millisecond, width: 3)
+        output.append(UInt8(ascii: "Z"))
+    }
+
+    /// `21/Nov/2026:09:08:07 +0000`
+    func writeCommon(into output: inout [UInt8]) {
+        output.append(decimal: day, width: 2)
+        output.append(ASCII.slash)
+        output.append(Self.monthName(month))
+        output.append(ASCII.slash)
+        output.append(decimal: year, width: 4)
+        output.append(ASCII.colon)
+        writeTimeOfDay(into: &output)
+        output.append(" +0000")
+    }
+
+    private func writeTimeOfDay(into output: inout [UInt8]) {
+        output.append(decimal: hour, width: 2)
+        output.append(ASCII.colon)
+        output.append(decimal: minute, width: 2)
+        output.append(ASCII.colon)
+        output.append(decimal: second, width: 2)
+    }
+
+    private static func monthName(_ month: UInt64) -> StaticString {
+        switch month {
+        case 1: "Jan"
+        case 2: "Feb"
+        case 3: "Mar"
+        case 4: "Apr"
+        case 5: "May"
+        case 6: "Jun"
+        case 7: "Jul"
+        case 8: "Aug"
+        case 9: "Sep"
+        case 10: "Oct"
+        case 11: "Nov"
+        default: "Dec"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import HTTPMessage
+
+@Suite("Searches over sixteen octets at a time")
+struct OctetBlockTests {
+    @Test("Each octet is a control or none, wherever it stands", arguments: 0...255)
+    func findsControls(octet: Int) {
+        let isControl = octet < 0x20 || octet == 0x7F
+        for place in 0..<40 {
+            var bytes = [UInt8](repeating: 0x80, count: 40)
+            bytes[place] = UInt8(octet)
+            let found = bytes.span.firstControl(from: 0)
+            #expect(found == (isControl ? place : 40))
+        }
+    }
+
+    @Test("The first of several is found, from the start that is given", arguments: 0..<40)
+    func findsFirst(start: Int) {
+        let bytes = Array(repeating: Array("abcdefgh:0\r\n".utf8), count: 4).joined()
+        let all = Array(bytes)
+        #expect(all.span.firstControl(from: start) == all[start...].firstIndex { $0 < 0x20 })
+        let colon = all[start..<40].firstIndex(of: 0x3A) ?? 40
+        #expect(all.span.firstColon(in: start..<40) == colon)
+    }
+}

@@ -1,0 +1,22 @@
+/// Numbers that look like chance and are the same for the same seed (SplitMix64).
+struct Chance: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func isLucky(oneIn odds: Int) -> Bool { Int.random(in: 0..<odds, using: &self) == 0 }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &self)] }
+
+    mutating func cuts(of count: Int) -> [Int] {
+        (0..<Int.random(in: 0...5, using: &self)).map { _ in Int.random(in: 0...count, using: &self) }.sorted() + [count]
+    }
+}

@@ -1,0 +1,1 @@
+PolicyBench.run(arguments: Array(CommandLine.arguments.dropFirst()))

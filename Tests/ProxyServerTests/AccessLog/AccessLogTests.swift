@@ -1,0 +1,149 @@
+import Foundation
+import HTTPMessage
+import Synchronization
+import Testing
+
+@testable import ProxyServer
+
+@Suite("The access log")
+struct AccessLogTests {
+    private func temporaryFile() -> String {
+        FileManager.default.temporaryDirectory.appending(path: "larder-access-\(UUID().uuidString).log").path
+    }
+
+    private func note(_ url: String, in buffer: AccessLogBuffer) {
+        let (method, url) = (Array("GET".utf8), Array(url.utf8))
+        buffer.append(AccessRecord(), method: method.span, url: url.span)
+    }
+
+    private func lines(_ path: String) throws -> [Substring] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+    }
+
+    @Test("Every request noted by every loop is a line, in its loop's order", arguments: [1, 4])
+    func writesAll(loops: Int) async throws {
+        let path = temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
+        let log = try AccessLog(AccessLog.Configuration(path: path, format: .squid))
+        await withTaskGroup { group in
+            for loop in 0..<loops {
+                let buffer = log.makeBuffer()
+                group.addTask {
+                    for number in 0..<1000 { note("http://\(loop).test/\(number)", in: buffer) }
+                }
+            }
+        }
+        log.close()
+        let urls = try lines(path).map { $0.split(separator: " ")[6] }
+        #expect(urls.count == loops * 1000)
+        #expect(log.droppedCount == 0)
+        for loop in 0..<loops {
+            let own = urls.filter { $0.hasPrefix("http://\(loop).test/") }
+            #expect(own == (0..<1000).map { "http://\(loop).test/\($0)" })
+        }
+    }
+
+    @Test("The query is left out, of the referrer too, unless it is asked for", arguments: [false, true])
+    func leavesOutQueries(includesQuery: Bool) throws {
+        let path = temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
+        let log = try AccessLog(AccessLog.Configuration(path: path, format: .combined, includesQuery: includesQuery))
+        let url = Array("http://a.test/x?token=1".utf8)
+        log.makeBuffer().append(AccessRecord(), method: url.span, url: url.span, referrer: url.span)
+        log.close()
+        let line = try #require(lines(path).first)
+        #expect(line.contains("http://a.test/x?token=1\" ") == includesQuery)
+        #expect(line.contains("GET") == false)
+    }
+
+    @Test("A buffer that is full drops and counts, and never waits")
+    func dropsAndCounts() throws {
+        let bell = try AccessLogBell()
+        let buffer = AccessLogBuffer(bell: bell, isOff: false, includesQuery: true)
+        for number in 0..<AccessBatch.itemLimit + 10 { note("\(number)", in: buffer) }
+        #expect(bell.droppedCount == 10)
+        var batch = AccessBatch()
+        buffer.take(&batch)
+        #expect(batch.items.count == AccessBatch.itemLimit)
+        note("again", in: buffer)
+        #expect(bell.droppedCount == 10)
+    }
+
+    @Test("Long texts fill a buffer too")
+    func boundsTexts() throws {
+        let bell = try AccessLogBell()
+        let buffer = AccessLogBuffer(bell: bell, isOff: false, includesQuery: true)
+        let url = String(repeating: "x", count: 8192)
+        for _ in 0..<1000 { note(url, in: buffer) }
+        var batch = AccessBatch()
+        buffer.take(&batch)
+        #expect(batch.texts.count <= AccessBatch.textLimit + 9000)
+        #expect(Int(bell.droppedCount) + batch.items.count == 1000)
+    }
+
+    @Test("Noting a request, once warm, leaves the buffer's storage where it is")
+    func keepsItsStorage() throws {
+        let buffer = AccessLogBuffer(bell: try AccessLogBell(), isOff: false, includesQuery: true)
+        var spare = AccessBatch()
+        spare.reserve()
+        func address(_ batch: AccessBatch) -> Int { batch.items.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) } }
+        let first = address(spare)
+        for _ in 0..<4 {
+            for number in 0..<AccessBatch.itemLimit { note("http://a.test/\(number)", in: buffer) }
+            buffer.take(&spare)
+            spare.removeAll()
+        }
+        #expect(address(spare) == first)
+    }
+
+    @Test("After the file was moved away, reopening starts a new one under the old name")
+    func reopens() throws {
+        let path = temporaryFile()
+        defer {
+            // The test is over.
+            try? FileManager.default.removeItem(atPath: path)
+            try? FileManager.default.removeItem(atPath: path + ".1")
+        }
+        let log = try AccessLog(AccessLog.Configuration(path: path, format: .squid))
+        let buffer = log.makeBuffer()
+        note("http://a.test/before", in: buffer)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+        log.reopen()
+        while !FileManager.default.fileExists(atPath: path) { usleep(1000) }
+        note("http://a.test/after", in: buffer)
+        log.close()
+        #expect(try lines(path + ".1").map { $0.contains("before") } == [true])
+        #expect(try lines(path).map { $0.contains("after") } == [true])
+    }
+
+    @Test("The file is for its owner alone; one that cannot be opened is an error of the start")
+    func opensTheFile() throws {
+        let path = temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
+        try AccessLog(AccessLog.Configuration(path: path)).close()
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode.map { $0 & 0o077 } == 0)
+        #expect(throws: (any Error).self) { try AccessLog(AccessLog.Configuration(path: "/nonexistent/access.log")) }
+    }
+
+    @Test(
+        "A full disk costs lines, which are counted and said once",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func survivesAFullDisk() throws {
+        let said = Mutex<[String]>([])
+        let log = try AccessLog(AccessLog.Configuration(path: "/dev/full")) { message in said.withLock { $0.append(message) } }
+        let buffer = log.makeBuffer()
+        for _ in 0..<10 { note("http://a.test/", in: buffer) }
+        log.close()
+        #expect(log.droppedCount == 10)
+        #expect(said.withLock { $0 } == ["10 requests were not logged: the access log takes lines too slowly"])
+    }
+
+    @Test("With the log off, nothing happens")
+    func isOff() throws {
+        let log = try AccessLog.off()
+        note("http://a.test/", in: log.makeBuffer())
+        log.close()
+        #expect(log.droppedCount == 0)
+    }
+}

@@ -1,0 +1,21 @@
+import CLinux
+import Glibc
+
+/// Holds threads back until it is opened. A wait ends after ten seconds in any case.
+package final class Gate: Sendable {
+    private let descriptor = eventfd(0, larder_efd_cloexec)
+
+    package init() { precondition(descriptor >= 0, "no eventfd") }
+
+    deinit { close(descriptor) }
+
+    package func open() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, 8)
+    }
+
+    package func wait() {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, 10_000)
+    }
+}
