@@ -65,8 +65,8 @@ let package = Package(
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyServer", "CLinux",
-                "Yams",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

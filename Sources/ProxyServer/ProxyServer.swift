@@ -1,1 +1,101 @@
+import CLinux
+import EventLoop
 import HTTPMessage
+import HTTPSession
+import ProxyCore
+import ProxyPolicy
+import ResponseStore
+import Synchronization
+
+/// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
+package final class ProxyServer: Sendable {
+    private let shared: ServerShared
+    private let threads: [LoopThread]
+    package let addresses: [PeerAddress]
+    private let hasStopped = Atomic<Bool>(false)
+
+    /// Starts serving on sockets that listen already.
+    /// - Parameter loops: How many threads serve; at least one.
+    package init(
+        _ settings: ServerSettings, rules: PolicyRuleSet, store: ResponseStore, sockets: [ListeningSocket], loops: Int,
+        budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SystemError) {
+        addresses = sockets.map(\.address)
+        let current = ServerShared.Current(
+            settings: settings, context: Self.context(settings, rules: rules, addresses: addresses))
+        let shared = ServerShared(
+            store: store, checks: try CheckPool(), budgets: budgets, loops: loops, accessLog: accessLog,
+            instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
+        self.shared = shared
+        // The first loop accepts, so it starts last and knows the others.
+        var threads: [LoopThread] = []
+        for index in stride(from: loops - 1, through: 0, by: -1) {
+            let others = threads.map(\.handle)
+            threads.insert(
+                try LoopThread(name: "loop-\(index)") { loop in
+                    LoopWorker.start(
+                        on: loop, index: index, shared: shared, sockets: index == 0 ? sockets : [],
+                        handles: [loop.handle] + others)
+                }, at: 0)
+        }
+        self.threads = threads
+    }
+
+    /// Puts new settings in force for every request that arrives from now on.
+    package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
+        let current = ServerShared.Current(
+            settings: settings, context: Self.context(settings, rules: rules, addresses: addresses))
+        shared.replace(current)
+        for thread in threads {
+            thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
+        }
+    }
+
+    /// Takes no new connection, lets the exchanges under way end, and calls `completion` on some thread when all have.
+    package func drain(_ completion: @escaping @Sendable () -> Void) {
+        let left = LoopCountdown(threads.count, completion)
+        for thread in threads {
+            thread.handle.post { loop in
+                guard let worker = loop.owner as? LoopWorker else { return left.reachedEnd() }
+                worker.drain { left.reachedEnd() }
+            }
+        }
+    }
+
+    /// Ends every connection and the loops, and waits for their threads.
+    package func stop() {
+        guard hasStopped.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
+        for thread in threads {
+            thread.handle.post { loop in
+                (loop.owner as? LoopWorker)?.closeAll()
+                loop.owner = nil
+                loop.stop()
+            }
+        }
+        for thread in threads { thread.join() }
+        shared.checks.stop()
+    }
+
+    package var connectionCount: Int { shared.counts.total }
+
+    private static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
+        ExchangeContext(
+            rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
+            setCookie: settings.setCookie, ownAddresses: addresses.map(OwnNames.of), pseudonym: Array(settings.pseudonym.utf8))
+    }
+}
+
+/// Calls its completion when every loop has reached the end.
+private final class LoopCountdown: Sendable {
+    private let left: Atomic<Int>
+    private let completion: @Sendable () -> Void
+
+    init(_ count: Int, _ completion: @escaping @Sendable () -> Void) {
+        left = Atomic(count)
+        self.completion = completion
+    }
+
+    func reachedEnd() {
+        if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { completion() }
+    }
+}

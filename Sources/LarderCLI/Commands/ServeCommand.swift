@@ -45,8 +45,19 @@ struct ServeCommand: ParsableCommand {
 
     /// Starts the server and waits for signals.
     private func serve(_ plan: ServingPlan, _ loaded: LoadedSettings) throws {
-        // Here the server opens its listeners and says their addresses; until then there is nothing to serve with.
-        Terminal.talk("larder: this build has no server yet\n")
-        throw ExitCode.failure
+        let server = try RunningServer(plan, loaded)
+        if let portFile {
+            do {
+                try PortFile.write(server.addresses.map(\.port), to: portFile)
+            } catch {
+                Terminal.talk("larder: cannot write \(printable(portFile)): \(error.localizedDescription)\n")
+                throw ExitCode.failure
+            }
+        }
+        if !quiet {
+            let message = StartMessage(addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file)
+            Terminal.talk(message.text(style: Terminal.Style()))
+        }
+        SignalThread.run { server.handle($0) }
     }
 }

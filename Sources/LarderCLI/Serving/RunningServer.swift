@@ -1,0 +1,115 @@
+import ArgumentParser
+import EventLoop
+import Foundation
+import HTTPMessage
+import ProxyServer
+import ResponseStore
+
+/// The server of `serve`, from its start to its end, and what signals do to it.
+final class RunningServer: Sendable {
+    private let server: ProxyServer
+    private let store: ResponseStore
+    private let accessLog: AccessLog
+    private let sources: SettingsSources
+    private let pseudonym: String
+    private let drainLimit: Duration
+
+    let addresses: [ListenAddress]
+
+    /// Opens listeners and store, and serves.
+    /// - Throws: exit code 1 or 2, after saying what is wrong.
+    init(_ plan: ServingPlan, _ loaded: LoadedSettings) throws(ExitCode) {
+        let settings = plan.settings
+        let sockets = try Self.listen(settings.listen)
+        do {
+            store = try ResponseStore(
+                ServerAssembly.store(settings, path: plan.storePath) { Self.say(StoreNotices.text($0)) })
+        } catch {
+            Self.say("\(error)")
+            throw ExitCode.failure
+        }
+        // Two of us in a row are no loop: each signs Via with a name of its own.
+        pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
+        do {
+            accessLog = try ServerAssembly.accessLog(settings) { Self.say($0) }
+            var serverSettings = ServerAssembly.serverSettings(settings)
+            serverSettings.pseudonym = pseudonym
+            server = try ProxyServer(
+                serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
+                budgets: ServerAssembly.budgets(settings), accessLog: accessLog
+            ) { Self.say($0) }
+        } catch {
+            Self.say("cannot start: \(error)")
+            throw ExitCode.failure
+        }
+        addresses = server.addresses.map { ListenAddress(address: $0.address, port: $0.port) }
+        sources = loaded.sources
+        drainLimit = settings.timeouts.drain
+    }
+
+    /// What a signal asks for.
+    func handle(_ event: SignalThread.Event) {
+        switch event {
+        case .drain: drain()
+        case .end: end()
+        case .reload: reload()
+        case .reopenLogs: accessLog.reopen()
+        }
+    }
+
+    /// Takes nothing new, lets what is under way end within the limit, then ends.
+    private func drain() {
+        server.drain { self.end() }
+        let limit = drainLimit
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: Double(limit.components.seconds))
+            Self.say("connections were still open after \(limit); closing them")
+            self.end()
+        }
+    }
+
+    private func end() -> Never {
+        server.stop()
+        store.shutdown()
+        accessLog.close()
+        Foundation.exit(0)
+    }
+
+    /// Reads the settings again; where they are bad, those in force stay.
+    private func reload() {
+        let loaded = sources.load()
+        switch loaded.outcome {
+        case .problems(let problems):
+            for problem in problems { Terminal.talk("\(problem)\n") }
+            Self.say("the settings were not read again: those in force stay")
+        case .settings(let settings):
+            var serverSettings = ServerAssembly.serverSettings(settings)
+            serverSettings.pseudonym = pseudonym
+            server.reload(serverSettings, rules: settings.rules.compiled)
+            Self.say("the settings were read again")
+        }
+    }
+
+    private static func say(_ text: String) { Terminal.talk("larder: \(printable(text, limit: 4096))\n") }
+
+    /// IPv6 of the defaults is left out where the machine has none; what was asked for by name must work.
+    private static func listen(_ addresses: [ListenAddress]) throws(ExitCode) -> [ListeningSocket] {
+        var sockets: [ListeningSocket] = []
+        for address in addresses {
+            do throws(SystemError) {
+                sockets.append(try ListeningSocket(host: "\(address.address)", port: address.port))
+            } catch {
+                let reason = String(cString: strerror(error.code))
+                let isMissingIPv6 = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT
+                if isMissingIPv6, addresses == ListenAddress.defaults, address.address.family == .ipv6 {
+                    say("no IPv6 here: not listening on \(address)")
+                    continue
+                }
+                say("cannot listen on \(address): \(reason)")
+                for socket in sockets { socket.close() }
+                throw ExitCode.failure
+            }
+        }
+        return sockets
+    }
+}

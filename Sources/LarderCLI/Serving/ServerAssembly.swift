@@ -1,0 +1,100 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+import ProxyServer
+import ResponseStore
+
+/// The settings in the words of the rooms that they concern.
+enum ServerAssembly {
+    static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
+        var result = ServerSettings()
+        result.parseLimits = parseLimits(settings.limits)
+        result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
+        result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
+        result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
+        result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
+        result.transport = transport(settings)
+        result.allowedClients = settings.clients.allow
+        switch settings.tunnel.ports {
+        case .any: result.tunnelPorts = .any
+        case .only(let ports): result.tunnelPorts = .listed(ports)
+        }
+        result.hostMismatch = settings.hostMismatch == .deny ? .deny : .ignore
+        result.setCookie = settings.cache.setCookie == .never ? .never : .explicit
+        return result
+    }
+
+    static func budgets(_ settings: LarderSettings) -> UpstreamBudgets {
+        UpstreamBudgets(
+            connections: settings.upstream.connections, connectionsPerOrigin: settings.upstream.connectionsPerOrigin,
+            queueLength: settings.upstream.queueLength)
+    }
+
+    static func store(
+        _ settings: LarderSettings, path: String, report: @escaping @Sendable (StoreNotice) -> Void
+    ) -> StoreConfiguration {
+        var result = StoreConfiguration(path: path)
+        result.memory = marks(settings.store.memory.marks)
+        result.disk = marks(settings.store.disk)
+        result.memoryBodyLimit = Int(clamping: settings.store.memory.bodyLengthLimit)
+        result.report = report
+        return result
+    }
+
+    static func accessLog(
+        _ settings: LarderSettings, warn: @escaping @Sendable (String) -> Void
+    ) throws -> AccessLog {
+        let log = settings.log.access
+        let format: AccessLog.Format
+        switch log.format {
+        case .off: return try .off()
+        case .ndjson: format = .ndjson
+        case .squid: format = .squid
+        case .combined: format = .combined
+        }
+        return try AccessLog(.init(path: log.path, format: format, includesQuery: log.includesQuery), warn: warn)
+    }
+
+    private static func parseLimits(_ limits: LarderSettings.Limits) -> ParseLimits {
+        var result = ParseLimits()
+        result.requestLineLength = Int(clamping: limits.requestLineLength)
+        result.headLength = Int(clamping: limits.headLength)
+        result.fieldCount = limits.fieldCount
+        result.chunkLineLength = Int(clamping: limits.chunkLineLength)
+        result.trailerSectionLength = Int(clamping: limits.trailersLength)
+        return result
+    }
+
+    private static func transport(_ settings: LarderSettings) -> TransportConfiguration {
+        var result = TransportConfiguration()
+        result.timeouts.connect = milliseconds(settings.timeouts.connect)
+        result.timeouts.firstByte = milliseconds(settings.timeouts.firstByte)
+        result.timeouts.idle = milliseconds(settings.timeouts.idle)
+        result.timeouts.total = settings.timeouts.total.map(milliseconds) ?? 0
+        result.timeouts.queue = milliseconds(settings.upstream.queueWait)
+        result.limits = parseLimits(settings.limits)
+        result.resolve = settings.resolve.mapValues { [$0] }
+        result.addresses = AddressPolicy(denied: settings.egress.deny)
+        result.proxy = settings.upstream.proxy.flatMap(upstreamProxy)
+        return result
+    }
+
+    private static func upstreamProxy(_ text: String) -> UpstreamProxy? {
+        guard let address = UpstreamProxyAddress(text) else { return nil }
+        guard let credentials = address.credentials else { return UpstreamProxy(host: address.host, port: address.port) }
+        let parts = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        return UpstreamProxy(
+            host: address.host, port: address.port, user: parts[0], password: parts.count > 1 ? parts[1] : "")
+    }
+
+    private static func marks(_ marks: LarderSettings.Marks) -> StoreConfiguration.Marks {
+        StoreConfiguration.Marks(high: Int(clamping: marks.high), low: Int(clamping: marks.low))
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,337 @@
+import CLinux
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+
+/// One client's connection: reads requests one after the other, hands each to a driver, and writes what the driver makes.
+///
+/// Phases and the moves between them:
+///
+///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
+///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
+///
+/// Confined to its loop. While it is idle it holds no buffer: bytes are read into the loop's own buffer, and only what cannot
+/// be used at once is kept here.
+final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
+    enum Phase: UInt8 { case idle, readingHead, exchanging, lingering, handedOver, closed }
+
+    unowned let worker: LoopWorker
+    let descriptor: Int32
+    let peer: PeerAddress
+    private(set) var phase: Phase = .idle
+    private var registration: Registration?
+    private var timer: TimerID?
+    private var isInputPaused = false
+    private var parser: RequestParser
+    /// Bytes received and not yet used: the rest of a head, of a body, or pipelined requests.
+    private(set) var input: [UInt8] = []
+    var output = OutputQueue()
+    private var driver: ExchangeDriver?
+    private var isProcessing = false
+    private var peerHasEnded = false
+    private var closesWhenDrained = false
+    private var isFlushPlanned = false
+
+    init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
+        self.worker = worker
+        self.descriptor = descriptor
+        self.peer = peer
+        parser = RequestParser(limits: worker.settings.parseLimits)
+        registration = try worker.loop.register(descriptor, .read, handler: self)
+        timer = worker.loop.makeTimer(self)
+        setDeadline(worker.settings.timeouts.clientHead)
+    }
+
+    private func setDeadline(_ milliseconds: Int) {
+        if let timer { worker.loop.setTimer(timer, afterMilliseconds: milliseconds) }
+    }
+
+    /// No request is under way, so a drain may close it.
+    var isIdle: Bool { phase == .idle || (phase == .readingHead && input.isEmpty) }
+
+    // MARK: Events
+
+    func ready(_ events: ReadyEvents) {
+        if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) { return clientGone() }
+        if events.contains(.writable) { flush() }
+        if events.contains(.readable) {
+            switch phase {
+            case .idle, .readingHead: readRequest()
+            case .exchanging: readBody()
+            case .lingering: discardInput()
+            case .handedOver, .closed: break
+            }
+        }
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        switch phase {
+        case .idle, .lingering: close()
+        case .readingHead:
+            takeDriver().reject(.requestTimeout)
+            flush()
+        case .exchanging:
+            if output.isEmpty, driver?.isReadingRequestBody == true {
+                driver?.requestBodyStalled()
+                flush()
+            } else if !output.isEmpty {
+                clientGone()
+            }
+        case .handedOver, .closed: break
+        }
+    }
+
+    // MARK: Reading
+
+    private func readRequest() {
+        let buffer = worker.readBuffer
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        if count == 0 { return clientGone() }
+        if count < 0 {
+            if errno != EAGAIN && errno != EINTR { clientGone() }
+            return
+        }
+        if input.isEmpty {
+            let bytes = UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
+            let used = process(bytes.bytes)
+            if used < count, phase != .closed { input.append(contentsOf: bytes[used...]) }
+        } else {
+            input.append(contentsOf: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+            processInput()
+        }
+        feedBody()
+        if !output.isEmpty { flush() } else { settle() }
+    }
+
+    /// Content that came together with its head.
+    private func feedBody() {
+        if phase == .exchanging, !input.isEmpty, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
+    }
+
+    /// Serves what has been gathered; called again when an exchange has ended and more is there.
+    private func processInput() {
+        let held = input
+        let used = process(held.span.bytes)
+        if used > 0 { input.removeFirst(used) }
+    }
+
+    /// Reads request after request from `bytes` for as long as each is answered at once.
+    /// - Returns: how many bytes were used.
+    private func process(_ bytes: RawSpan) -> Int {
+        isProcessing = true
+        defer { isProcessing = false }
+        var used = 0
+        while used < bytes.byteCount, phase == .idle || phase == .readingHead, !output.hasTail, !closesWhenDrained {
+            let driver = takeDriver()
+            let rest = bytes.extracting(used..<bytes.byteCount)
+            do throws(RequestParseError) {
+                guard let length = try parser.parse(rest, into: &driver.exchange.request) else { break }
+                used += length
+                parser.reset()
+                let framing = try BodyFraming.ofRequest(driver.exchange.request)
+                phase = .exchanging
+                driver.start(framing)
+            } catch {
+                used = bytes.byteCount
+                parser.reset()
+                phase = .exchanging
+                driver.reject(FaultMapping.fault(error))
+            }
+            if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
+        }
+        return used
+    }
+
+    private func takeDriver() -> ExchangeDriver {
+        if let driver { return driver }
+        let taken = worker.takeDriver(for: self)
+        driver = taken
+        phase = .readingHead
+        setDeadline(worker.settings.timeouts.clientHead)
+        return taken
+    }
+
+    /// Reads request content for the driver, from what is held first.
+    private func readBody() {
+        guard let driver, driver.wantsRequestBody else {
+            isInputPaused = true
+            return settle()
+        }
+        let buffer = worker.readBuffer
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        if count == 0 {
+            peerHasEnded = true
+            driver.requestBodyCut()
+            return settle()
+        }
+        if count < 0 {
+            if errno != EAGAIN && errno != EINTR { clientGone() }
+            return
+        }
+        input.append(contentsOf: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+        setDeadline(worker.settings.timeouts.clientBody)
+        driver.requestBodyArrived()
+        settle()
+    }
+
+    /// Lets the driver use what is held of the request's body; it says how much it took.
+    func withInput(_ body: (RawSpan) -> Int) {
+        let held = input
+        let used = body(held.span.bytes)
+        if used > 0 { input.removeFirst(used) }
+    }
+
+    private func discardInput() {
+        let buffer = worker.readBuffer
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { close() }
+    }
+
+    // MARK: Writing
+
+    /// Writes what waits, and lets the driver make more for as long as it is taken.
+    func flush() {
+        while phase != .closed, phase != .handedOver {
+            switch output.write(to: descriptor) {
+            case .failed: return clientGone()
+            case .blocked: return settle()
+            case .drained: break
+            }
+            guard let driver, driver.outputDrained() else { break }
+        }
+        if phase != .closed, phase != .handedOver { settle() }
+    }
+
+    /// Writes at the end of the batch what its events have put together.
+    func flushSoon() {
+        if isFlushPlanned || isProcessing { return }
+        isFlushPlanned = true
+        worker.loop.atEndOfBatch(self)
+    }
+
+    func batchEnded() {
+        isFlushPlanned = false
+        flush()
+    }
+
+    // MARK: Ends
+
+    /// The driver's exchange is over. The answer may still be on its way out.
+    func exchangeEnded(keepsConnection: Bool) {
+        driver = nil
+        if !keepsConnection { closesWhenDrained = true }
+        phase = .idle
+        if isProcessing { return }
+        if !input.isEmpty, !closesWhenDrained, !output.hasTail {
+            processInput()
+            feedBody()
+        }
+        flush()
+    }
+
+    /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
+    func abort() {
+        resetOnClose(descriptor)
+        close()
+    }
+
+    private func clientGone() {
+        let leaving = driver
+        driver = nil
+        close()
+        leaving?.clientGone()
+    }
+
+    func close() {
+        guard phase != .closed else { return }
+        let owned = phase != .handedOver
+        if phase == .readingHead || phase == .idle, let driver {
+            self.driver = nil
+            driver.abandon()
+        }
+        phase = .closed
+        if let timer { worker.loop.removeTimer(timer) }
+        timer = nil
+        if let registration, owned { worker.loop.deregister(registration) }
+        registration = nil
+        if owned { _ = Glibc.close(descriptor) }
+        worker.connectionClosed(self)
+    }
+
+    /// Gives the descriptor to a tunnel, with what was read too far.
+    func handOver() -> (descriptor: Int32, read: [UInt8]) {
+        let rest = input
+        if let registration { worker.loop.deregister(registration) }
+        registration = nil
+        phase = .handedOver
+        input = []
+        return (descriptor, rest)
+    }
+
+    /// Closes at once when idle, else after the answer under way.
+    func drain() {
+        if phase == .idle, output.isEmpty { return close() }
+        closesWhenDrained = true
+    }
+
+    /// Sets interest and deadline to what the connection now waits for.
+    private func settle() {
+        guard let registration, phase != .closed else { return }
+        let timeouts = worker.settings.timeouts
+        if !output.isEmpty {
+            worker.loop.modify(registration, .write)
+            return setDeadline(timeouts.clientIdle)
+        }
+        if closesWhenDrained, phase == .idle { return endGracefully() }
+        switch phase {
+        case .idle:
+            output.releaseStorage(above: worker.settings.proxyLimits.pipelinedOutput)
+            if !input.isEmpty { return continueWithInput() }
+            isInputPaused = false
+            worker.loop.modify(registration, .read)
+            setDeadline(timeouts.clientIdle)
+        case .readingHead:
+            worker.loop.modify(registration, .read)
+        case .exchanging:
+            let reads = driver?.wantsRequestBody == true && !peerHasEnded
+            // Interest in reading stays until bytes really come: most clients wait for their answer.
+            worker.loop.modify(registration, reads || !isInputPaused ? .read : [])
+            if reads {
+                isInputPaused = false
+                setDeadline(timeouts.clientBody)
+            } else if let timer {
+                worker.loop.cancelTimer(timer)
+            }
+        case .lingering: worker.loop.modify(registration, .read)
+        case .handedOver, .closed: break
+        }
+    }
+
+    private func continueWithInput() {
+        processInput()
+        feedBody()
+        if phase == .closed || phase == .handedOver { return }
+        if !output.isEmpty { return flush() }
+        if phase == .idle, input.isEmpty || closesWhenDrained { return settle() }
+        guard let registration else { return }
+        worker.loop.modify(registration, phase == .exchanging && driver?.wantsRequestBody != true ? [] : .read)
+    }
+
+    /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing
+    /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
+    private func endGracefully() {
+        guard let registration else { return }
+        if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
+        phase = .lingering
+        worker.loop.modify(registration, .read)
+        setDeadline(worker.settings.timeouts.lingering)
+    }
+}
+
+/// Makes the coming `close` send a reset instead of an orderly end.
+private func resetOnClose(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+}

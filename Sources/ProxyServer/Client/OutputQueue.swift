@@ -1,0 +1,103 @@
+import CLinux
+import Glibc
+import ResponseStore
+
+/// A body's bytes where they lie: kept alive until they have left.
+enum LyingBytes {
+    case none
+    case bytes([UInt8])
+    case chunk(BodyChunk)
+
+    func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        switch self {
+        case .none: body(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .bytes(let bytes): bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        case .chunk(let chunk): chunk.withBytes(range, body)
+        }
+    }
+}
+
+/// Bytes on their way to one client: a buffer of our own, and behind it perhaps a body that is written from where it lies.
+///
+/// Confined to its connection's loop. The buffer keeps its storage from request to request.
+struct OutputQueue {
+    enum Result { case drained, blocked, failed }
+
+    /// Heads, and bodies small enough to be copied behind them.
+    var buffer: [UInt8] = []
+    private var bufferOffset = 0
+    private var tail = LyingBytes.none
+    private var tailRange = 0..<0
+
+    var isEmpty: Bool { pendingCount == 0 }
+    var pendingCount: Int { buffer.count - bufferOffset + tailRange.count }
+    var hasTail: Bool { !tailRange.isEmpty }
+
+    /// Puts a body behind the buffer without copying it. There can be one at a time, and nothing is appended until it has left.
+    mutating func setTail(_ bytes: LyingBytes, _ range: Range<Int>) {
+        precondition(tailRange.isEmpty, "the body before has not left yet")
+        tail = bytes
+        tailRange = range
+    }
+
+    /// Writes what there is in as few calls as the kernel lets us.
+    mutating func write(to descriptor: Int32) -> Result {
+        while !isEmpty {
+            let written = tailRange.isEmpty ? sendBuffer(to: descriptor) : sendBoth(to: descriptor)
+            if written < 0 {
+                if errno == EINTR { continue }
+                return errno == EAGAIN ? .blocked : .failed
+            }
+            advance(by: written)
+        }
+        return .drained
+    }
+
+    /// Gives storage back that a single large answer has left behind.
+    mutating func releaseStorage(above limit: Int) {
+        if buffer.capacity > limit { buffer = [] }
+    }
+
+    private func sendBuffer(to descriptor: Int32) -> Int {
+        buffer.withUnsafeBytes { bytes in
+            send(descriptor, bytes.baseAddress! + bufferOffset, bytes.count - bufferOffset, Int32(larder_msg_nosignal))
+        }
+    }
+
+    private func sendBoth(to descriptor: Int32) -> Int {
+        buffer.withUnsafeBytes { first in
+            tail.withBytes(tailRange) { second in
+                var pieces: InlineArray<2, iovec> = .init(repeating: iovec())
+                var count = 0
+                if first.count > bufferOffset {
+                    pieces[0] = iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress! + bufferOffset),
+                        iov_len: first.count - bufferOffset)
+                    count = 1
+                }
+                pieces[count] = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+                count += 1
+                var span = pieces.mutableSpan
+                return span.withUnsafeMutableBufferPointer { list in
+                    var message = msghdr()
+                    message.msg_iov = list.baseAddress
+                    message.msg_iovlen = count
+                    return sendmsg(descriptor, &message, Int32(larder_msg_nosignal))
+                }
+            }
+        }
+    }
+
+    private mutating func advance(by count: Int) {
+        let fromBuffer = min(count, buffer.count - bufferOffset)
+        bufferOffset += fromBuffer
+        if bufferOffset == buffer.count {
+            buffer.removeAll(keepingCapacity: true)
+            bufferOffset = 0
+        }
+        let fromTail = count - fromBuffer
+        if fromTail > 0 { tailRange = tailRange.lowerBound + fromTail..<tailRange.upperBound }
+        if tailRange.isEmpty, fromTail > 0 { tail = .none }
+    }
+}

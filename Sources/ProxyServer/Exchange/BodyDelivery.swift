@@ -1,0 +1,40 @@
+import EventLoop
+import HTTPCaching
+import ResponseStore
+
+/// The body that a driver is sending to its client, wherever it comes from.
+struct BodyDelivery {
+    enum Source: UInt8 { case none, origin, memory, disk, filling }
+
+    var source: Source = .none
+    /// Chunk framing is wrapped around it (RFC 9112 §7.1).
+    var isChunked = false
+    /// The next octet to send and the one behind the last; `end` is the greatest number where the length is not known.
+    var offset: UInt64 = 0
+    var end: UInt64 = .max
+    var body: BodyReference?
+    /// Keeps the body from being evicted while it is sent.
+    var hold: BodyHold?
+    var reader: FillingReader?
+    var isWaiting = false
+    var read: Reply<BodyReadResult>?
+    /// A piece read from the disk ahead of its turn.
+    var readAhead: (bytes: [UInt8], range: Range<Int>)?
+    var sentCount: UInt64 = 0
+    var tunnelDescriptor: Int32?
+
+    mutating func reset() {
+        source = .none
+        isChunked = false
+        offset = 0
+        end = .max
+        body = nil
+        hold = nil
+        reader = nil
+        isWaiting = false
+        read = nil
+        readAhead = nil
+        sentCount = 0
+        tunnelDescriptor = nil
+    }
+}

@@ -1,0 +1,61 @@
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+import ResponseStore
+
+/// Bodies that a rule wants checked: gathered up to the rule's bound, checked off the loop, then sent or not.
+extension ExchangeDriver {
+    func gatherForCheck(_ bytes: Span<UInt8>) {
+        guard let plan = exchange.validation else { return }
+        fetch.gathered.append(bytes)
+        if UInt64(fetch.gathered.count) > plan.maximumBodyLength { check() }
+    }
+
+    /// Everything is there, or more than the bound: the check's answer comes back as an event.
+    func check() {
+        guard let plan = exchange.validation else { return }
+        fetch.mode = .checked
+        pauseUpstream()
+        let isWhole = fetch.hasEnded
+        guard isWhole else {
+            return handle(.bodyChecked(.tooLarge, length: UInt64(fetch.gathered.count), at: worker.now))
+        }
+        let epoch = epoch
+        let reply = worker.loop.reply { [self] (outcome: BodyCheckOutcome) in
+            guard self.epoch == epoch else { return }
+            handle(.bodyChecked(outcome, length: UInt64(fetch.gathered.count), at: worker.now))
+            connection?.flush()
+        }
+        worker.checks.run(on: fetch.gathered, reply: reply)
+    }
+
+    /// The checked body leaves for the client; what the origin still has to send follows it.
+    func sendChecked(store: Bool) {
+        guard let connection else { return }
+        sendRelayedHead()
+        let body = fetch.gathered
+        if fetch.hasEnded {
+            if store { keepChecked(body) }
+            let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<body.count
+            if exchange.request.method != .head { appendContent(body.span.extracting(range), to: connection) }
+            if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: Fields(), into: &connection.output.buffer) }
+            releaseJoined(.notShareable)
+            fetch.reset()
+            return handle(.deliveryEnded(isComplete: true, at: worker.now))
+        }
+        fetch.gathered = []
+        fetch.mode = .direct
+        delivery.source = .origin
+        releaseJoined(.notShareable)
+        appendContent(body.span, to: connection)
+        resumeUpstream()
+    }
+
+    private func keepChecked(_ body: [UInt8]) {
+        guard let stored = exchange.makeStoredResponse(body: .bytes(body)) else { return }
+        switch worker.store.put(stored) {
+        case .accepted(let kept): releaseJoined(.complete(kept))
+        case .busy: exchange.noteStoreBusy()
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+import ResponseStore
+
+/// The client's side: bodies leave as fast as the client takes them, from memory, from the disk, or from a filling.
+extension ExchangeDriver {
+    /// Up to this length a body is copied behind its head and leaves in the same write.
+    private static let copiedBodyLength = 16 * 1024
+
+    func sendStored() {
+        guard let connection, let selected = exchange.selected else { return }
+        exchange.writeStoredHead(at: worker.now, into: &connection.output.buffer)
+        guard exchange.delivery.length != .none else {
+            return handle(.deliveryEnded(isComplete: true, at: worker.now))
+        }
+        delivery.isChunked = exchange.delivery.isChunked
+        if let range = exchange.delivery.range {
+            delivery.offset = range.lowerBound
+            delivery.end = range.upperBound
+        } else if case .known(let length) = exchange.delivery.length {
+            delivery.end = length
+        }
+        if delivery.reader != nil {
+            delivery.source = .filling
+            return pump()
+        }
+        switch selected.body {
+        case .bytes(let bytes): sendBytes(bytes)
+        case .onDisk(let body):
+            delivery.source = .disk
+            delivery.body = body
+            delivery.hold = worker.store.hold(body)
+            pump()
+        }
+    }
+
+    private func sendBytes(_ bytes: [UInt8]) {
+        guard let connection else { return }
+        let lower = Int(delivery.offset)
+        let upper = min(bytes.count, Int(clamping: delivery.end))
+        delivery.sentCount += UInt64(upper - lower)
+        if upper - lower <= Self.copiedBodyLength {
+            connection.output.buffer.append(bytes.span.extracting(lower..<upper))
+            return handle(.deliveryEnded(isComplete: true, at: worker.now))
+        }
+        connection.output.setTail(.bytes(bytes), lower..<upper)
+        delivery.source = .memory
+        delivery.offset = delivery.end
+        connection.flushSoon()
+    }
+
+    /// Content of the response for this client, framed as its head has said.
+    func appendContent(_ bytes: Span<UInt8>, to connection: ClientConnection) {
+        guard !bytes.isEmpty else { return }
+        delivery.sentCount += UInt64(bytes.count)
+        if delivery.isChunked { ChunkWriter.writeChunkHeader(count: bytes.count, into: &connection.output.buffer) }
+        connection.output.buffer.append(bytes)
+        if delivery.isChunked { connection.output.buffer.append("\r\n") }
+    }
+
+    /// The connection has written everything it had.
+    /// - Returns: whether there is more to write at once.
+    func outputDrained() -> Bool {
+        switch delivery.source {
+        case .none: return false
+        case .origin:
+            resumeUpstream()
+            return false
+        case .memory:
+            delivery.source = .none
+            handle(.deliveryEnded(isComplete: true, at: worker.now))
+            return connection?.output.isEmpty == false
+        case .disk, .filling:
+            pump()
+            return connection?.output.isEmpty == false
+        }
+    }
+
+    /// Moves what there is from the body's source to the connection, up to the window.
+    func pump() {
+        guard let connection else { return }
+        while !delivery.isWaiting, !connection.output.hasTail,
+            connection.output.pendingCount < worker.settings.proxyLimits.relayWindow
+        {
+            let hasMore =
+                switch delivery.source {
+                case .filling: pumpFilling(connection)
+                case .disk: pumpDisk(connection)
+                case .none, .origin, .memory: false
+                }
+            if !hasMore { break }
+        }
+        connection.flushSoon()
+    }
+
+    private func pumpFilling(_ connection: ClientConnection) -> Bool {
+        guard let reader = delivery.reader else { return false }
+        if delivery.offset >= delivery.end { return endBody(Fields()) }
+        switch reader.read(at: delivery.offset) {
+        case .bytes(let chunk, let range):
+            let left = Int(clamping: delivery.end - delivery.offset)
+            let piece = range.lowerBound..<range.lowerBound + min(range.count, left)
+            delivery.offset += UInt64(piece.count)
+            send(.chunk(chunk), piece, on: connection)
+            return true
+        case .wait:
+            delivery.isWaiting = true
+            let epoch = epoch
+            let reply = worker.loop.reply { [self] (_: Void) in
+                guard self.epoch == epoch else { return }
+                delivery.isWaiting = false
+                pump()
+            }
+            reader.whenReadable(at: delivery.offset, reply)
+            return false
+        case .end(let trailers): return endBody(trailers)
+        case .failed: return breakOff()
+        case .onDisk(let body):
+            readPiece(body)
+            return false
+        }
+    }
+
+    private func pumpDisk(_ connection: ClientConnection) -> Bool {
+        if delivery.offset >= delivery.end { return endBody(exchange.selected?.trailers ?? Fields()) }
+        if let piece = delivery.readAhead {
+            delivery.readAhead = nil
+            send(piece.bytes, piece.range, on: connection)
+            return true
+        }
+        if let body = delivery.body { readPiece(body) }
+        return false
+    }
+
+    private func readPiece(_ body: BodyReference) {
+        delivery.isWaiting = true
+        let epoch = epoch
+        let reply = worker.loop.reply { [self] (result: BodyReadResult) in
+            guard self.epoch == epoch else { return }
+            delivery.isWaiting = false
+            delivery.read = nil
+            receivePiece(result)
+            self.connection?.flush()
+        }
+        delivery.read = reply
+        worker.store.readBody(body, at: delivery.offset, reply: reply)
+    }
+
+    private func receivePiece(_ result: BodyReadResult) {
+        guard let connection else { return }
+        switch result {
+        case .bytes(let bytes, let range):
+            if connection.output.hasTail {
+                delivery.readAhead = (bytes, range)
+            } else {
+                send(bytes, range, on: connection)
+            }
+            pump()
+        case .failed: _ = breakOff()
+        }
+    }
+
+    /// What is left of the body cannot be had: the client must not take what it got for the whole.
+    private func breakOff() -> Bool {
+        delivery.source = .none
+        handle(.deliveryEnded(isComplete: false, at: worker.now))
+        return false
+    }
+
+    /// A piece that was read from the disk, as far as it is wanted.
+    private func send(_ bytes: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
+        let count = min(range.count, Int(clamping: delivery.end - delivery.offset))
+        delivery.offset += UInt64(count)
+        send(.bytes(bytes), range.lowerBound..<range.lowerBound + count, on: connection)
+    }
+
+    /// A piece that is large and not wrapped is written from where it lies.
+    private func send(_ bytes: LyingBytes, _ range: Range<Int>, on connection: ClientConnection) {
+        guard !range.isEmpty else { return }
+        if delivery.isChunked || range.count <= Self.copiedBodyLength {
+            return bytes.withBytes(range) { appendContent($0.bindMemory(to: UInt8.self).span, to: connection) }
+        }
+        delivery.sentCount += UInt64(range.count)
+        connection.output.setTail(bytes, range)
+    }
+
+    private func endBody(_ trailers: Fields) -> Bool {
+        guard let connection else { return false }
+        if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer) }
+        delivery.source = .none
+        handle(.deliveryEnded(isComplete: true, at: worker.now))
+        return false
+    }
+}

@@ -1,0 +1,320 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+import ResponseStore
+
+/// The origin's side: the request goes out, the answer comes in and goes where the exchange said.
+extension ExchangeDriver: OriginExchangeDelegate {
+    func startFetch() {
+        var head: [UInt8] = []
+        head.reserveCapacity(512)
+        exchange.writeForwardedHead(into: &head)
+        fetch.upstream = worker.transport.open(
+            UpstreamRequest(
+                origin: Origin(
+                    scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
+                method: exchange.request.method, head: head, body: upload.framing,
+                isRetryable: exchange.request.method.isIdempotent),
+            delegate: self)
+        if !upload.isComplete { requestBodyArrived() }
+    }
+
+    // MARK: The request's body
+
+    var isReadingRequestBody: Bool { !upload.isComplete }
+
+    /// Whether bytes from the client would be taken now.
+    var wantsRequestBody: Bool { !upload.isComplete && !upload.isBlocked && fetch.upstream != nil }
+
+    func requestBodyArrived() {
+        guard let connection, let upstream = fetch.upstream else { return }
+        var fault: Fault?
+        connection.withInput { input in
+            var offset = 0
+            do throws(BodyDecodeError) {
+                while !upload.isBlocked {
+                    switch try upload.next(in: input, offset: &offset) {
+                    case .content(let range):
+                        if let limit = exchange.context.limits.requestBodyLength, upload.receivedCount > limit {
+                            fault = .requestBodyTooLarge
+                            return input.byteCount
+                        }
+                        upload.isBlocked = !send(input.extracting(range), to: upstream)
+                    case .needsMore: return offset
+                    case .ended:
+                        upstream.endBody(trailers: upload.trailers)
+                        handle(.requestBodyEnded(at: worker.now))
+                        return offset
+                    }
+                }
+            } catch {
+                fault = FaultMapping.fault(error)
+                return input.byteCount
+            }
+            return offset
+        }
+        if let fault { requestBodyFailed(fault) }
+    }
+
+    private func send(_ bytes: RawSpan, to upstream: OriginExchange) -> Bool {
+        bytes.withUnsafeBytes { upstream.sendBody($0.bindMemory(to: UInt8.self).span) }
+    }
+
+    /// The client has not sent the rest of the request's body in time.
+    func requestBodyStalled() { requestBodyFailed(.requestTimeout) }
+
+    /// The client has ended its side in the middle of the request's body.
+    func requestBodyCut() { requestBodyFailed(.malformedRequest(detail: "incomplete_body")) }
+
+    private func requestBodyFailed(_ fault: Fault) {
+        fetch.upstream?.cancel()
+        fetch.upstream = nil
+        if exchange.state == .delivering {
+            handle(.deliveryEnded(isComplete: false, at: worker.now))
+        } else {
+            handle(.upstreamFailed(fault, at: worker.now))
+        }
+    }
+
+    func exchangeIsReadyForBody(_ upstream: OriginExchange) {
+        upload.isBlocked = false
+        requestBodyArrived()
+        connection?.flush()
+    }
+
+    // MARK: The response
+
+    func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
+        guard let connection else { return }
+        exchange.writeInformational(head, into: &connection.output.buffer)
+        connection.flush()
+    }
+
+    func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
+        swap(&exchange.response, &head)
+        metrics = upstream.metrics
+        handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
+        connection?.flushSoon()
+    }
+
+    func exchange(_ upstream: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
+        fetch.receivedCount += UInt64(bytes.count)
+        defer { connection?.flushSoon() }
+        switch fetch.mode {
+        case .none, .checked: break
+        case .direct: sendDirect(bytes)
+        case .gathering: gather(bytes)
+        case .filling:
+            guard let filling = fetch.filling else { return }
+            append(bytes, to: filling)
+            pump()
+        case .checking: gatherForCheck(bytes)
+        }
+    }
+
+    func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
+        fetch.upstream = nil
+        let trailers = copy trailers
+        switch fetch.mode {
+        case .none: endFetch()
+        case .checked: fetch.hasEnded = true
+        case .direct:
+            endFetch()
+            endDirect(trailers)
+        case .gathering:
+            storeGathered(trailers)
+            endFetch()
+            endDirect(trailers)
+        case .filling:
+            finishFilling(trailers)
+            endFetch()
+            pump()
+        case .checking:
+            fetch.hasEnded = true
+            check()
+        }
+        connection?.flushSoon()
+        giveBackIfDone()
+    }
+
+    func exchange(_ upstream: OriginExchange, didFailWith error: TransportError) {
+        metrics = upstream.metrics
+        fetch.upstream = nil
+        switch fetch.mode {
+        case .none, .checking:
+            fetch.mode = .none
+            handle(.upstreamFailed(FaultMapping.fault(error), at: worker.now))
+            endFetch()
+        case .checked: break
+        case .direct, .gathering:
+            endFetch()
+            handle(.deliveryEnded(isComplete: false, at: worker.now))
+        case .filling:
+            fetch.filling?.abort()
+            endFetch()
+            pump()
+        }
+        connection?.flushSoon()
+        giveBackIfDone()
+    }
+
+    /// Until the store has it under its key, whoever asks for it finds the filling.
+    private func finishFilling(_ trailers: Fields) {
+        guard let filling = fetch.filling else { return }
+        filling.finish(trailers: trailers)
+        guard let entry = fetch.entry else { return }
+        fetch.entry = nil
+        let fetches = worker.fetches
+        filling.whenStored(worker.loop.reply { (_: FillingOutcome) in fetches.remove(entry) })
+    }
+
+    /// The origin's part is over. Whoever still waits for it asks for itself.
+    private func endFetch() {
+        releaseJoined(.notShareable)
+        fetch.reset()
+    }
+
+    // MARK: Where the content goes
+
+    /// The exchange has decided: the head goes to the client, the content to it and perhaps into the store.
+    func relay(store: Bool) {
+        if store { beginStoring() } else { fetch.mode = .direct }
+        sendRelayedHead()
+        delivery.source = fetch.mode == .filling ? .filling : .origin
+        if exchange.delivery.length == .none || exchange.delivery.length == .known(0) {
+            if exchange.request.method == .head || fetch.mode == .direct { delivery.source = .none }
+        }
+    }
+
+    func sendRelayedHead() {
+        guard let connection else { return }
+        exchange.writeRelayedHead(at: worker.now, into: &connection.output.buffer)
+        delivery.isChunked = exchange.delivery.isChunked
+    }
+
+    private func beginStoring() {
+        if case .known(let length) = exchange.responseBody, length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) {
+            if !beginFilling(length: length) { fetch.mode = .direct }
+        } else {
+            fetch.mode = .gathering
+            if case .known(let length) = exchange.responseBody { fetch.gathered.reserveCapacity(Int(length)) }
+        }
+    }
+
+    /// - Returns: `false` where the store takes no further body now.
+    private func beginFilling(length: UInt64?) -> Bool {
+        guard let stored = exchange.makeStoredResponse(body: .bytes([])) else { return false }
+        guard let filling = worker.store.beginFilling(FillingPlan(response: stored, length: length)) else {
+            exchange.noteStoreBusy()
+            releaseJoined(.notShareable)
+            return false
+        }
+        fetch.mode = .filling
+        fetch.filling = filling
+        delivery.reader = filling.attach()
+        fetch.entry?.publish(.filling(stored, filling))
+        return true
+    }
+
+    private func append(_ bytes: Span<UInt8>, to filling: Filling) {
+        guard filling.append(bytes) == .pause else { return }
+        pauseUpstream()
+        let number = fetch.number
+        let reply = worker.loop.reply { [self] (_: FlowControl) in
+            guard fetch.number == number else { return }
+            resumeUpstream()
+        }
+        filling.whenReady(reply)
+    }
+
+    private func sendDirect(_ bytes: Span<UInt8>) {
+        guard let connection, exchange.request.method != .head else { return }
+        appendContent(bytes, to: connection)
+        if connection.output.pendingCount >= worker.settings.proxyLimits.relayWindow {
+            connection.flush()
+            pauseIfBehind()
+        }
+    }
+
+    private func gather(_ bytes: Span<UInt8>) {
+        fetch.gathered.append(bytes)
+        if fetch.gathered.count > worker.settings.proxyLimits.gatheredBodyLength { turnIntoFilling() } else { sendDirect(bytes) }
+    }
+
+    /// The body has turned out larger than what is gathered: from here on it goes through the store.
+    private func turnIntoFilling() {
+        let sent = delivery.sentCount
+        guard beginFilling(length: nil), let filling = fetch.filling else {
+            fetch.mode = .direct
+            let rest = Array(fetch.gathered[Int(sent)...])
+            fetch.gathered = []
+            sendDirect(rest.span)
+            return
+        }
+        append(fetch.gathered.span, to: filling)
+        fetch.gathered = []
+        delivery.source = .filling
+        delivery.offset = sent
+        pump()
+    }
+
+    private func endDirect(_ trailers: borrowing Fields) {
+        if let connection, delivery.isChunked {
+            ChunkWriter.writeLastChunk(trailers: copy trailers, into: &connection.output.buffer)
+        }
+        handle(.deliveryEnded(isComplete: true, at: worker.now))
+    }
+
+    private func storeGathered(_ trailers: borrowing Fields) {
+        guard let stored = exchange.makeStoredResponse(body: .bytes(fetch.gathered), trailers: copy trailers) else { return }
+        fetch.gathered = []
+        switch worker.store.put(stored) {
+        case .accepted(let kept): releaseJoined(.complete(kept))
+        case .busy: exchange.noteStoreBusy()
+        }
+    }
+
+    // MARK: Back-pressure
+
+    func pauseUpstream() {
+        guard let upstream = fetch.upstream, !fetch.isUpstreamPaused else { return }
+        fetch.isUpstreamPaused = true
+        upstream.pauseReading()
+    }
+
+    func resumeUpstream() {
+        guard let upstream = fetch.upstream, fetch.isUpstreamPaused else { return }
+        fetch.isUpstreamPaused = false
+        upstream.resumeReading()
+    }
+
+    private func pauseIfBehind() {
+        guard fetch.mode == .direct || fetch.mode == .gathering, let connection else { return }
+        if connection.output.pendingCount >= worker.settings.proxyLimits.relayWindow { pauseUpstream() }
+    }
+
+    // MARK: Ends
+
+    func discardUpstreamBody() {
+        fetch.mode = .none
+        guard let upstream = fetch.upstream, exchange.responseBody != .none else { return }
+        upstream.cancel()
+        fetch.upstream = nil
+    }
+
+    /// The client has left. Others may be waiting for the same response; then the fetch goes on for them.
+    func cancelUpstream() {
+        let isWanted = fetch.entry?.hasWaiters == true || fetch.isWorthFinishing
+        switch fetch.mode {
+        case .gathering where isWanted, .filling where isWanted:
+            worker.keepRunning(self)
+        case .none, .direct, .gathering, .filling, .checking, .checked:
+            fetch.upstream?.cancel()
+            fetch.filling?.abort()
+            releaseJoined(.abandoned)
+            fetch.reset()
+        }
+    }
+}

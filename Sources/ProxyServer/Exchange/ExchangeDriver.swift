@@ -1,0 +1,282 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+import ResponseStore
+
+/// Carries out what an exchange decides: asks the store, the origin and the client's connection, and tells the exchange what
+/// came of it. It decides nothing by itself.
+///
+/// Confined to its loop and used for one exchange after the other. When the client leaves while others wait for the same
+/// response, the driver goes on without a connection until the response is complete.
+final class ExchangeDriver: TunnelDelegate {
+    unowned let worker: LoopWorker
+    var exchange: Exchange
+    private(set) var connection: ClientConnection?
+    /// Counts the exchanges, so that an answer that comes too late is recognised.
+    private(set) var epoch: UInt64 = 0
+    private var pendingEvents: [ExchangeEvent] = []
+    private var isHandling = false
+    private var isInUse = false
+
+    var upload: RequestUpload
+    var fetch: Fetch
+    var delivery = BodyDelivery()
+    private(set) var startedAt = MonotonicTime(nanoseconds: 0)
+    private(set) var peer: PeerAddress
+    var metrics = ExchangeMetrics()
+    private var lookUp: Reply<LookUpResult>?
+    private var joined: (entry: FetchEntry, reply: Reply<SharedFetch>)?
+    private var opening: TunnelOpening?
+    private var closesConnection = false
+
+    init(_ worker: LoopWorker) {
+        self.worker = worker
+        exchange = Exchange(context: worker.context)
+        peer = PeerAddress(address: IPAddress(ipv4: 0), port: 0)
+        upload = RequestUpload()
+        fetch = Fetch()
+    }
+
+    // MARK: Life
+
+    func attach(to connection: ClientConnection) {
+        self.connection = connection
+        peer = connection.peer
+        metrics = ExchangeMetrics()
+        isInUse = true
+        epoch &+= 1
+        closesConnection = false
+        startedAt = worker.loop.now
+        exchange.begin(id: worker.nextRequestID(), context: worker.context)
+    }
+
+    /// The request's head is complete in `exchange.request`.
+    func start(_ framing: BodyFraming) {
+        startedAt = worker.loop.now
+        upload.begin(framing, limits: worker.settings.parseLimits)
+        handle(.requestHead(body: framing.bodyLength, at: worker.now))
+    }
+
+    func reject(_ fault: Fault) {
+        upload.begin(.none, limits: worker.settings.parseLimits)
+        closesConnection = true
+        handle(.requestRejected(fault, at: worker.now))
+    }
+
+    /// The connection ends between requests: there is no exchange to speak of.
+    func abandon() {
+        connection = nil
+        isInUse = false
+        worker.giveBack(self)
+    }
+
+    func clientGone() {
+        connection = nil
+        handle(.clientGone(at: worker.now))
+    }
+
+    // MARK: Events and commands
+
+    /// Gives an event to the exchange and does what it asks; events that come of that are given in turn.
+    func handle(_ event: ExchangeEvent) {
+        if isHandling { return pendingEvents.append(event) }
+        isHandling = true
+        step(event)
+        while !pendingEvents.isEmpty { step(pendingEvents.removeFirst()) }
+        isHandling = false
+        giveBackIfDone()
+    }
+
+    /// Once the exchange is over and nothing goes on for others, the next request may have this driver.
+    func giveBackIfDone() {
+        guard isInUse, !isHandling, connection == nil, exchange.state == .finished, !fetch.isActive else { return }
+        isInUse = false
+        worker.giveBack(self)
+    }
+
+    private func step(_ event: ExchangeEvent) {
+        var commands = CommandBuffer()
+        exchange.handle(event, into: &commands)
+        var index = 0
+        while index < commands.count {
+            execute(commands[index])
+            index += 1
+        }
+    }
+
+    private func execute(_ command: ExchangeCommand) {
+        switch command {
+        case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
+        case .joinFetch: joinFetch()
+        case .fetch: startFetch()
+        case .sendStored: sendStored()
+        case .relay(let store): relay(store: store)
+        case .checkBody: fetch.mode = .checking
+        case .sendChecked(let store): sendChecked(store: store)
+        case .discardUpstreamBody: discardUpstreamBody()
+        case .freshen: freshen()
+        case .remove: if let removed = exchange.removed { worker.store.remove(removed) }
+        case .releaseJoined: releaseJoined(.notShareable)
+        case .invalidate: worker.store.invalidate(exchange.invalidatedKeys)
+        case .sendError: sendMade { exchange.writeError(at: worker.now, into: &$0) }
+        case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
+        case .openTunnel: openTunnel()
+        case .splice: splice()
+        case .cancelUpstream: cancelUpstream()
+        case .abortClient: abortClient()
+        case .finish: finish()
+        }
+    }
+
+    // MARK: The store
+
+    private func lookUpInMemory() {
+        switch worker.store.inMemory(exchange.key.span) {
+        case .found(let variants):
+            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: worker.now))
+        case .absent:
+            handle(.lookedUp([], isComplete: true, at: worker.now))
+        case .unknown:
+            lookUpOnDisk()
+        }
+    }
+
+    private func lookUpOnDisk() {
+        let epoch = epoch
+        let reply = worker.loop.reply { [self] (result: LookUpResult) in
+            guard self.epoch == epoch else { return }
+            lookUp = nil
+            let responses =
+                switch result {
+                case .found(let variants): variants.responses
+                case .absent, .unavailable: [StoredResponse]()
+                }
+            handle(.lookedUp(responses, isComplete: true, at: worker.now))
+            connection?.flush()
+        }
+        lookUp = reply
+        worker.store.lookUp(exchange.key, reply: reply)
+    }
+
+    private func freshen() {
+        guard let old = exchange.freshenedFrom, let new = exchange.selected else { return }
+        worker.store.freshen(old, as: new)
+    }
+
+    // MARK: Collapsing
+
+    private func joinFetch() {
+        let epoch = epoch
+        let join = worker.fetches.join(exchange.key) {
+            worker.loop.reply { [self] (shared: SharedFetch) in
+                guard self.epoch == epoch else { return }
+                joined = nil
+                receive(shared)
+                connection?.flush()
+            }
+        }
+        switch join {
+        case .leads(let entry):
+            fetch.entry = entry
+            handle(.leadsFetch(at: worker.now))
+        case .waits(let entry, let reply): joined = (entry, reply)
+        case .shared(let shared): receive(shared)
+        }
+    }
+
+    private func receive(_ shared: SharedFetch) {
+        switch shared {
+        case .complete(let response):
+            handle(.fetchShared(response, at: worker.now))
+        case .filling(let response, let filling):
+            guard let reader = filling.attach() else { return handle(.fetchNotShared(at: worker.now)) }
+            delivery.reader = reader
+            exchange.selectedLength = filling.plan.length.map { .known($0) } ?? .unknown
+            handle(.fetchShared(response, at: worker.now))
+            if exchange.state != .delivering { delivery.reader = nil }
+        case .notShareable:
+            handle(.fetchNotShared(at: worker.now))
+        case .abandoned:
+            handle(.fetchAbandoned(at: worker.now))
+        }
+    }
+
+    /// Ends what others have joined: they are told, and whoever comes later starts anew.
+    func releaseJoined(_ result: SharedFetch) {
+        guard let entry = fetch.entry else { return }
+        fetch.entry = nil
+        worker.fetches.remove(entry)
+        entry.publish(result)
+    }
+
+    // MARK: Answers of our own
+
+    private func sendMade(_ write: (inout [UInt8]) -> Void) {
+        guard let connection else { return }
+        let before = connection.output.buffer.count
+        write(&connection.output.buffer)
+        delivery.sentCount += UInt64(connection.output.buffer.count - before)
+        handle(.deliveryEnded(isComplete: true, at: worker.now))
+    }
+
+    private func abortClient() {
+        guard let connection else { return }
+        self.connection = nil
+        connection.abort()
+    }
+
+    // MARK: Tunnels
+
+    private func openTunnel() {
+        let origin = Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
+        opening = worker.transport.openTunnel(to: origin, delegate: self)
+    }
+
+    func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
+        self.opening = nil
+        delivery.tunnelDescriptor = descriptor
+        handle(.tunnelOpened(at: worker.now))
+    }
+
+    func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
+        self.opening = nil
+        handle(.upstreamFailed(FaultMapping.fault(error), at: worker.now))
+        connection?.flush()
+    }
+
+    private func splice() {
+        guard let connection, let upstream = delivery.tunnelDescriptor else { return }
+        delivery.tunnelDescriptor = nil
+        self.connection = nil
+        let client = connection.handOver()
+        Tunnel.start(
+            worker, connection: connection, client: client.descriptor, upstream: upstream, alreadyRead: client.read, owner: self)
+    }
+
+    func tunnelEnded(_ counts: Tunnel.Counts) {
+        delivery.sentCount = counts.toClient
+        upload.receivedCount = counts.toUpstream
+        handle(.deliveryEnded(isComplete: true, at: worker.now))
+    }
+
+    // MARK: Ends
+
+    private func finish() {
+        record()
+        if let lookUp { worker.loop.forget(lookUp) }
+        lookUp = nil
+        if let joined { worker.loop.forget(joined.reply) }
+        joined = nil
+        opening?.cancel()
+        opening = nil
+        delivery.reset()
+        epoch &+= 1
+        guard let connection else { return }
+        self.connection = nil
+        let keeps = exchange.delivery.keepsConnection && !closesConnection && upload.isComplete
+        connection.exchangeEnded(keepsConnection: keeps)
+    }
+}

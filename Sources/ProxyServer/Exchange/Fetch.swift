@@ -1,0 +1,56 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSession
+import ResponseStore
+
+/// What a driver holds of the exchange with the origin.
+struct Fetch {
+    /// Where the origin's content goes.
+    enum Mode: UInt8 {
+        /// Nothing is expected yet, or no longer.
+        case none
+        /// To the client alone.
+        case direct
+        /// To the client, and gathered to be stored as one piece when it is complete.
+        case gathering
+        /// Into the store; the client reads from there.
+        case filling
+        /// Gathered, to be checked before anything is sent.
+        case checking
+        /// The check is under way.
+        case checked
+    }
+
+    var mode: Mode = .none
+    var upstream: OriginExchange?
+    /// The fetch that others can join.
+    var entry: FetchEntry?
+    var gathered: [UInt8] = []
+    var filling: Filling?
+    /// Counts the fetches, so that a wake-up that comes too late is recognised.
+    private(set) var number: UInt64 = 0
+    var isUpstreamPaused = false
+    /// The origin's content is complete while it is still being checked.
+    var hasEnded = false
+    var receivedCount: UInt64 = 0
+
+    /// The origin's answer is still under way.
+    var isActive: Bool { upstream != nil }
+
+    /// A fetch whose client has left is completed for the store when most of it has come (C14).
+    var isWorthFinishing: Bool {
+        guard let filling, let length = filling.plan.length else { return false }
+        return filling.isStoring && receivedCount >= length / 5 * 4
+    }
+
+    mutating func reset() {
+        mode = .none
+        upstream = nil
+        filling = nil
+        number &+= 1
+        isUpstreamPaused = false
+        hasEnded = false
+        receivedCount = 0
+        if gathered.capacity > 64 * 1024 { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPSession
+import HTTPWire
+import ProxyCore
+
+/// Translates each room's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
+enum FaultMapping {
+    static func fault(_ error: RequestParseError) -> Fault {
+        switch error {
+        case .requestLineTooLong: .targetTooLong
+        case .headTooLarge, .tooManyFields: .requestFieldsTooLarge(detail: Word(error.reason))
+        case .unknownTransferCoding: .unknownTransferCoding
+        case .unsupportedVersion: .unsupportedVersion
+        case .target: .badTarget(detail: Word(error.reason))
+        case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .line, .missingHost, .repeatedHost, .malformedHost,
+            .bothLengths, .repeatedContentLength, .malformedContentLength, .transferEncodingInHTTP10,
+            .malformedTransferEncoding, .chunkedNotFinal, .contentInConnect:
+            .malformedRequest(detail: Word(error.reason))
+        }
+    }
+
+    /// For the body of a request.
+    static func fault(_ error: BodyDecodeError) -> Fault {
+        switch error {
+        case .trailersTooLarge, .tooManyTrailers, .malformedChunkSize, .chunkSizeTooLarge, .chunkLineTooLong,
+            .chunkExtensionsTooLong, .unterminatedChunk, .forbiddenTrailer, .line, .incomplete:
+            .malformedRequest(detail: Word(error.reason))
+        }
+    }
+
+    static func fault(_ error: TransportError) -> Fault {
+        switch error {
+        case .egressClosed: .egressClosed
+        case .httpsNotSupported: .secureOriginNotSupported
+        case .malformedHost: .badTarget(detail: Word(error.reason))
+        case .nameNotResolved: .nameNotFound
+        case .destinationProhibited: .destinationProhibited
+        case .connectionRefused: .connectionRefused
+        case .connectionFailed: .destinationUnroutable
+        case .tunnelRefused: .upstreamProxyRefused
+        case .queueFull: .upstreamQueueFull
+        case .timedOut(let phase): fault(phase)
+        case .closedBeforeResponse, .closedInHead: .connectionTerminated
+        case .malformedResponse(let error): fault(error)
+        case .malformedBody(let error): .malformedResponse(detail: Word(error.reason))
+        case .incompleteBody: .responseIncomplete
+        case .requestBodyTooShort: .malformedRequest(detail: Word(error.reason))
+        case .outOfResources: .overloaded
+        case .transportClosed: .shuttingDown
+        }
+    }
+
+    private static func fault(_ phase: TimeoutPhase) -> Fault {
+        switch phase {
+        case .queue: .upstreamQueueTimeout
+        case .nameLookUp: .nameLookUpTimeout
+        case .connect: .connectionTimeout
+        case .sending: .responseTimeout(phase: "sending")
+        case .firstByte: .responseTimeout(phase: "first_byte")
+        case .idle: .responseTimeout(phase: "idle")
+        case .total: .responseTimeout(phase: "total")
+        }
+    }
+
+    private static func fault(_ error: ResponseParseError) -> Fault {
+        switch error {
+        case .headTooLarge, .tooManyFields, .statusLineTooLong: .responseFieldsTooLarge
+        case .unrequestedSwitchingProtocols: .unexpectedUpgrade
+        case .notHTTP, .malformedStatusLine, .unsupportedVersion, .line, .bothLengths, .conflictingContentLengths,
+            .malformedContentLength, .transferEncodingInHTTP10, .malformedTransferEncoding, .chunkedNotFinal,
+            .unsupportedTransferCoding, .tooManyInformationalResponses:
+            .malformedResponse(detail: Word(error.reason))
+        }
+    }
+}
+
+extension BodyFraming {
+    var bodyLength: BodyLength {
+        switch self {
+        case .none: .none
+        case .length(let length): .known(length)
+        case .chunked, .untilClose: .unknown
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Synchronization
+
+/// How many client connections each loop has, so that a new one goes where the fewest are.
+final class ConnectionCounts: Sendable {
+    private final class Count: Sendable {
+        let value = Atomic<Int>(0)
+    }
+
+    private let counts: [Count]
+
+    init(loops: Int) { counts = (0..<loops).map { _ in Count() } }
+
+    var total: Int { counts.reduce(0) { $0 + $1.value.load(ordering: .relaxed) } }
+
+    /// Counts a new connection to the loop with the fewest.
+    func opened() -> Int {
+        var least = 0
+        for index in counts.indices.dropFirst()
+        where counts[index].value.load(ordering: .relaxed) < counts[least].value.load(ordering: .relaxed) {
+            least = index
+        }
+        counts[least].value.wrappingAdd(1, ordering: .relaxed)
+        return least
+    }
+
+    func closed(on loop: Int) { counts[loop].value.wrappingSubtract(1, ordering: .relaxed) }
+}

@@ -1,0 +1,90 @@
+import CLinux
+import EventLoop
+import Glibc
+
+/// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
+///
+/// When the process runs out of descriptors it stops accepting for a moment and says so: clients wait in the kernel's queue,
+/// and the connections that are open go on being served.
+final class Listener: EventHandler, TimerHandler {
+    private unowned let worker: LoopWorker
+    private let socket: ListeningSocket
+    private let loops: [LoopHandle]
+    private var registration: Registration?
+    private var timer: TimerID?
+    private static let acceptedPerTurn = 64
+    private static let pauseMilliseconds = 100
+
+    init(_ worker: LoopWorker, socket: ListeningSocket, loops: [LoopHandle]) throws(SystemError) {
+        self.worker = worker
+        self.socket = socket
+        self.loops = loops
+        registration = try worker.loop.register(socket.descriptor, .read, handler: self)
+        timer = worker.loop.makeTimer(self)
+    }
+
+    func ready(_ events: ReadyEvents) {
+        for _ in 0..<Self.acceptedPerTurn {
+            var address = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let descriptor = withUnsafeMutablePointer(to: &address) { storage in
+                storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    accept4(socket.descriptor, $0, &length, larder_sock_nonblock | larder_sock_cloexec)
+                }
+            }
+            if descriptor < 0 { return acceptFailed(errno) }
+            accepted(descriptor, PeerAddress(address))
+        }
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        if let registration { worker.loop.modify(registration, .read) }
+    }
+
+    /// Takes no more connections; those in the kernel's queue are refused.
+    func close() {
+        guard let registration else { return }
+        worker.loop.deregister(registration)
+        if let timer { worker.loop.removeTimer(timer) }
+        self.registration = nil
+        socket.close()
+    }
+
+    private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
+        let settings = worker.settings
+        guard settings.allows(peer) else { return refuse(descriptor, Self.forbidden) }
+        guard worker.shared.counts.total < settings.connectionLimit else { return refuse(descriptor, Self.overloaded) }
+        var one: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        let chosen = worker.shared.counts.opened()
+        if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer) }
+        let wasTaken = loops[chosen].post { loop in
+            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer)
+        }
+        if !wasTaken { closeDescriptor(descriptor) }
+    }
+
+    private func acceptFailed(_ code: Int32) {
+        switch code {
+        case EAGAIN, EINTR, ECONNABORTED: break
+        default:
+            worker.shared.warn("cannot accept connections: \(String(cString: strerror(code))); waiting")
+            if let registration { worker.loop.modify(registration, []) }
+            if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
+        }
+    }
+
+    private func refuse(_ descriptor: Int32, _ answer: StaticString) {
+        _ = send(descriptor, answer.utf8Start, answer.utf8CodeUnitCount, Int32(larder_msg_nosignal))
+        closeDescriptor(descriptor)
+    }
+
+    private static let forbidden: StaticString = """
+        HTTP/1.1 403 Forbidden\r\nProxy-Status: larder; error=http_request_denied\r\nContent-Type: application/problem+json\r\n\
+        Content-Length: 61\r\nConnection: close\r\n\r\n{"type":"about:blank","status":403,"code":"client_not_allowed"}
+        """
+    private static let overloaded: StaticString = """
+        HTTP/1.1 503 Service Unavailable\r\nProxy-Status: larder; error=connection_limit_reached\r\nRetry-After: 1\r\n\
+        Content-Type: application/problem+json\r\nContent-Length: 53\r\nConnection: close\r\n\r\n{"type":"about:blank","status":503,"code":"overloaded"}
+        """
+}

@@ -1,0 +1,75 @@
+import CLinux
+import EventLoop
+import Glibc
+
+/// A bound and listening TCP socket. Bound before any thread starts, so that a taken port is an error of the start.
+package struct ListeningSocket: Sendable {
+    package let descriptor: Int32
+    /// As bound: a port of 0 has become the one that was chosen.
+    package let address: PeerAddress
+
+    package static let backlog: Int32 = 4096
+
+    package init(host: String, port: UInt16) throws(SystemError) {
+        let (descriptor, length, storage) = try Self.open(host: host, port: port)
+        var target = storage
+        let bound = withUnsafeMutablePointer(to: &target) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        if bound != 0 { throw Self.failure("bind", descriptor) }
+        if listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
+        var actual = sockaddr_storage()
+        var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let named = withUnsafeMutablePointer(to: &actual) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &actualLength) }
+        }
+        if named != 0 { throw Self.failure("getsockname", descriptor) }
+        self.descriptor = descriptor
+        self.address = PeerAddress(actual)
+    }
+
+    package func close() { closeDescriptor(descriptor) }
+
+    private static func open(host: String, port: UInt16) throws(SystemError) -> (Int32, socklen_t, sockaddr_storage) {
+        var storage = sockaddr_storage()
+        let (family, length) = try fill(&storage, host: host, port: port)
+        let descriptor = socket(
+            family, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
+        if descriptor < 0 { throw SystemError("socket", code: errno) }
+        var one: Int32 = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        if family == AF_INET6 {
+            _ = setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return (descriptor, length, storage)
+    }
+
+    private static func fill(
+        _ storage: inout sockaddr_storage, host: String, port: UInt16
+    ) throws(SystemError) -> (Int32, socklen_t) {
+        var four = sockaddr_in()
+        if inet_pton(AF_INET, host, &four.sin_addr) == 1 {
+            four.sin_family = sa_family_t(AF_INET)
+            four.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: four, as: sockaddr_in.self) }
+            return (AF_INET, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+        var six = sockaddr_in6()
+        if inet_pton(AF_INET6, host, &six.sin6_addr) == 1 {
+            six.sin6_family = sa_family_t(AF_INET6)
+            six.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: six, as: sockaddr_in6.self) }
+            return (AF_INET6, socklen_t(MemoryLayout<sockaddr_in6>.size))
+        }
+        throw SystemError("inet_pton", code: EINVAL)
+    }
+
+    private static func failure(_ call: StaticString, _ descriptor: Int32) -> SystemError {
+        let code = errno
+        closeDescriptor(descriptor)
+        return SystemError(call, code: code)
+    }
+}
+
+/// `close` as a name of its own, where a method is called `close` too.
+func closeDescriptor(_ descriptor: Int32) { _ = Glibc.close(descriptor) }

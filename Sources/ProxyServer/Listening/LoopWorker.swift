@@ -1,0 +1,147 @@
+import EventLoop
+import HTTPMessage
+import HTTPSession
+import ProxyCore
+import ResponseStore
+
+/// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
+final class LoopWorker {
+    let loop: EventLoop
+    let index: Int
+    let shared: ServerShared
+    let transport: Transport
+    /// Where every read of this loop goes first.
+    let readBuffer: UnsafeMutableRawBufferPointer
+    private(set) var settings: ServerSettings
+    private(set) var context: ExchangeContext
+    private var idleDrivers: [ExchangeDriver] = []
+    private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
+    private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private var requestCount: UInt64 = 0
+    private var whenDrained: (() -> Void)?
+    let accessLog: AccessLogBuffer
+    private var listeners: [Listener] = []
+
+    /// How many drivers without work are kept for the next request.
+    private static let idleDriverLimit = 1024
+
+    private init(loop: EventLoop, index: Int, shared: ServerShared) {
+        self.loop = loop
+        self.index = index
+        self.shared = shared
+        let current = shared.current
+        settings = current.settings
+        context = current.context
+        transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        accessLog = shared.accessLog.makeBuffer()
+        readBuffer = .allocate(byteCount: 64 * 1024, alignment: 16)
+    }
+
+    /// Makes the loop serve; called on its thread before it runs. The first loop also listens.
+    static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: [ListeningSocket], handles: [LoopHandle]) {
+        let worker = LoopWorker(loop: loop, index: index, shared: shared)
+        loop.owner = worker
+        for socket in sockets {
+            do throws(SystemError) {
+                worker.listeners.append(try Listener(worker, socket: socket, loops: handles))
+            } catch {
+                shared.warn("cannot listen on \(socket.address): \(error.call) failed")
+            }
+        }
+    }
+
+    deinit { readBuffer.deallocate() }
+
+    var store: ResponseStore { shared.store }
+    var fetches: FetchTable { shared.fetches }
+    var checks: CheckPool { shared.checks }
+    /// Wall-clock time, read once per batch.
+    var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
+
+    // MARK: Connections
+
+    func adopt(descriptor: Int32, peer: PeerAddress) {
+        do throws(SystemError) {
+            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
+            connections[ObjectIdentifier(connection)] = connection
+        } catch {
+            closeDescriptor(descriptor)
+            shared.counts.closed(on: index)
+        }
+    }
+
+    func connectionClosed(_ connection: ClientConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        shared.counts.closed(on: index)
+        checkDrained()
+    }
+
+    func tunnelStarted(_ tunnel: Tunnel, from connection: ClientConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        tunnels[ObjectIdentifier(tunnel)] = tunnel
+    }
+
+    func tunnelEnded(_ tunnel: Tunnel) {
+        tunnels[ObjectIdentifier(tunnel)] = nil
+        shared.counts.closed(on: index)
+        checkDrained()
+    }
+
+    // MARK: Drivers
+
+    func takeDriver(for connection: ClientConnection) -> ExchangeDriver {
+        let driver = idleDrivers.popLast() ?? ExchangeDriver(self)
+        driver.attach(to: connection)
+        return driver
+    }
+
+    func giveBack(_ driver: ExchangeDriver) {
+        runningDrivers[ObjectIdentifier(driver)] = nil
+        if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
+        checkDrained()
+    }
+
+    /// The driver's client has left, and the driver goes on for others.
+    func keepRunning(_ driver: ExchangeDriver) { runningDrivers[ObjectIdentifier(driver)] = driver }
+
+    /// Names are unique in this process: the loop's number, then a count.
+    func nextRequestID() -> UInt64 {
+        requestCount &+= 1
+        return shared.instance ^ (UInt64(index) << 56) ^ requestCount
+    }
+
+    // MARK: Settings and ends
+
+    func adopt(_ current: ServerShared.Current) {
+        settings = current.settings
+        context = current.context
+    }
+
+    /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
+    func drain(_ completion: @escaping () -> Void) {
+        whenDrained = completion
+        closeListeners()
+        for connection in Array(connections.values) { connection.drain() }
+        checkDrained()
+    }
+
+    /// Ends everything at once.
+    func closeAll() {
+        closeListeners()
+        for connection in Array(connections.values) { connection.close() }
+        for tunnel in Array(tunnels.values) { tunnel.close() }
+        transport.close()
+    }
+
+    private func closeListeners() {
+        for listener in listeners { listener.close() }
+        listeners = []
+    }
+
+    private func checkDrained() {
+        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, runningDrivers.isEmpty else { return }
+        self.whenDrained = nil
+        whenDrained()
+    }
+}

@@ -1,0 +1,13 @@
+import HTTPMessage
+import ProxyCore
+
+/// The spellings by which a client may name one of our own listeners.
+enum OwnNames {
+    static func of(_ address: PeerAddress) -> ExchangeContext.OwnAddress {
+        var hosts = [Array("\(address.address)".utf8)]
+        if address.address.isLoopback || address.address.isUnspecified {
+            hosts += ["localhost", "localhost.", "127.0.0.1", "::1", "0.0.0.0", "::"].map { Array($0.utf8) }
+        }
+        return ExchangeContext.OwnAddress(hosts: hosts, port: address.port)
+    }
+}

@@ -1,0 +1,45 @@
+import EventLoop
+import HTTPSession
+import ProxyCore
+import ResponseStore
+import Synchronization
+
+/// What the loops share: the store, the fetches under way, the budgets upstream, and the settings in force.
+final class ServerShared: Sendable {
+    /// The settings and what has been compiled from them; replaced as one by a reload.
+    struct Current: Sendable {
+        let settings: ServerSettings
+        let context: ExchangeContext
+    }
+
+    let store: ResponseStore
+    let fetches = FetchTable()
+    let checks: CheckPool
+    let budgets: UpstreamBudgets
+    let counts: ConnectionCounts
+    let accessLog: AccessLog
+    /// Says something to the person who runs this. Called on any thread.
+    let warn: @Sendable (String) -> Void
+    /// Sets this process's request names apart from another's.
+    let instance: UInt64
+    private let state: Mutex<Current>
+
+    init(
+        store: ResponseStore, checks: CheckPool, budgets: UpstreamBudgets, loops: Int, accessLog: AccessLog, instance: UInt64,
+        current: Current,
+        warn: @escaping @Sendable (String) -> Void
+    ) {
+        self.store = store
+        self.checks = checks
+        self.budgets = budgets
+        self.counts = ConnectionCounts(loops: loops)
+        self.warn = warn
+        self.accessLog = accessLog
+        self.instance = instance
+        state = Mutex(current)
+    }
+
+    var current: Current { state.withLock { $0 } }
+
+    func replace(_ current: Current) { state.withLock { $0 = current } }
+}

@@ -1,0 +1,45 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+
+/// Everything about serving that settings can change. A value: a reload compares and replaces it as a whole.
+package struct ServerSettings: Sendable {
+    package struct Timeouts: Equatable, Sendable {
+        /// From a connection's first byte to the end of the request's head.
+        package var clientHead = 30_000
+        /// Between two reads of a request's body.
+        package var clientBody = 60_000
+        /// Between requests, and between two writes to a client that takes nothing.
+        package var clientIdle = 75_000
+        /// How long an answered connection is kept so that the client can read the answer.
+        package var lingering = 2_000
+        /// Without a byte in either direction of a tunnel.
+        package var tunnelIdle = 600_000
+
+        package init() {}
+    }
+
+    package var parseLimits = ParseLimits()
+    package var proxyLimits = ProxyLimits()
+    /// In milliseconds.
+    package var timeouts = Timeouts()
+    package var transport = TransportConfiguration()
+    /// Client connections in all; more are answered 503.
+    package var connectionLimit = 16_384
+    /// Clients that may connect besides this machine's own.
+    package var allowedClients: [AddressRange] = []
+    package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
+    package var setCookie = SetCookieStorage.explicit
+    package var hostMismatch: ExchangeContext.HostMismatch = .ignore
+    /// Signs Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a row are no loop.
+    package var pseudonym = "larder"
+
+    package init() {}
+
+    func allows(_ peer: PeerAddress) -> Bool {
+        if peer.address.isLoopback { return true }
+        return allowedClients.contains { $0.contains(peer.address) }
+    }
+}

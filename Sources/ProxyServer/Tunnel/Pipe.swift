@@ -1,0 +1,27 @@
+import CLinux
+import Glibc
+
+/// A kernel pipe through which `splice` moves bytes without their coming into this process.
+struct Pipe: ~Copyable {
+    let readEnd: Int32
+    let writeEnd: Int32
+
+    /// How much a pipe is asked to hold, in octets; the kernel may grant less.
+    static let capacity = 256 * 1024
+
+    init?() {
+        var ends: InlineArray<2, Int32> = .init(repeating: -1)
+        var span = ends.mutableSpan
+        let failed = span.withUnsafeMutableBufferPointer { pipe2($0.baseAddress, O_NONBLOCK | O_CLOEXEC) } != 0
+        if failed { return nil }
+        readEnd = ends[0]
+        writeEnd = ends[1]
+        // 1031 is F_SETPIPE_SZ; refused above the user's limit, and then the default size serves.
+        _ = fcntl(writeEnd, 1031, Int32(Self.capacity))
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+}
