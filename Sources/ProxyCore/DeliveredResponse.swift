@@ -16,9 +16,7 @@ extension Exchange {
         } else {
             output.append(contentsOf: stored.preparedHead)
         }
-        output.append("Age: ")
         Age.write(stored.facts.currentAge(at: now), into: &output)
-        output.append("\r\n")
         writeEnd(into: &output)
     }
 

@@ -43,3 +43,8 @@ extension Exchange {
     /// The store takes no further body now: the response passes without being kept.
     package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
 }
+
+extension Exchange {
+    /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
+    package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
+}

@@ -186,7 +186,8 @@ extension Exchange {
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         guard request.method == .get || request.method == .head, requestBody == .none else {
-            trace.reuse = .forward(requestBody == .none ? .method : .requestContent)
+            let isReading = request.method == .get || request.method == .head
+            trace.reuse = .forward(isReading ? .requestContent : .method)
             return fetch(at: now, into: &commands)
         }
         CacheKey.write(request, into: &key)

@@ -1,0 +1,22 @@
+import HTTPCaching
+
+extension ReuseDecision {
+    /// The word in the log, the same as in Cache-Status.
+    package var word: StaticString {
+        switch self {
+        case .fresh: "fresh"
+        case .staleAllowed(_, let reason): reason.word
+        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason): reason.word
+        }
+    }
+}
+
+extension StorageDecision {
+    /// The word in the log, the same as in Cache-Status.
+    package var word: StaticString {
+        switch self {
+        case .store: "stored"
+        case .doNotStore(let refusal): refusal.word
+        }
+    }
+}
