@@ -31,93 +31,110 @@ package struct Authority: Equatable, Sendable {
     package var port: UInt16?
 
     package init(parsing range: Range<Int>, in bytes: Span<UInt8>) throws(AuthorityFault) {
-        guard !range.isEmpty else { throw .emptyHost }
-        let hostEnd: Int
-        if bytes[range.lowerBound] == UInt8(ascii: "[") {
-            hostEnd = try Self.endOfBracketedHost(range, in: bytes)
-            host = Extent(range.lowerBound + 1..<hostEnd - 1)
+        var end = 0
+        try self.init(startingAt: range.lowerBound, in: bytes.extracting(0..<range.upperBound), end: &end)
+        guard end == range.upperBound else { throw Self.fault(at: end, in: bytes.extracting(0..<range.upperBound)) }
+    }
+
+    /// Reads as far as the authority goes; who called judges what follows it.
+    init(startingAt start: Int, in bytes: Span<UInt8>, end: inout Int) throws(AuthorityFault) {
+        if start < bytes.count, bytes[start] == UInt8(ascii: "[") {
+            end = try Self.endOfBracketedHost(from: start, in: bytes)
+            host = Extent(offset: start + 1, count: end - start - 2)
             hostKind = .ipv6
         } else {
-            hostEnd = try Self.endOfName(range, in: bytes)
-            var nameEnd = hostEnd
-            if nameEnd > range.lowerBound, bytes[nameEnd - 1] == UInt8(ascii: ".") { nameEnd -= 1 }
-            host = Extent(range.lowerBound..<nameEnd)
-            hostKind = try Self.kind(ofName: range.lowerBound..<nameEnd, in: bytes)
+            end = bytes.endOfHostName(from: start)
+            guard end > start else { throw Self.faultOfEmptyName(at: end, in: bytes) }
+            let nameEnd = bytes[end - 1] == UInt8(ascii: ".") ? end - 1 : end
+            try Self.checkLabels(from: start, to: nameEnd, in: bytes)
+            host = Extent(offset: start, count: nameEnd - start)
+            hostKind = Self.kind(ofName: bytes.extracting(start..<nameEnd))
         }
-        port = try Self.port(in: hostEnd..<range.upperBound, of: bytes)
+        port = nil
+        if end < bytes.count, bytes[end] == ASCII.colon { port = try Self.port(from: end + 1, in: bytes, end: &end) }
     }
 
     // MARK: Names
 
-    /// Where the name ends: at the colon of the port or at the end of the range.
-    private static func endOfName(_ range: Range<Int>, in bytes: Span<UInt8>) throws(AuthorityFault) -> Int {
-        var labelStart = range.lowerBound
-        var index = range.lowerBound
-        while index < range.upperBound {
-            let byte = bytes[index]
-            if !isNameCharacter(byte) {
-                if byte == ASCII.colon { break }
-                guard byte == UInt8(ascii: "."), index > labelStart, index - labelStart <= labelLengthLimit else {
-                    throw fault(in: range, of: bytes)
-                }
-                labelStart = index + 1
-            }
+    private static func checkLabels(from start: Int, to end: Int, in bytes: Span<UInt8>) throws(AuthorityFault) {
+        guard end - start <= hostLengthLimit, end > start else { throw .malformedHost }
+        var labelStart = start
+        while true {
+            let dot = bytes.first(
+                from: labelStart, block: { $0.isEqual(to: UInt8(ascii: ".")) }, octet: { $0 == UInt8(ascii: ".") })
+            let labelEnd = min(dot, end)
+            guard labelEnd > labelStart, labelEnd - labelStart <= labelLengthLimit else { throw .malformedHost }
+            if labelEnd == end { return }
+            labelStart = labelEnd + 1
+        }
+    }
+
+    private static func kind(ofName name: Span<UInt8>) -> RequestTarget.HostKind {
+        // Most names end in a letter, which is all that needs to be known of them.
+        ASCII.isDigit(name[name.count - 1]) && IPAddress(name) != nil ? .ipv4 : .name
+    }
+
+    /// What it means that an authority does not end where it should: some have userinfo, which is told apart.
+    static func fault(at stop: Int, in bytes: Span<UInt8>) -> AuthorityFault {
+        var index = stop
+        while index < bytes.count, bytes[index] != ASCII.slash, bytes[index] != ASCII.question {
+            if bytes[index] == UInt8(ascii: "@") { return .userinfo }
             index += 1
         }
-        if index == range.lowerBound { throw faultOfEmptyName(range, in: bytes) }
-        guard index - labelStart <= labelLengthLimit, index - range.lowerBound <= hostLengthLimit + 1 else {
-            throw .malformedHost
-        }
-        return index
-    }
-
-    /// Letters, digits, `-` and `_`, one bit for each octet below 128.
-    private static func isNameCharacter(_ byte: UInt8) -> Bool {
-        if byte < 64 { return (0x03FF_2000_0000_0000 as UInt64) >> UInt64(byte) & 1 == 1 }
-        return byte < 128 && (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 63) & 1 == 1
-    }
-
-    private static func fault(in range: Range<Int>, of bytes: Span<UInt8>) -> AuthorityFault {
-        for index in range where bytes[index] == UInt8(ascii: "@") { return .userinfo }
         return .malformedHost
     }
 
-    private static func faultOfEmptyName(_ range: Range<Int>, in bytes: Span<UInt8>) -> AuthorityFault {
-        fault(in: range, of: bytes) == .userinfo ? .userinfo : .emptyHost
-    }
-
-    private static func kind(
-        ofName range: Range<Int>, in bytes: Span<UInt8>
-    ) throws(AuthorityFault) -> RequestTarget.HostKind {
-        guard range.count <= hostLengthLimit, let last = range.last else { throw .malformedHost }
-        // Most names end in a letter, which is all that needs to be known of them.
-        return ASCII.isDigit(bytes[last]) && IPAddress(bytes.extracting(range)) != nil ? .ipv4 : .name
+    private static func faultOfEmptyName(at stop: Int, in bytes: Span<UInt8>) -> AuthorityFault {
+        if fault(at: stop, in: bytes) == .userinfo { return .userinfo }
+        let isEmpty =
+            stop == bytes.count || bytes[stop] == ASCII.colon || bytes[stop] == ASCII.slash || bytes[stop] == ASCII.question
+        return isEmpty ? .emptyHost : .malformedHost
     }
 
     // MARK: Addresses and ports
 
-    private static func endOfBracketedHost(_ range: Range<Int>, in bytes: Span<UInt8>) throws(AuthorityFault) -> Int {
-        var end = range.lowerBound + 1
-        while end < range.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
-        guard end < range.upperBound else { throw .malformedHost }
+    private static func endOfBracketedHost(from start: Int, in bytes: Span<UInt8>) throws(AuthorityFault) -> Int {
+        var end = start + 1
+        while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
         // A zone (RFC 6874) or a future version of the address names nothing that may be asked for.
-        guard IPAddress(bytes.extracting(range.lowerBound + 1..<end))?.family == .ipv6 else { throw .malformedHost }
+        guard end < bytes.count, IPAddress(bytes.extracting(start + 1..<end))?.family == .ipv6 else {
+            throw .malformedHost
+        }
         return end + 1
     }
 
-    private static func port(in range: Range<Int>, of bytes: Span<UInt8>) throws(AuthorityFault) -> UInt16? {
-        guard !range.isEmpty else { return nil }
-        guard bytes[range.lowerBound] == ASCII.colon else { throw fault(in: range, of: bytes) }
-        let digits = range.lowerBound + 1..<range.upperBound
-        guard !digits.isEmpty else { return nil }
+    private static func port(from start: Int, in bytes: Span<UInt8>, end: inout Int) throws(AuthorityFault) -> UInt16? {
         var port: UInt32 = 0
-        for index in digits {
-            guard ASCII.isDigit(bytes[index]), digits.count <= 5 else {
-                throw fault(in: range, of: bytes) == .userinfo ? .userinfo : .malformedPort
-            }
+        var index = start
+        while index < bytes.count, ASCII.isDigit(bytes[index]) {
+            guard index - start < 5 else { throw .malformedPort }
             port = port * 10 + UInt32(bytes[index] - 0x30)
+            index += 1
         }
+        end = index
+        let isOver = index == bytes.count || bytes[index] == ASCII.slash || bytes[index] == ASCII.question
+        guard isOver || bytes[index] == UInt8(ascii: "#") else {
+            throw fault(at: index, in: bytes) == .userinfo ? .userinfo : .malformedPort
+        }
+        if index == start { return nil }
         guard port > 0, port <= UInt16.max else { throw .malformedPort }
         return UInt16(port)
+    }
+}
+
+extension Span<UInt8> {
+    /// Behind the letters, digits, `-`, `_` and `.` from `start` on.
+    fileprivate func endOfHostName(from start: Int) -> Int {
+        first(
+            from: start,
+            block: {
+                .!($0.isWithin(0x61...0x7A) .| $0.isWithin(0x41...0x5A) .| $0.isWithin(0x30...0x39)
+                    .| $0.isEqual(to: UInt8(ascii: "-")) .| $0.isEqual(to: UInt8(ascii: "."))
+                    .| $0.isEqual(to: UInt8(ascii: "_")))
+            },
+            octet: {
+                !(ASCII.isAlpha($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+                    || $0 == UInt8(ascii: "_"))
+            })
     }
 }

@@ -17,11 +17,12 @@ package struct FieldLine: Equatable, Sendable {
 ///
 /// The bytes may hold more than the fields (a head's start line); lines that were taken out leave their bytes behind.
 /// `removeAll` keeps the storage, so a connection reads one head after the other without allocating.
+@usableFromInline
 package struct Fields: Sendable {
-    package private(set) var bytes: [UInt8]
-    package private(set) var lines: [FieldLine]
+    @usableFromInline package internal(set) var bytes: [UInt8]
+    @usableFromInline package internal(set) var lines: [FieldLine]
     /// One bit for each known field of which at least one line is there.
-    package private(set) var present: UInt64
+    @usableFromInline package internal(set) var present: UInt64
 
     package init() {
         bytes = []
@@ -110,6 +111,7 @@ package struct Fields: Sendable {
     }
 
     /// Notes a line whose bytes are in place already.
+    @inlinable @inline(__always)
     package mutating func note(_ line: FieldLine) {
         lines.append(line)
         present |= line.known.bit

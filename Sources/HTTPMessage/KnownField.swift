@@ -69,7 +69,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
         }
     }
 
-    package var bit: UInt64 { 1 << UInt64(rawValue) }
+    @inlinable package var bit: UInt64 { 1 &<< UInt64(rawValue) }
 
     /// Which of the known fields bears this name, without regard to case (RFC 9110 §5.1).
     package init(_ name: Span<UInt8>) {

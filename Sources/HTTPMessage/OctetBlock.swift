@@ -1,27 +1,32 @@
 /// Sixteen octets looked at in one go.
 ///
 /// The searches over a message's octets are built of this: a question to a block is answered by a mask, and nearly every
-/// block's answer is no. What they look at is checked against the span's bounds once, before the blocks, and the rest of
-/// fewer than sixteen octets is looked at one by one. This file is the only one here that reads without further checks.
+/// block's answer is no. The bounds are checked once, before the blocks, and the rest of fewer than sixteen octets is
+/// looked at one by one. This file is the only one here that reads memory without further checks.
 @usableFromInline
-struct OctetBlock {
-    @usableFromInline typealias Mask = SIMDMask<SIMD16<Int8>>
+package struct OctetBlock {
+    @usableFromInline package typealias Mask = SIMDMask<SIMD16<Int8>>
 
-    private let octets: SIMD16<UInt8>
+    @usableFromInline let octets: SIMD16<UInt8>
 
-    @inline(__always)
+    @inlinable @inline(__always)
     init(_ buffer: UnsafeRawBufferPointer, at index: Int) {
         octets = buffer.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
     }
 
-    @inline(__always)
-    func isBelow(_ bound: UInt8) -> Mask { octets .< SIMD16(repeating: bound) }
+    @inlinable @inline(__always)
+    package func isBelow(_ bound: UInt8) -> Mask { octets .< SIMD16(repeating: bound) }
 
-    @inline(__always)
-    func isEqual(to octet: UInt8) -> Mask { octets .== SIMD16(repeating: octet) }
+    @inlinable @inline(__always)
+    package func isEqual(to octet: UInt8) -> Mask { octets .== SIMD16(repeating: octet) }
+
+    @inlinable @inline(__always)
+    package func isWithin(_ bounds: ClosedRange<UInt8>) -> Mask {
+        (octets .>= SIMD16(repeating: bounds.lowerBound)) .& (octets .<= SIMD16(repeating: bounds.upperBound))
+    }
 
     /// The place of the first yes in the block, or `nil`.
-    @inline(__always)
+    @inlinable @inline(__always)
     static func first(_ mask: Mask) -> Int? {
         guard any(mask) else { return nil }
         let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
@@ -33,27 +38,30 @@ struct OctetBlock {
 
 extension Span<UInt8> {
     /// The place of the first control octet (below a space, or DEL) at or after `start`, or the end.
+    @inlinable @inline(__always)
     package func firstControl(from start: Int) -> Int {
-        first(
-            in: start..<count, block: { $0.isBelow(0x20) .| $0.isEqual(to: 0x7F) }, octet: { $0 < 0x20 || $0 == 0x7F })
+        first(from: start, block: { $0.isBelow(0x20) .| $0.isEqual(to: 0x7F) }, octet: { $0 < 0x20 || $0 == 0x7F })
     }
 
-    /// The place of the first colon in the range, or the range's end.
-    package func firstColon(in range: Range<Int>) -> Int {
-        first(in: range, block: { $0.isEqual(to: ASCII.colon) }, octet: { $0 == ASCII.colon })
+    /// The place of the first colon at or after `start`, or the end.
+    @inlinable @inline(__always)
+    package func firstColon(from start: Int) -> Int {
+        first(from: start, block: { $0.isEqual(to: ASCII.colon) }, octet: { $0 == ASCII.colon })
     }
 
     /// The place of the first octet for which the two questions, which mean the same, are answered with yes; or the end.
-    @inline(__always)
-    func first(in range: Range<Int>, block isFoundIn: (OctetBlock) -> OctetBlock.Mask, octet isFound: (UInt8) -> Bool) -> Int {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    @inlinable @inline(__always)
+    package func first(
+        from start: Int, block isFoundIn: (OctetBlock) -> OctetBlock.Mask, octet isFound: (UInt8) -> Bool
+    ) -> Int {
+        precondition(start >= 0 && start <= count)
         return withUnsafeBytes { buffer in
-            var index = range.lowerBound
-            while range.upperBound &- index >= 16 {
+            var index = start
+            while buffer.count &- index >= 16 {
                 if let found = OctetBlock.first(isFoundIn(OctetBlock(buffer, at: index))) { return index &+ found }
                 index &+= 16
             }
-            while index < range.upperBound, !isFound(buffer[index]) { index &+= 1 }
+            while index < buffer.count, !isFound(buffer[index]) { index &+= 1 }
             return index
         }
     }
@@ -63,19 +71,45 @@ extension Span<UInt8> {
     /// Eight octets at a time: setting one bit makes capitals small, and besides them would change only controls into
     /// characters of such a name (CR into `-`), which is why bit 5 or 6 has to be set already.
     func isToken(ignoringCaseOf name: StaticString) -> Bool {
+        let count = self.count
         guard count == name.utf8CodeUnitCount else { return false }
         guard count >= 8 else { return equalsIgnoringCase(name) }
         let expected = UnsafeRawPointer(name.utf8Start)
         return withUnsafeBytes { buffer in
-            var index = 0
-            while true {
+            func isSame(at index: Int) -> Bool {
                 let word = buffer.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 let smallName = expected.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                let isText = (word | word &<< 1) & 0x4040_4040_4040_4040 == 0x4040_4040_4040_4040
-                guard isText, word | 0x2020_2020_2020_2020 == smallName else { return false }
-                if index == buffer.count &- 8 { return true }
-                // The last word overlaps the one before it rather than ending early.
-                index = Swift.min(index &+ 8, buffer.count &- 8)
+                let bit5Or6 = (word | word &<< 1) & 0x4040_4040_4040_4040
+                return bit5Or6 == 0x4040_4040_4040_4040 && word | 0x2020_2020_2020_2020 == smallName
+            }
+            // The last word overlaps the one before it rather than ending early.
+            guard isSame(at: 0), isSame(at: count &- 8) else { return false }
+            var index = 8
+            while index &+ 8 < count {
+                if !isSame(at: index) { return false }
+                index &+= 8
+            }
+            return true
+        }
+    }
+
+    /// Whether the octets are the same, eight at a time.
+    package func isSame(as other: Span<UInt8>) -> Bool {
+        let count = self.count
+        guard count == other.count else { return false }
+        guard count >= 8 else { return equals(other) }
+        return withUnsafeBytes { mine in
+            other.withUnsafeBytes { others in
+                var index = 0
+                while true {
+                    if mine.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                        != others.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    {
+                        return false
+                    }
+                    if index == count &- 8 { return true }
+                    index = Swift.min(index &+ 8, count &- 8)
+                }
             }
         }
     }

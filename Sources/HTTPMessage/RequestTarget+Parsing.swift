@@ -31,89 +31,85 @@ extension RequestTarget {
     package init(parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method) throws(RequestTargetFault) {
         self.init()
         guard !range.isEmpty else { throw .malformed }
+        // Places stay what they are in `bytes`; nothing behind the target can be read.
+        let bytes = bytes.extracting(0..<range.upperBound)
+        let start = range.lowerBound
         if method == .connect {
-            try readAuthorityForm(range, in: bytes)
-            return
-        }
-        let first = bytes[range.lowerBound]
-        if first == ASCII.slash {
+            try readAuthorityForm(from: start, in: bytes)
+        } else if bytes[start] == ASCII.slash {
             form = .origin
-            try readPathAndQuery(range, in: bytes)
-        } else if first == UInt8(ascii: "*"), range.count == 1 {
+            try readPathAndQuery(from: start, in: bytes)
+        } else if bytes[start] == UInt8(ascii: "*"), range.count == 1 {
             guard method == .options else { throw .formNotAllowed }
             form = .asterisk
         } else {
-            try readAbsoluteForm(range, in: bytes)
+            try readAbsoluteForm(from: start, in: bytes)
         }
     }
 
     /// RFC 9112 §3.2.2. Only http and https are ever fetched (T40).
-    private mutating func readAbsoluteForm(_ range: Range<Int>, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+    private mutating func readAbsoluteForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
         form = .absolute
-        let schemeEnd = try readScheme(range, in: bytes)
-        var authorityEnd = schemeEnd
-        while authorityEnd < range.upperBound, !Self.endsAuthority(bytes[authorityEnd]) { authorityEnd += 1 }
-        do throws(AuthorityFault) {
-            let authority = try Authority(parsing: schemeEnd..<authorityEnd, in: bytes)
-            host = authority.host
-            hostKind = authority.hostKind
-            port = authority.port ?? (scheme == .https ? 443 : 80)
-        } catch {
-            throw .authority(error)
-        }
-        try readPathAndQuery(authorityEnd..<range.upperBound, in: bytes)
+        let authorityStart = try readScheme(from: start, in: bytes)
+        let end = try readAuthority(from: authorityStart, in: bytes)
+        port = port == 0 ? (scheme == .https ? 443 : 80) : port
+        try readPathAndQuery(from: end, in: bytes)
     }
 
     /// Reads the scheme and `://`, and returns where the authority starts.
-    private mutating func readScheme(_ range: Range<Int>, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
-        var end = range.lowerBound
-        while end < range.upperBound, Self.isSchemeCharacter(bytes[end]) { end += 1 }
-        guard end < range.upperBound, bytes[end] == ASCII.colon, ASCII.isAlpha(bytes[range.lowerBound]) else {
-            throw .malformed
-        }
-        let name = bytes.extracting(range.lowerBound..<end)
+    private mutating func readScheme(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
+        var end = start
+        while end < bytes.count, Self.isSchemeCharacter(bytes[end]) { end += 1 }
+        guard end < bytes.count, bytes[end] == ASCII.colon, ASCII.isAlpha(bytes[start]) else { throw .malformed }
+        let name = bytes.extracting(start..<end)
         if name.equalsIgnoringCase("http") {
             scheme = .http
         } else if name.equalsIgnoringCase("https") {
             scheme = .https
-        } else if end + 1 < range.upperBound, ASCII.isDigit(bytes[end + 1]) {
+        } else if end + 1 < bytes.count, ASCII.isDigit(bytes[end + 1]) {
             // `host:port` with a method that is not CONNECT.
             throw .formNotAllowed
         } else {
             throw .unsupportedScheme
         }
-        guard end + 2 < range.upperBound, bytes[end + 1] == ASCII.slash, bytes[end + 2] == ASCII.slash else {
-            throw .malformed
-        }
+        guard end + 2 < bytes.count, bytes[end + 1] == ASCII.slash, bytes[end + 2] == ASCII.slash else { throw .malformed }
         return end + 3
     }
 
     /// RFC 9112 §3.2.3; a port has to be there (RFC 9110 §9.3.6).
-    private mutating func readAuthorityForm(_ range: Range<Int>, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+    private mutating func readAuthorityForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
         form = .authority
-        for index in range where Self.endsAuthority(bytes[index]) { throw .formNotAllowed }
+        for index in start..<bytes.count where Self.endsAuthority(bytes[index]) { throw .formNotAllowed }
+        let end = try readAuthority(from: start, in: bytes)
+        guard end == bytes.count, port > 0 else { throw .authority(.malformedPort) }
+    }
+
+    /// Reads host and port (0 where there is none), and returns where they end: at the path, the query or the end.
+    private mutating func readAuthority(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
+        var end = start
         do throws(AuthorityFault) {
-            let authority = try Authority(parsing: range, in: bytes)
-            guard let port = authority.port else { throw .malformedPort }
+            let authority = try Authority(startingAt: start, in: bytes, end: &end)
             host = authority.host
             hostKind = authority.hostKind
-            self.port = port
+            port = authority.port ?? 0
+            guard end == bytes.count || Self.endsAuthority(bytes[end]) else { throw Authority.fault(at: end, in: bytes) }
         } catch {
             throw .authority(error)
         }
+        return end
     }
 
-    private mutating func readPathAndQuery(_ range: Range<Int>, in bytes: Span<UInt8>) throws(RequestTargetFault) {
-        let bytes = bytes.extracting(0..<range.upperBound)
-        var index = bytes.firstNotable(from: range.lowerBound, isPath: true)
+    private mutating func readPathAndQuery(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+        var index = bytes.firstNotable(from: start, isPath: true)
         while index < bytes.count, bytes[index] != ASCII.question {
             try Self.checkOctet(bytes[index])
             if bytes[index] == ASCII.backslash { throw .backslash }
             if Self.isEncodedNUL(at: index, in: bytes) { throw .nul }
             index = bytes.firstNotable(from: index + 1, isPath: true)
         }
-        path = Extent(range.lowerBound..<index)
-        query = Extent(index..<range.upperBound)
+        path = Extent(offset: start, count: index - start)
+        query = Extent(offset: index, count: bytes.count - index)
+        if index == bytes.count { return }
         index = bytes.firstNotable(from: index, isPath: false)
         while index < bytes.count {
             try Self.checkOctet(bytes[index])
@@ -149,14 +145,14 @@ extension Span<UInt8> {
     fileprivate func firstNotable(from start: Int, isPath: Bool) -> Int {
         isPath
             ? first(
-                in: start..<count,
+                from: start,
                 block: {
                     $0.isBelow(UInt8(ascii: "&")) .| $0.isEqual(to: 0x7F)
                         .| $0.isEqual(to: ASCII.question) .| $0.isEqual(to: ASCII.backslash)
                 },
                 octet: { $0 < UInt8(ascii: "&") || $0 == 0x7F || $0 == ASCII.question || $0 == ASCII.backslash })
             : first(
-                in: start..<count,
+                from: start,
                 block: { $0.isBelow(UInt8(ascii: "&")) .| $0.isEqual(to: 0x7F) },
                 octet: { $0 < UInt8(ascii: "&") || $0 == 0x7F })
     }

@@ -185,7 +185,7 @@ struct ChunkedDecoder: Sendable {
                 state = .ended
                 return nil
             }
-            return try FieldLine(parsing: start..<end, in: trailers.bytes.span, allowsBlankBeforeColon: false)
+            return try FieldLine(parsing: start, end: end, in: trailers.bytes.span, allowsBlankBeforeColon: false)
         } catch {
             switch error {
             case .tooLong: throw .trailersTooLarge

@@ -5,24 +5,28 @@ extension FieldLine {
     ///
     /// - Parameter allowsBlankBeforeColon: in responses such blanks are left out of the name (RFC 9112 §5.1).
     @inline(__always)
-    init(parsing line: Range<Int>, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool) throws(SectionFault) {
-        let colon = bytes.firstColon(in: line)
+    init(
+        parsing start: Int, end: Int, in bytes: Span<UInt8>, allowsBlankBeforeColon: Bool
+    ) throws(SectionFault) {
+        let colon = bytes.firstColon(from: start)
         var nameEnd = colon
-        var known = KnownField(bytes.extracting(line.lowerBound..<nameEnd))
-        // A known name is a token; any other one, and one that has no colon behind it, is looked at.
-        if known == .other || colon == line.upperBound {
-            nameEnd = bytes.endOfToken(from: line.lowerBound, before: colon)
-            if nameEnd != colon || colon == line.upperBound || colon == line.lowerBound {
-                let fault = Self.fault(of: line, nameEnd: nameEnd, in: bytes)
+        var known = KnownField(bytes.extracting(start..<colon))
+        // A known name is a token; any other one, and one without a colon on its line, is looked at.
+        if known == .other || colon >= end {
+            nameEnd = bytes.endOfToken(from: start, before: end)
+            if nameEnd != colon || nameEnd == start {
+                let fault = Self.fault(of: start..<end, nameEnd: nameEnd, in: bytes)
                 guard allowsBlankBeforeColon, fault == .blankBeforeColon else { throw .line(fault) }
-                known = KnownField(bytes.extracting(line.lowerBound..<nameEnd))
+                known = KnownField(bytes.extracting(start..<nameEnd))
             }
         }
-        var valueStart = colon + 1
-        var valueEnd = line.upperBound
-        while valueStart < valueEnd, ASCII.isBlank(bytes[valueStart]) { valueStart += 1 }
-        while valueEnd > valueStart, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
-        self.init(name: Extent(line.lowerBound..<nameEnd), value: Extent(valueStart..<valueEnd), known: known)
+        var valueStart = colon &+ 1
+        var valueEnd = end
+        while valueStart < valueEnd, ASCII.isBlank(bytes[valueStart]) { valueStart &+= 1 }
+        while valueEnd > valueStart, ASCII.isBlank(bytes[valueEnd &- 1]) { valueEnd &-= 1 }
+        self.init(
+            name: Extent(offset: start, count: nameEnd &- start),
+            value: Extent(offset: valueStart, count: valueEnd &- valueStart), known: known)
     }
 
     /// Why the token at the line's start is not a field name followed by a colon.

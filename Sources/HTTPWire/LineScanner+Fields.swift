@@ -11,7 +11,8 @@ extension LineScanner {
             if end == lineStart { return end + 2 }
             guard fields.count < limits.fieldCount else { throw .tooManyFields }
             fields.note(
-                try FieldLine(parsing: lineStart..<end, in: bytes, allowsBlankBeforeColon: allowsBlankBeforeColon))
+                try FieldLine(
+                    parsing: lineStart, end: end, in: bytes, allowsBlankBeforeColon: allowsBlankBeforeColon))
             advance(past: end)
         }
         return nil

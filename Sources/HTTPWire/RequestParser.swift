@@ -91,7 +91,7 @@ package struct RequestParser: Sendable {
         let versionStart = line.upperBound - 8
         guard methodEnd > 0, methodEnd + 2 < versionStart,
             bytes[methodEnd] == ASCII.space, bytes[versionStart - 1] == ASCII.space,
-            let version = HTTPVersion(parsing: versionStart..<line.upperBound, in: bytes)
+            let version = HTTPVersion(parsing: versionStart, in: bytes)
         else { throw .malformedRequestLine }
         // Before the target, so that the preface of HTTP/2 hears that its version is not spoken here.
         guard version.major == 1 else { throw .unsupportedVersion }
@@ -138,7 +138,9 @@ package struct RequestParser: Sendable {
         // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
         if value.isEmpty, head.target.form != .origin { return }
         // Most clients repeat the target's authority, which was found to be well formed.
-        if head.target.form == .absolute, head.span(of: value).equals(head.span(of: Self.authority(of: head.target))) { return }
+        if case .absolute = head.target.form, head.span(of: value).isSame(as: head.span(of: Self.authority(of: head.target))) {
+            return
+        }
         do throws(AuthorityFault) {
             _ = try Authority(parsing: value.range, in: head.fields.bytes.span)
         } catch {

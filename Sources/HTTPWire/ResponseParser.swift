@@ -65,7 +65,7 @@ package struct ResponseParser: Sendable {
     private func readStatusLine(
         end: Int, in bytes: Span<UInt8>, into head: inout ResponseHead
     ) throws(ResponseParseError) {
-        guard end >= 12, let version = HTTPVersion(parsing: 0..<8, in: bytes) else { throw .malformedStatusLine }
+        guard end >= 12, let version = HTTPVersion(parsing: 0, in: bytes) else { throw .malformedStatusLine }
         guard version.major == 1 else { throw .unsupportedVersion }
         guard bytes[8] == ASCII.space, end == 12 || bytes[12] == ASCII.space else { throw .malformedStatusLine }
         var code: UInt16 = 0

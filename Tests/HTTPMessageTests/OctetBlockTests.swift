@@ -20,7 +20,23 @@ struct OctetBlockTests {
         let bytes = Array(repeating: Array("abcdefgh:0\r\n".utf8), count: 4).joined()
         let all = Array(bytes)
         #expect(all.span.firstControl(from: start) == all[start...].firstIndex { $0 < 0x20 })
-        let colon = all[start..<40].firstIndex(of: 0x3A) ?? 40
-        #expect(all.span.firstColon(in: start..<40) == colon)
+        let found = all.span.extracting(0..<40).firstColon(from: start)
+        #expect(found == all[start..<40].firstIndex(of: 0x3A) ?? 40)
+    }
+
+    @Test("Equal octets are the same, and one that differs makes them another", arguments: 0..<40)
+    func comparesOctets(count: Int) {
+        let bytes = (0..<UInt8(count)).map { $0 }
+        let isSame = bytes.span.isSame(as: Array(bytes).span)
+        #expect(isSame)
+        for place in 0..<count {
+            var other = bytes
+            other[place] ^= 1
+            let isStillSame = bytes.span.isSame(as: other.span)
+            #expect(!isStillSame)
+        }
+        let longer = bytes + [0]
+        let isSameLength = bytes.span.isSame(as: longer.span)
+        #expect(!isSameLength)
     }
 }
