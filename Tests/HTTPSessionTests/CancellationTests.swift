@@ -1,0 +1,221 @@
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+@Suite("Transport: cancelling and closing")
+struct CancellationTests {
+    /// Turns the loop a few times for what might still come.
+    private func settle(_ harness: TransportHarness) {
+        for _ in 0..<5 { harness.loop.turn(waitingAtMost: 2) }
+    }
+
+    @Test("Cancelled while the name is looked up: at once, though the resolver is not done")
+    func whileResolving() throws {
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        let exchange = harness.open(recorder, port: 80, host: "no-such-name.invalid")
+        harness.loop.turn(waitingAtMost: 0)
+        let wasActive = exchange.isActive
+        let start = MonotonicTime.read()
+        exchange.cancel()
+        #expect(MonotonicTime.read().milliseconds(since: start) < 1000)
+        settle(harness)
+        // A resolver that knew the answer at once was quicker than the test.
+        #expect(recorder.hasEnded != wasActive)
+        #expect(!exchange.isActive)
+        #expect(harness.budgets.statistics == (0, 0))
+        #expect(harness.transport.statistics == (0, 0, 0))
+    }
+
+    @Test("Cancelled while connecting")
+    func whileConnecting() throws {
+        let hole = BlackHole()
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        let exchange = harness.open(recorder, port: hole.port)
+        settle(harness)
+        exchange.cancel()
+        settle(harness)
+        #expect(!recorder.hasEnded)
+        #expect(harness.budgets.statistics == (0, 0))
+        #expect(harness.loop.registrationCount == 0)
+    }
+
+    @Test("Cancelled from within the callbacks of head and body: nothing comes after", arguments: [true, false])
+    func withinCallbacks(atHead: Bool) throws {
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil { connection.respond(body: "hello") }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        if atHead { recorder.onHead = { $0.cancel() } } else { recorder.onBody = { $0.cancel() } }
+        _ = harness.open(recorder, port: origin.port)
+        harness.run { recorder.status != nil && (atHead || !recorder.body.isEmpty) }
+        settle(harness)
+        #expect(!recorder.hasEnded)
+        #expect(recorder.body.isEmpty == atHead)
+        #expect(harness.transport.statistics.connections == 0)
+        #expect(LoopbackAddress.connectionCount(to: origin.port) == 0)
+    }
+
+    @Test("A handle whose exchange has ended does nothing to the exchange that came after it")
+    func staleHandle() throws {
+        let gate = Gate()
+        let origin = ScriptedOrigin { connection in
+            while let head = connection.readHead() {
+                if head.hasPrefix("GET /slow") { gate.wait() }
+                connection.respond(body: "hello")
+            }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let first = Recorder()
+        let stale = harness.open(first, port: origin.port)
+        harness.run { first.hasEnded }
+        let second = Recorder()
+        let exchange = harness.open(second, port: origin.port, path: "/slow")
+        #expect(stale.exchange === exchange.exchange, "the object is used again")
+        stale.cancel()
+        stale.pauseReading()
+        #expect(!stale.isActive)
+        #expect(exchange.isActive)
+        gate.open()
+        harness.run { second.hasEnded }
+        #expect(second.isComplete)
+    }
+
+    @Test("A new exchange may be opened from the end of another, and has its connection")
+    func openFromEnd() throws {
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil { connection.respond(body: "hello") }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let first = Recorder()
+        let second = Recorder()
+        first.onEnd = { _ in _ = harness.open(second, port: origin.port) }
+        _ = harness.open(first, port: origin.port)
+        harness.run { second.hasEnded }
+        #expect(first.isComplete)
+        #expect(second.isComplete)
+        #expect(second.metrics.isConnectionReused)
+        #expect(origin.connectionCount == 1)
+    }
+
+    @Test("Closing the transport fails what is under way, in every state, and lets everything go")
+    func closing() throws {
+        let origin = ScriptedOrigin { connection in
+            guard let head = connection.readHead() else { return }
+            if head.hasPrefix("GET /idle") { connection.respond() }
+            _ = connection.readToEnd()
+        }
+        let hole = BlackHole()
+        defer { origin.stop() }
+        let harness = try TransportHarness(budgets: UpstreamBudgets(connectionsPerOrigin: 2))
+        let idle = Recorder()
+        _ = harness.open(idle, port: origin.port, path: "/idle")
+        harness.run { idle.hasEnded }
+        let recorders = (0..<6).map { _ in Recorder() }
+        for recorder in recorders.prefix(3) { _ = harness.open(recorder, port: origin.port) }
+        _ = harness.open(recorders[3], port: hole.port)
+        _ = harness.open(recorders[4], port: 80, host: "no-such-name.invalid")
+        _ = harness.transport.openTunnel(to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), delegate: recorders[5])
+        settle(harness)
+        harness.transport.close()
+        #expect(recorders.filter { $0.error == .transportClosed }.count >= 5)
+        let allHaveEnded = recorders.allSatisfy { $0.hasEnded }
+        #expect(allHaveEnded)
+        #expect(harness.budgets.statistics == (0, 0))
+        #expect(harness.loop.registrationCount == 0)
+        #expect(harness.loop.timerCount == 0)
+        let late = harness.fetch(port: origin.port)
+        #expect(late.error == .transportClosed)
+    }
+
+    @Test("No descriptor is left behind: not by exchanges, refusals, cancellations or tunnels")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            // The first round opens what the process keeps (the resolver's sockets, for one).
+            try openAndLetGo()
+            let before = descriptorCount()
+            for _ in 0..<10 { try openAndLetGo() }
+            // A resolver that was left behind closes its pair of descriptors when it is done.
+            for _ in 0..<200 where descriptorCount() > before { usleep(10_000) }
+            // Fewer, when a resolver of the first round was still at work.
+            #expect(descriptorCount() <= before)
+        }
+    }
+}
+
+private func descriptorCount() -> Int { (0..<Int32(1024)).count { fcntl($0, F_GETFD) >= 0 } }
+
+/// Something of everything that opens descriptors.
+private func openAndLetGo() throws {
+    let origin = ScriptedOrigin { connection in
+        while connection.readHead() != nil { connection.respond(body: "hello") }
+    }
+    let hole = BlackHole()
+    let harness = try TransportHarness()
+    #expect(harness.fetch(port: origin.port).isComplete)
+    #expect(harness.fetch(port: LoopbackAddress.unusedPort()).error != nil)
+    #expect(harness.fetch(port: 80, host: "169.254.1.1").error != nil)
+    #expect(harness.fetch(port: 80, host: "no-such-name.invalid").error != nil)
+    let cancelled = [
+        harness.open(Recorder(), port: hole.port), harness.open(Recorder(), port: 80, host: "no-such-name.invalid"),
+        harness.open(Recorder(), port: origin.port),
+    ]
+    harness.loop.turn(waitingAtMost: 1)
+    for exchange in cancelled { exchange.cancel() }
+    let tunnel = harness.openTunnel(to: "127.0.0.1", port: origin.port)
+    if let descriptor = tunnel.tunnelDescriptor { close(descriptor) }
+    harness.transport.close()
+    origin.stop()
+}
+
+@Suite("Transport: tunnels (RFC 9110 §9.3.6)")
+struct TunnelTests {
+    @Test("A tunnel is a connected, non-blocking descriptor that belongs to the caller")
+    func connects() throws {
+        let origin = ScriptedOrigin { connection in
+            connection.send(bytes: connection.readToEnd())
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness { $0.resolve = ["name.test": [.loopbackIPv4]] }
+        let recorder = harness.openTunnel(to: "name.test", port: origin.port)
+        let descriptor = try #require(recorder.tunnelDescriptor)
+        #expect(recorder.tunnelAddress == .loopbackIPv4)
+        #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
+        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        harness.transport.close()
+        #expect(send(descriptor, [1, 2, 3] as [UInt8], 3, 0) == 3)
+        shutdown(descriptor, Int32(SHUT_WR))
+        var buffer = [UInt8](repeating: 0, count: 8)
+        var count = -1
+        harness.run {
+            count = recv(descriptor, &buffer, 8, 0)
+            return count >= 0
+        }
+        #expect(count == 3)
+        close(descriptor)
+    }
+
+    @Test("A cancelled tunnel is heard of no more")
+    func cancelled() throws {
+        let hole = BlackHole()
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        let tunnel = harness.transport.openTunnel(
+            to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), delegate: recorder)
+        for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }
+        tunnel.cancel()
+        for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }
+        #expect(!recorder.hasEnded)
+        #expect(harness.loop.registrationCount == 0)
+    }
+}
