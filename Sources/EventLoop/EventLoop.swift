@@ -11,8 +11,8 @@ package protocol BatchHandler: AnyObject {
 /// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end.
 package final class EventLoop {
     private var epoll: Epoll
-    private var slots: [DescriptorSlot] = []
-    private var timers = TimerQueue()
+    @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
+    @exclusivity(unchecked) private var timers = TimerQueue()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
     private var pendingReplies: [UInt64: PendingReply] = [:]

@@ -17,7 +17,7 @@ import ProxyPolicy
 ///
 /// `handle` shows every transition. The driver fills `request` and `response` and carries the commands out; it decides nothing.
 /// An exchange is used for one request after the other: `begin` keeps the storage.
-package struct Exchange: Sendable {
+package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
         case idle, lookingUp, joining, fetching, checking, connecting, delivering, tunnelling, finished
     }

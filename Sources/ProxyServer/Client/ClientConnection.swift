@@ -17,18 +17,19 @@ import ProxyCore
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     enum Phase: UInt8 { case idle, readingHead, exchanging, lingering, handedOver, closed }
 
-    unowned let worker: LoopWorker
+    // The worker outlives what it owns; the check on each use would cost more than all else here.
+    unowned(unsafe) let worker: LoopWorker
     let descriptor: Int32
     let peer: PeerAddress
-    private(set) var phase: Phase = .idle
+    @exclusivity(unchecked) private(set) var phase: Phase = .idle
     private var registration: Registration?
     private var timer: TimerID?
     private var isInputPaused = false
-    private var parser: RequestParser
+    @exclusivity(unchecked) private var parser: RequestParser
     /// Bytes received and not yet used: the rest of a head, of a body, or pipelined requests.
-    private(set) var input: [UInt8] = []
-    var output = OutputQueue()
-    private var driver: ExchangeDriver?
+    @exclusivity(unchecked) private(set) var input: [UInt8] = []
+    @exclusivity(unchecked) var output = OutputQueue()
+    @exclusivity(unchecked) private var driver: ExchangeDriver?
     private var isProcessing = false
     private var peerHasEnded = false
     private var closesWhenDrained = false

@@ -12,18 +12,19 @@ import ResponseStore
 /// Confined to its loop and used for one exchange after the other. When the client leaves while others wait for the same
 /// response, the driver goes on without a connection until the response is complete.
 final class ExchangeDriver: TunnelDelegate {
-    unowned let worker: LoopWorker
-    var exchange: Exchange
+    // The worker outlives what it owns; the check on each use would cost more than all else here.
+    unowned(unsafe) let worker: LoopWorker
+    @exclusivity(unchecked) var exchange: Exchange
     private(set) var connection: ClientConnection?
     /// Counts the exchanges, so that an answer that comes too late is recognised.
     private(set) var epoch: UInt64 = 0
-    private var pendingEvents: [ExchangeEvent] = []
+    @exclusivity(unchecked) private var pendingEvents: [ExchangeEvent] = []
     private var isHandling = false
     private var isInUse = false
 
-    var upload: RequestUpload
-    var fetch: Fetch
-    var delivery = BodyDelivery()
+    @exclusivity(unchecked) var upload: RequestUpload
+    @exclusivity(unchecked) var fetch: Fetch
+    @exclusivity(unchecked) var delivery = BodyDelivery()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
