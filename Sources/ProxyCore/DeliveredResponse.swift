@@ -7,30 +7,36 @@ extension Exchange {
     /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
         guard let stored = selected else { return }
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: stored.body.length, at: now, into: &output) }
         if delivery.isNotModified {
-            Validation.writeNotModifiedHead(of: stored, into: &output)
-        } else if delivery.isUnsatisfied {
-            return writeUnsatisfiedRange(of: stored.body.length, into: &output)
-        } else if obligations.editsResponse || delivery.range != nil || delivery.length == .unknown {
-            writeChangedHead(of: stored, into: &output)
-        } else {
+            writeNotModifiedHead(of: stored, into: &output)
+        } else if isPrepared(stored) {
             output.append(contentsOf: stored.preparedHead)
+        } else {
+            writeChangedHead(of: stored, into: &output)
         }
         Age.write(stored.facts.currentAge(at: now), into: &output)
         writeEnd(into: &output)
     }
 
+    /// Whether the head that was prepared when it was stored is the one to deliver. That of a body still on its way is not:
+    /// it tells the length of what has come.
+    private func isPrepared(_ stored: StoredResponse) -> Bool {
+        if obligations.editsResponse || delivery.range != nil { return false }
+        return delivery.length == .none || delivery.length == .known(stored.body.length)
+    }
+
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
-        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: gatheredLength, into: &output) }
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: gatheredLength, at: now, into: &output) }
         writeStatusLine(delivery.status, of: response, into: &output)
         var fields = response.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
-        let keepsContentLength = !delivery.sendsContent
-        let dropsLength = delivery.status.code == 204 || delivery.status.code < 200
+        // What HEAD is told of the length is the origin's; any other length is written with the framing.
+        let keepsContentLength = delivery.length == .none && delivery.status.code != 204
         output.appendEndToEndLines(of: fields) { known in
             switch known {
-            case .contentLength: dropsLength || !keepsContentLength
+            case .contentLength: !keepsContentLength
             case .contentRange: delivery.range != nil
             default: false
             }
@@ -41,7 +47,7 @@ extension Exchange {
             output.append("\r\n")
         }
         writeFraming(into: &output)
-        writeEnd(into: &output)
+        writeEnd(receivedIn: response.version, into: &output)
     }
 
     /// A 1xx on its way to the final response (RFC 9110 §15.2). An HTTP/1.0 client gets none.
@@ -125,7 +131,24 @@ extension Exchange {
             ContentRange.part(range, of: stored.body.length).write(into: &output)
             output.append("\r\n")
         }
-        if delivery.sendsContent { writeFraming(into: &output) } else { output.appendContentLength(stored.body.length) }
+        if delivery.sendsContent { return writeFraming(into: &output) }
+        if delivery.status.code != 204 { output.appendContentLength(stored.body.length) }
+    }
+
+    /// What a rule changes in the response it changes in the 304 too, since the client freshens what it has with it.
+    private func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
+        guard obligations.editsResponse else { return Validation.writeNotModifiedHead(of: stored, into: &output) }
+        var fields = stored.head.fields
+        matched.editResponse(&fields)
+        writeStatusLine(.notModified, into: &output)
+        let hasEntityTag = fields.contains(.etag)
+        output.appendEndToEndLines(of: fields) { known in
+            switch known {
+            case .contentLength, .contentType, .contentEncoding, .contentRange: true
+            case .lastModified: hasEntityTag
+            default: false
+            }
+        }
     }
 
     private func writeFraming(into output: inout [UInt8]) {
@@ -134,26 +157,27 @@ extension Exchange {
             ContentRange.part(range, of: gatheredLength).write(into: &output)
             output.append("\r\n")
         }
-        guard delivery.sendsContent || delivery.length == .known(0), request.method != .head else { return }
         switch delivery.length {
         case .none: break
-        case .known(let length): if delivery.status.code != 204 { output.appendContentLength(length) }
+        case .known(let length): output.appendContentLength(length)
         case .unknown: if delivery.isChunked { output.append("Transfer-Encoding: chunked\r\n") }
         }
     }
 
     /// RFC 9110 §15.5.17.
-    private func writeUnsatisfiedRange(of length: UInt64, into output: inout [UInt8]) {
+    private func writeUnsatisfiedRange(of length: UInt64, at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(Status(416), into: &output)
-        output.append("Content-Range: ")
+        output.append("Date: ")
+        HTTPDate.write(now, into: &output)
+        output.append("\r\nContent-Range: ")
         ContentRange.unsatisfied(length: length).write(into: &output)
         output.append("\r\nContent-Length: 0\r\n")
         writeEnd(into: &output)
     }
 
     /// Via, the decisions, and whether the connection goes on; then the empty line.
-    private func writeEnd(into output: inout [UInt8]) {
-        output.append(contentsOf: context.viaLine)
+    private func writeEnd(receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
+        output.append(contentsOf: context.viaLine(for: version))
         writeCacheStatus(into: &output)
         if delivery.isAnnotated { writeValidationNote(into: &output) }
         if !delivery.keepsConnection {
@@ -219,7 +243,8 @@ extension Exchange {
         }
         let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
         return GatewayErrorBody(
-            error: row, requestID: id, host: host, rule: denying?.name ?? "", reason: denying?.reason ?? "",
+            error: row, requestID: id, host: host, rule: denying?.name ?? "",
+            reason: denying?.reason ?? "",
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil)
     }

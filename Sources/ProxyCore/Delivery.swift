@@ -84,13 +84,18 @@ package struct Delivery: Equatable, Sendable {
             length = .none
             return
         }
+        // The end of nothing is nothing, which a 206 cannot say: it goes out as the whole.
+        guard !resolved.isEmpty else { return }
         range = resolved
         status = .partialContent
         length = .known(resolved.upperBound - resolved.lowerBound)
     }
 
     private mutating func frame() {
-        if isHead || status.code == 204 || status == .notModified { return }
+        if isHead || status.code == 204 || status == .notModified {
+            length = .none
+            return
+        }
         if length == .unknown {
             isChunked = speaks11
             if !speaks11 { keepsConnection = false }
@@ -98,5 +103,5 @@ package struct Delivery: Equatable, Sendable {
     }
 
     /// Whether octets of content follow the head.
-    package var sendsContent: Bool { !isHead && length != .none && length != .known(0) }
+    package var sendsContent: Bool { length != .none && length != .known(0) }
 }

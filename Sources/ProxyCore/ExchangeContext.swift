@@ -38,8 +38,9 @@ package final class ExchangeContext: Sendable {
     package let ownAddresses: [OwnAddress]
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
-    /// The Via line of every forwarded message, with its CRLF.
-    package let viaLine: [UInt8]
+    private let viaLine: [UInt8]
+    private let viaLineOfHTTP10: [UInt8]
+
     package init(
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit, ownAddresses: [OwnAddress] = [],
@@ -53,7 +54,11 @@ package final class ExchangeContext: Sendable {
         self.ownAddresses = ownAddresses
         self.pseudonym = pseudonym
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
+        self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }
+
+    /// The Via line of a message that came in this version, with its CRLF.
+    func viaLine(for version: HTTPVersion) -> [UInt8] { version.isAtLeast11 ? viaLine : viaLineOfHTTP10 }
 
     func isOwnAddress(host: Span<UInt8>, port: UInt16) -> Bool {
         for address in ownAddresses where address.port == port {

@@ -26,7 +26,7 @@ struct ForwardedRequest {
             }
         }
         writeMaxForwards(into: &output)
-        output.append(contentsOf: context.viaLine)
+        output.append(contentsOf: context.viaLine(for: request.version))
         switch body {
         case .none: break
         case .known(let length): output.appendContentLength(length)
