@@ -236,14 +236,9 @@ extension Exchange {
     }
 
     private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
-        var host: [UInt8] = []
-        if !request.target.host.isEmpty {
-            let span = request.span(of: request.target.host)
-            for index in 0..<span.count { host.append(ASCII.lowercased(span[index])) }
-        }
         let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
         return GatewayErrorBody(
-            error: row, requestID: id, host: host, rule: denying?.name ?? "",
+            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? "",
             reason: denying?.reason ?? "",
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil)

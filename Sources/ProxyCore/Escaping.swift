@@ -12,30 +12,29 @@ extension Array<UInt8> {
         }
     }
 
-    /// The inside of a JSON string (RFC 8259 §7). Octets outside ASCII are written as `\u00XX`, so the result is always valid.
-    package mutating func append(escapingForJSON bytes: Span<UInt8>) {
-        for index in 0..<bytes.count {
-            let byte = bytes[index]
+    /// The inside of a JSON string (RFC 8259 §7).
+    package mutating func append(escapingForJSON text: String) {
+        for byte in text.utf8 {
             switch byte {
             case ASCII.quote, ASCII.backslash:
                 append(ASCII.backslash)
                 append(byte)
-            case 0x20..<0x7F: append(byte)
-            default: appendUnicodeEscape(byte)
+            case 0..<0x20, 0x7F: appendUnicodeEscape(byte)
+            default: append(byte)
             }
         }
     }
 
-    package mutating func append(escapingForHTML bytes: Span<UInt8>) {
-        for index in 0..<bytes.count {
-            switch bytes[index] {
+    package mutating func append(escapingForHTML text: String) {
+        for byte in text.utf8 {
+            switch byte {
             case 0x26: append("&amp;")
             case 0x3C: append("&lt;")
             case 0x3E: append("&gt;")
             case ASCII.quote: append("&quot;")
             case 0x27: append("&#39;")
-            case let byte where byte >= 0x20 && byte < 0x7F: append(byte)
-            default: append(ASCII.question)
+            case 0..<0x20, 0x7F: append(ASCII.question)
+            default: append(byte)
             }
         }
     }

@@ -156,7 +156,7 @@ package struct GatewayError: Equatable, Sendable {
                 "The host changed the protocol without having been asked.")
         case .unacceptableStatus:
             self.init(
-                502, "unacceptable_status", "http_response_status", .policy, "A rule does not accept this status.")
+                502, "unacceptable_status", "http_protocol_error", .policy, "A rule does not accept this status.")
         case .unacceptableContentType:
             self.init(
                 502, "unacceptable_content_type", "http_protocol_error", .policy,

@@ -9,7 +9,7 @@ package struct GatewayErrorBody {
     package let error: GatewayError
     package let requestID: UInt64
     /// The host asked for, or empty where none was understood.
-    package let host: [UInt8]
+    package let host: String
     /// The rule that decided, or empty.
     package let rule: String
     /// What a rule's author gave as the reason, or empty.
@@ -20,7 +20,7 @@ package struct GatewayErrorBody {
     package let upstreamStatus: UInt16?
 
     package init(
-        error: GatewayError, requestID: UInt64, host: [UInt8] = [], rule: String = "", reason: String = "",
+        error: GatewayError, requestID: UInt64, host: String = "", rule: String = "", reason: String = "",
         findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil
     ) {
         self.error = error
@@ -75,8 +75,8 @@ package struct GatewayErrorBody {
         output.append(hexadecimal: requestID)
         output.append("\"")
         writeJSONMember("host", host, into: &output)
-        writeJSONMember("rule", Array(rule.utf8), into: &output)
-        writeJSONMember("reason", Array(reason.utf8), into: &output)
+        writeJSONMember("rule", rule, into: &output)
+        writeJSONMember("reason", reason, into: &output)
         if !findings.isEmpty {
             output.append(",\"errors\":[")
             var isFirst = true
@@ -99,12 +99,12 @@ package struct GatewayErrorBody {
         output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
     }
 
-    private func writeJSONMember(_ name: StaticString, _ value: [UInt8], into output: inout [UInt8]) {
+    private func writeJSONMember(_ name: StaticString, _ value: String, into output: inout [UInt8]) {
         guard !value.isEmpty else { return }
         output.append(",\"")
         output.append(name)
         output.append("\":\"")
-        output.append(escapingForJSON: value.span)
+        output.append(escapingForJSON: value)
         output.append("\"")
     }
 
@@ -127,7 +127,7 @@ package struct GatewayErrorBody {
             output.append("<p>")
             output.append(label)
             output.append(": ")
-            output.append(escapingForHTML: value.span)
+            output.append(escapingForHTML: value)
             output.append("</p>\n")
         }
         output.append("<p>Request ")
@@ -147,14 +147,14 @@ package struct GatewayErrorBody {
             output.append("\n")
             output.append(label)
             output.append(": ")
-            for byte in value { output.append(byte >= 0x20 && byte < 0x7F ? byte : ASCII.question) }
+            for byte in value.utf8 { output.append(byte < 0x20 || byte == 0x7F ? ASCII.question : byte) }
         }
         output.append("\nrequest: ")
         output.append(hexadecimal: requestID)
         output.append("\n")
     }
 
-    private var labelledDetails: [(StaticString, [UInt8])] {
-        [("host", host), ("rule", Array(rule.utf8)), ("reason", Array(reason.utf8))]
+    private var labelledDetails: [(StaticString, String)] {
+        [("host", host), ("rule", rule), ("reason", reason)]
     }
 }
