@@ -99,6 +99,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .requestRejected(let fault, let now):
             guard state == .idle else { return }
             trace.receivedAt = now
+            forgetUnreadRequest()
             fail(fault, at: now, into: &commands)
 
         case .requestBodyEnded:
@@ -123,6 +124,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .fetchNotShared(let now):
             guard state == .joining else { return }
+            collapsing = .failed
             fetch(at: now, into: &commands)
 
         case .upstreamHead(let body, let now):
@@ -185,11 +187,6 @@ extension Exchange {
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
-        guard request.method == .get || request.method == .head, requestBody == .none else {
-            let isReading = request.method == .get || request.method == .head
-            trace.reuse = .forward(isReading ? .requestContent : .method)
-            return fetch(at: now, into: &commands)
-        }
         CacheKey.write(request, into: &key)
         if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: obligations.cache) {
             return forward(by: decision, at: now, into: &commands)
@@ -204,6 +201,13 @@ extension Exchange {
         }
         state = .connecting
         commands.append(.openTunnel)
+    }
+
+    /// A head in the making holds places without their bytes: nothing of it may be read but the method.
+    private mutating func forgetUnreadRequest() {
+        let method = request.method
+        request.removeAll()
+        request.method = method
     }
 
     /// What makes a request unusable before any rule is asked.
@@ -258,7 +262,11 @@ extension Exchange {
             selected = candidate
             isValidating = true
             forward(by: decision, at: now, into: &commands)
-        case .forward, .notSatisfiable:
+        case .forward(let reason):
+            // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
+            if reason != .originCondition { selected = candidate }
+            forward(by: decision, at: now, into: &commands)
+        case .notSatisfiable:
             forward(by: decision, at: now, into: &commands)
         }
     }
@@ -346,7 +354,8 @@ extension Exchange {
             request: request, response: response, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
         trace.storage = decision
         guard case .store(let facts, _) = decision else { return false }
-        if let limit = obligations.cache.maximumBodyLength, case .known(let length) = responseBody, length > limit {
+        let body = isGatheredWhole ? .known(gatheredLength) : responseBody
+        if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
             trace.storage = .doNotStore(.bodyTooLarge)
             return false
         }
@@ -421,7 +430,9 @@ extension Exchange {
     package var validation: ValidationPlan? { matched.validation }
 
     private func validateHead() -> ValidationFaults {
-        guard let validation else { return ValidationFaults() }
+        // A 304 to the client's own condition brings nothing: what the client has is not judged again.
+        let confirms = response.status == .notModified && directives.contains(.cacheCondition)
+        guard let validation, !confirms else { return ValidationFaults() }
         return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
     }
 

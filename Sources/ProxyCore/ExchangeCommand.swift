@@ -16,7 +16,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case sendChecked(store: Bool)
     /// Let the upstream's body go: read its end if that is cheap, else close the connection.
     case discardUpstreamBody
-    /// Replace `freshenedFrom` by `selected` in the store.
+    /// Replace `freshenedFrom` by `selected` in the store, and give `selected` to those who joined.
     case freshen
     /// Remove `removed` from the store.
     case remove
