@@ -67,30 +67,40 @@ extension Span<UInt8> {
     }
 
     /// Whether this is the given name, without regard to case; `name` is in lower case, of letters, digits and `-` alone.
-    ///
-    /// Eight octets at a time: setting one bit makes capitals small, and besides them would change only controls into
-    /// characters of such a name (CR into `-`), which is why bit 5 or 6 has to be set already.
     func isToken(ignoringCaseOf name: StaticString) -> Bool {
         let count = self.count
         guard count == name.utf8CodeUnitCount else { return false }
-        guard count >= 8 else { return equalsIgnoringCase(name) }
+        guard count >= 4 else { return equalsIgnoringCase(name) }
         let expected = UnsafeRawPointer(name.utf8Start)
         return withUnsafeBytes { buffer in
-            func isSame(at index: Int) -> Bool {
-                let word = buffer.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                let smallName = expected.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                let bit5Or6 = (word | word &<< 1) & 0x4040_4040_4040_4040
-                return bit5Or6 == 0x4040_4040_4040_4040 && word | 0x2020_2020_2020_2020 == smallName
-            }
             // The last word overlaps the one before it rather than ending early.
-            guard isSame(at: 0), isSame(at: count &- 8) else { return false }
+            if count < 8 {
+                return Self.isSameToken(UInt32.self, buffer, expected, at: 0)
+                    && Self.isSameToken(UInt32.self, buffer, expected, at: count &- 4)
+            }
+            guard Self.isSameToken(UInt64.self, buffer, expected, at: 0),
+                Self.isSameToken(UInt64.self, buffer, expected, at: count &- 8)
+            else { return false }
             var index = 8
             while index &+ 8 < count {
-                if !isSame(at: index) { return false }
+                if !Self.isSameToken(UInt64.self, buffer, expected, at: index) { return false }
                 index &+= 8
             }
             return true
         }
+    }
+
+    /// Compares a word of octets. Setting one bit makes capitals small, and besides them would change only controls into
+    /// characters of such a name (CR into `-`), which is why bit 5 or 6 of each octet has to be set already.
+    @inline(__always)
+    private static func isSameToken<Word: FixedWidthInteger & UnsignedInteger>(
+        _ type: Word.Type, _ buffer: UnsafeRawBufferPointer, _ expected: UnsafeRawPointer, at index: Int
+    ) -> Bool {
+        let word = buffer.loadUnaligned(fromByteOffset: index, as: Word.self)
+        let smallName = expected.loadUnaligned(fromByteOffset: index, as: Word.self)
+        let bit5 = Word(truncatingIfNeeded: 0x2020_2020_2020_2020 as UInt64)
+        let bit6 = bit5 &<< 1
+        return (word | word &<< 1) & bit6 == bit6 && word | bit5 == smallName
     }
 
     /// Whether the octets are the same, eight at a time.

@@ -58,6 +58,7 @@ extension RequestTarget {
 
     /// Reads the scheme and `://`, and returns where the authority starts.
     private mutating func readScheme(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) -> Int {
+        if bytes.count - start > 7, bytes.extracting(start..<start + 7).equals("http://") { return start + 7 }
         var end = start
         while end < bytes.count, Self.isSchemeCharacter(bytes[end]) { end += 1 }
         guard end < bytes.count, bytes[end] == ASCII.colon, ASCII.isAlpha(bytes[start]) else { throw .malformed }

@@ -4,7 +4,7 @@ import HTTPWire
 extension FuzzTarget {
     /// A request's head: cut anywhere it is read the same, and what is accepted is written back and read the same.
     package static let requestParser = FuzzTarget("RequestParser") { octets in
-        check(octets, limits: ParseLimits()) ?? check(octets, limits: .tight)
+        check(octets, limits: .chosen(by: octets))
     }
 
     private static func check(_ octets: [UInt8], limits: ParseLimits) -> String? {

@@ -15,4 +15,9 @@ extension ParseLimits {
         limits.trailerFieldCount = 4
         return limits
     }
+
+    /// The default or the tight limits, by the octets: nearly the same input meets both.
+    package static func chosen(by octets: [UInt8]) -> ParseLimits {
+        Cuts.hash(of: octets) >> 60 & 1 == 0 ? ParseLimits() : .tight
+    }
 }
