@@ -85,7 +85,7 @@ let package = Package(
         tests(of: "HTTPWire", uses: ["HTTPMessage", "FuzzTargets"]),
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
-        tests(of: "HTTPSerialization", uses: ["CZlib"]),
+        tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),

@@ -1,0 +1,46 @@
+import HTTPMessage
+
+/// A coding of content that can be seen through (RFC 9110 §8.4.1).
+package enum ContentCoding: UInt8, Sendable, CaseIterable {
+    case gzip
+    /// The zlib format (RFC 1950), or, as some servers send in its name, bare deflate (RFC 1951).
+    case deflate
+
+    /// - Parameter name: compared without regard to case; `x-gzip` is `gzip` (§8.4.1.3).
+    init?(_ name: Span<UInt8>) {
+        if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
+            self = .gzip
+        } else if name.equalsIgnoringCase("deflate") {
+            self = .deflate
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The codings around a body as its head names them, in the order in which they were applied.
+package enum ContentCodings: Equatable, Sendable {
+    /// At most `ContentCodings.limit`; empty for a body that is not encoded.
+    case known([ContentCoding])
+    /// One that cannot be seen through, or more of them than the limit.
+    case unsupported
+
+    /// How many codings may stand around each other (T35).
+    package static let limit = 2
+
+    /// Reads all Content-Encoding lines of the head. `identity` says nothing (§12.5.3).
+    package init(of fields: borrowing Fields) {
+        var codings: [ContentCoding] = []
+        var isSupported = true
+        for line in fields.lines where line.known == .contentEncoding {
+            let value = fields.value(of: line)
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                let name = value.extracting(element)
+                if name.equalsIgnoringCase("identity") { continue }
+                if let coding = ContentCoding(name) { codings.append(coding) } else { isSupported = false }
+            }
+        }
+        self = isSupported && codings.count <= Self.limit ? .known(codings) : .unsupported
+    }
+}
