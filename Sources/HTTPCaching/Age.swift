@@ -27,11 +27,9 @@ package enum Age {
         return min(max(apparentAge, correctedAgeValue), ReuseFacts.greatestAge)
     }
 
-    /// Appends an Age field line.
+    /// Appends the value of an Age field.
     package static func write(_ age: DeltaSeconds, into output: inout [UInt8]) {
-        output.append("Age: ")
         output.append(decimal: UInt64(age.seconds))
-        output.append("\r\n")
     }
 }
 

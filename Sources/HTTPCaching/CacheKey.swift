@@ -20,19 +20,36 @@ package struct CacheKey: Hashable, Sendable {
         output.removeAll(keepingCapacity: true)
         let target = request.target
         writeOrigin(of: request, into: &output)
-        if target.path.isEmpty { output.append(ASCII.slash) } else { output.append(request.span(of: target.path)) }
-        output.append(request.span(of: target.query))
+        if target.path.isEmpty { output.append(ASCII.slash) }
+        // The query stands right behind the path.
+        let start = target.path.isEmpty ? target.query.offset : target.path.offset
+        output.append(request.span(of: Extent(offset: Int(start), count: Int(target.path.count + target.query.count))))
     }
 
     /// Appends `scheme://host:port` (RFC 9110 §4.3.1), the host in lower case.
     static func writeOrigin(of request: RequestHead, into output: inout [UInt8]) {
         let target = request.target
-        output.append(target.scheme == .https ? "https://" : "http://")
+        let isBracketed = isIPv6(target.hostKind)
+        switch target.scheme {
+        case .http: output.append(isBracketed ? "http://[" : "http://")
+        case .https: output.append(isBracketed ? "https://[" : "https://")
+        }
         let host = request.span(of: target.host)
-        if target.hostKind == .ipv6 { output.append(0x5B) }
-        for index in 0..<host.count { output.append(ASCII.lowercased(host[index])) }
-        if target.hostKind == .ipv6 { output.append(0x5D) }
-        output.append(ASCII.colon)
-        output.append(decimal: UInt64(target.port))
+        output.append(addingCapacity: host.count) { lowercase in
+            for index in 0..<host.count { lowercase.append(ASCII.lowercased(host[index])) }
+        }
+        if target.port == 80 {
+            output.append(isBracketed ? "]:80" : ":80")
+        } else {
+            output.append(isBracketed ? "]:" : ":")
+            output.append(decimal: UInt64(target.port))
+        }
+    }
+
+    private static func isIPv6(_ kind: RequestTarget.HostKind) -> Bool {
+        switch kind {
+        case .ipv6: true
+        case .name, .ipv4: false
+        }
     }
 }

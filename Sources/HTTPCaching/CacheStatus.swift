@@ -1,6 +1,8 @@
 import HTTPMessage
 
-/// How this cache handled a request, for the Cache-Status field (RFC 9211). Trivial; writing allocates nothing of its own.
+/// How this cache handled a request, for the Cache-Status field (RFC 9211), in which its name is `Larder`.
+///
+/// Trivial; writing allocates nothing of its own.
 package struct CacheStatus: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case hit
@@ -14,9 +16,6 @@ package struct CacheStatus: Equatable, Sendable {
         /// Waited for another request's response, and could not use it.
         case failed
     }
-
-    /// Larder's name as a member of the field.
-    package static let name: StaticString = "Larder"
 
     package var outcome: Outcome
     /// What is left of the lifetime in seconds; negative once stale.
@@ -60,17 +59,17 @@ package struct CacheStatus: Equatable, Sendable {
 
     /// Appends the member alone.
     package func write(into output: inout [UInt8]) {
-        output.append(Self.name)
         switch outcome {
         case .hit:
-            output.append("; hit")
+            // In one piece for the way that is taken most.
+            output.append(remaining == nil ? "Larder; hit" : "Larder; hit; ttl=")
         case .forwarded(let reason):
-            output.append("; fwd=")
+            output.append("Larder; fwd=")
             output.append(reason.forwardToken)
             writeForwarding(into: &output)
+            if remaining != nil { output.append("; ttl=") }
         }
         if let remaining {
-            output.append("; ttl=")
             if remaining < 0 { output.append(0x2D) }
             output.append(decimal: remaining.magnitude)
         }

@@ -79,30 +79,32 @@ package enum Freshening {
         var head = ResponseHead()
         head.status = stored.status
         head.reason = head.fields.appendBytes(stored.span(of: stored.reason))
-        for line in stored.fields.lines where !isReplaced(line, of: stored.fields, by: response.fields) {
+        let hopByHop = HopByHop(of: response.fields)
+        for line in stored.fields.lines where !isReplaced(line, of: stored.fields, by: response.fields, hopByHop) {
             head.fields.append(name: stored.fields.name(of: line), value: stored.fields.value(of: line))
         }
-        for line in response.fields.lines where updates(line, response.fields) {
+        for line in response.fields.lines where updates(line, response.fields, hopByHop) {
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
         }
         return head
     }
 
-    private static func updates(_ line: FieldLine, _ fields: Fields) -> Bool {
+    private static func updates(_ line: FieldLine, _ fields: Fields, _ hopByHop: HopByHop) -> Bool {
         switch line.known {
-        case .contentLength, .contentRange, .setCookie, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization: false
-        default:
-            !StoredFields.isHopByHop(line.known) && !StoredFields.isConnectionOption(line, of: fields)
+        case .contentLength, .contentRange, .setCookie: false
+        default: !hopByHop.contains(line, of: fields)
         }
     }
 
-    private static func isReplaced(_ line: FieldLine, of stored: Fields, by fields: Fields) -> Bool {
+    private static func isReplaced(
+        _ line: FieldLine, of stored: Fields, by fields: Fields, _ hopByHop: HopByHop
+    ) -> Bool {
         // A 304 without Date was made when it came: the old Date goes (RFC 9110 §6.6.1).
         if line.known == .date { return true }
         let name = stored.name(of: line)
         var index = fields.index(ofName: name)
         while let found = index {
-            if updates(fields.lines[found], fields) { return true }
+            if updates(fields.lines[found], fields, hopByHop) { return true }
             index = fields.index(ofName: name, from: found + 1)
         }
         return false

@@ -23,10 +23,11 @@ package struct RequestDirectives: Equatable, Sendable {
         package static let ifRange = Flags(rawValue: 1 << 11)
         /// The request has content, or announces some.
         package static let content = Flags(rawValue: 1 << 12)
+        package static let isGET = Flags(rawValue: 1 << 13)
+        package static let isHEAD = Flags(rawValue: 1 << 14)
     }
 
-    package private(set) var method: Method
-    package private(set) var flags: Flags = []
+    package private(set) var flags: Flags
     /// Meaningful with `.maxAge`.
     package private(set) var maxAge = DeltaSeconds.zero
     /// Meaningful with `.maxStale`; the greatest value where the directive had none.
@@ -34,8 +35,13 @@ package struct RequestDirectives: Equatable, Sendable {
     /// Meaningful with `.minFresh`.
     package private(set) var minFresh = DeltaSeconds.zero
 
-    package init(_ request: RequestHead) {
-        method = request.method
+    package init(_ request: borrowing RequestHead) {
+        // By pattern, since == of an enum with raw values is a generic call.
+        switch request.method {
+        case .get: flags = .isGET
+        case .head: flags = .isHEAD
+        default: flags = []
+        }
         // Most requests have none of these fields: one test of bits is then all it costs.
         guard request.fields.present & Self.readFields != 0 else { return }
         let fields = request.fields

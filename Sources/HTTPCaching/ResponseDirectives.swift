@@ -27,7 +27,7 @@ package struct ResponseDirectives {
     var staleWhileRevalidate = DirectiveNumber.absent
     var staleIfError = DirectiveNumber.absent
 
-    init(_ fields: Fields) {
+    init(_ fields: borrowing Fields) {
         guard fields.contains(.cacheControl) else { return }
         var index = fields.index(of: .cacheControl)
         while let found = index {

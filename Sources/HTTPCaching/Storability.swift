@@ -6,7 +6,7 @@ package enum Storability {
     package static func refusal(of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides)
         -> StorageRefusal?
     {
-        if directives.method != .get { return .method }
+        if !directives.contains(.isGET) { return .method }
         if directives.contains(.content) { return .requestContent }
         if directives.contains(.noStore) { return .requestNoStore }
         if overrides.storeNever { return .rule }
@@ -33,7 +33,7 @@ package enum Storability {
         let prohibition = prohibition(directives, status: response.status)
         if let prohibition, !mayGoPast || prohibition == .mustUnderstand { return .doNotStore(prohibition) }
         if requestDirectives.contains(.authorization), !permitsSharing(directives) { return .doNotStore(.authorization) }
-        if let refusal = refusal(ofVary: response.fields) { return .doNotStore(refusal) }
+        if let refusal = refusal(ofVary: response.fields, request: request.fields) { return .doNotStore(refusal) }
 
         var facts = Storability.facts(of: response, directives: directives, requestTime: requestTime, responseTime: responseTime)
         if requestDirectives.contains(.authorization) { facts.flags.insert(.authorized) }
@@ -95,8 +95,8 @@ package enum Storability {
         directives.flags.contains(.public) || directives.flags.contains(.mustRevalidate) || directives.sMaxAge != .absent
     }
 
-    private static func refusal(ofVary fields: Fields) -> StorageRefusal? {
-        switch Vary.check(fields) {
+    private static func refusal(ofVary fields: Fields, request: Fields) -> StorageRefusal? {
+        switch Vary.check(fields, request: request) {
         case .valid: nil
         case .any: .varyAny
         case .invalid: .varyInvalid

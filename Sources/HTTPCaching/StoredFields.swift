@@ -8,7 +8,7 @@ package enum StoredFields {
     package static func prepare(
         _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, siblings: [StoredResponse] = []
     ) -> (head: ResponseHead, nominatedFields: [UInt8])? {
-        guard case .fields(let nominated) = Vary.nominate(for: response, request: request, siblings: siblings) else { return nil }
+        guard let nominated = Vary.nominatedFields(for: response, request: request, siblings: siblings) else { return nil }
         return (makeHead(from: response, facts: facts), nominated)
     }
 
@@ -19,7 +19,8 @@ package enum StoredFields {
         head.version = .http11
         head.reason = head.fields.appendBytes(response.span(of: response.reason))
         let dateIsValid = hasValidDate(response.fields, facts: facts)
-        for line in response.fields.lines where isStored(line, of: response.fields) {
+        let hopByHop = HopByHop(of: response.fields)
+        for line in response.fields.lines where isStored(line, of: response.fields, hopByHop) {
             if line.known == .date, !dateIsValid { continue }
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
         }
@@ -53,53 +54,14 @@ package enum StoredFields {
         output.append("\r\n")
     }
 
-    // MARK: What is stored
-
-    private static func isStored(_ line: FieldLine, of fields: Fields) -> Bool {
-        let isExcepted = isHopByHop(line.known) || line.known == .age || isProxySpecific(line.known)
-        return !isExcepted && !isConnectionOption(line, of: fields) && !isQualified(line, of: fields)
-    }
-
-    static func isHopByHop(_ field: KnownField) -> Bool {
-        switch field {
-        case .connection, .keepAlive, .proxyConnection, .te, .transferEncoding, .upgrade, .http2Settings, .trailer: true
-        default: false
-        }
-    }
-
-    /// RFC 9111 §3.1: specific to a client's proxy configuration.
-    private static func isProxySpecific(_ field: KnownField) -> Bool {
-        field == .proxyAuthenticate || field == .proxyAuthenticationInfo || field == .proxyAuthorization
+    /// Fields that are specific to a client's proxy configuration are on the list of hop-by-hop ones.
+    private static func isStored(_ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop) -> Bool {
+        line.known != .age && !hopByHop.contains(line, of: fields) && !isQualified(line, of: fields)
     }
 
     /// Named by a qualified no-cache or private, so that a shared cache does not keep it.
-    static func isQualified(_ line: FieldLine, of fields: Fields) -> Bool {
+    private static func isQualified(_ line: FieldLine, of fields: Fields) -> Bool {
         fields.contains(.cacheControl) && line.known != .cacheControl && QualifiedNames.contain(fields.name(of: line), in: fields)
-    }
-
-    /// Named by Connection (RFC 9110 §7.6.1), unless it is one that every recipient needs (T42).
-    static func isConnectionOption(_ line: FieldLine, of fields: Fields) -> Bool {
-        guard fields.contains(.connection), !isEndToEnd(line.known) else { return false }
-        let name = fields.name(of: line)
-        var index = fields.index(of: .connection)
-        while let found = index {
-            let value = fields.value(of: fields.lines[found])
-            var elements = ListElements()
-            while let element = elements.next(in: value) {
-                if value.extracting(element).equalsIgnoringCase(name) { return true }
-            }
-            index = fields.index(of: .connection, from: found + 1)
-        }
-        return false
-    }
-
-    private static func isEndToEnd(_ field: KnownField) -> Bool {
-        switch field {
-        case .cacheControl, .contentEncoding, .contentLength, .contentRange, .contentType, .date, .etag, .expires,
-            .lastModified, .setCookie, .vary, .via, .wwwAuthenticate:
-            true
-        default: false
-        }
     }
 
     private static func hasValidDate(_ fields: Fields, facts: ReuseFacts) -> Bool {

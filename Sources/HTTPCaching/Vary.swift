@@ -2,14 +2,17 @@ import HTTPMessage
 
 /// Selecting among the responses stored under one key by the request fields that they nominate (RFC 9111 §4.1).
 ///
-/// With a stored response stands the canonical form of the nominated fields of the request that brought it: for each name,
-/// in lower case, sorted and without repetition, `name:` and either `-` (absent) or `=` and the value, then a line feed.
-/// Values are normalised as far as the section allows for any field: lines of one name are combined with a comma, and blanks
-/// around the value go. Around the commas of the few fields known to be lists they go too.
+/// With a stored response stands the canonical form of the nominated fields of the request that brought it. For each name, in
+/// lower case, sorted and without repetition, it holds the name's count (1 octet), the name, the value's count (2 octets, little
+/// endian; 65,535 where the field is absent), and the value. Values are normalised as far as the section allows for any field:
+/// lines of one name are combined with a comma and a space, and blanks around the value go. Around the commas of the few fields
+/// known to be lists there is then one space, behind.
 package enum Vary {
     /// More nominated names, or a longer canonical form, are not stored.
     package static let nameLimit = 32
     package static let canonicalFormLimit = 16 * 1024
+    private static let nameCountLimit = 255
+    private static let absent = 65_535
 
     // MARK: Selecting
 
@@ -23,113 +26,138 @@ package enum Vary {
 
     /// Whether the request's fields have the values that the canonical form tells. A form that is damaged never matches.
     package static func matches(_ canonicalForm: [UInt8], _ fields: Fields) -> Bool {
+        if canonicalForm.isEmpty { return true }
+        let form = canonicalForm.span
         var index = 0
-        while index < canonicalForm.count {
-            let nameStart = index
-            while index < canonicalForm.count, canonicalForm[index] != ASCII.colon { index += 1 }
-            guard index + 1 < canonicalForm.count else { return false }
-            let name = canonicalForm.span.extracting(nameStart..<index)
-            var comparison = CanonicalValueComparison(expected: canonicalForm, index: index + 1)
-            guard writeCanonicalValue(of: name, in: fields, to: &comparison), comparison.put(ASCII.lf) else { return false }
-            index = comparison.index
+        while index < form.count {
+            let nameStart = index + 1
+            let nameEnd = nameStart + Int(form[index])
+            guard form.count - nameEnd >= 2 else { return false }
+            let count = Int(form.littleEndian(at: nameEnd) as UInt16)
+            let valueStart = nameEnd + 2
+            index = count == absent ? valueStart : valueStart + count
+            guard index <= form.count else { return false }
+            let value = count == absent ? nil : valueStart..<index
+            guard matches(value, of: canonicalForm, form.extracting(nameStart..<nameEnd), fields) else { return false }
         }
         return true
+    }
+
+    private static func matches(
+        _ expected: Range<Int>?, of canonicalForm: [UInt8], _ name: Span<UInt8>, _ fields: Fields
+    ) -> Bool {
+        let known = KnownField(name)
+        guard let first = next(known, name, in: fields, from: 0) else { return expected == nil }
+        guard let expected else { return false }
+        // Nearly always there is one line, letter for letter the same.
+        let value = fields.value(of: fields.lines[first])
+        let isSameLine = value.equals(canonicalForm.span.extracting(expected))
+        if isSameLine, next(known, name, in: fields, from: first + 1) == nil { return true }
+        var comparison = CanonicalValueComparison(expected: canonicalForm, range: expected)
+        return writeCanonicalValue(of: name, known, in: fields, from: first, to: &comparison) && comparison.isComplete
     }
 
     // MARK: Nominating
 
     enum Check { case valid, any, invalid }
 
-    /// Whether the response's Vary can be stored; allocates nothing.
-    static func check(_ fields: Fields) -> Check {
-        var count = 0
+    /// Whether what the response nominates of this request can be stored; allocates nothing.
+    static func check(_ fields: Fields, request: Fields) -> Check {
+        var nameCount = 0
+        var formCount = 0
         var index = fields.index(of: .vary)
         while let found = index {
             let value = fields.value(of: fields.lines[found])
             var elements = ListElements()
-            while let name = elements.next(in: value) {
-                if value.extracting(name).equals("*") { return .any }
-                for index in name where !ASCII.isTokenCharacter(value[index]) { return .invalid }
-                count += 1
+            while let element = elements.next(in: value) {
+                let name = value.extracting(element)
+                if name.equals("*") { return .any }
+                guard name.count <= nameCountLimit, isToken(name), nameCount < nameLimit else { return .invalid }
+                nameCount += 1
+                formCount += name.count + 3 + greatestCount(ofValue: name, in: request)
+                guard formCount <= canonicalFormLimit else { return .invalid }
             }
             index = fields.index(of: .vary, from: found + 1)
         }
-        return count <= nameLimit ? .valid : .invalid
+        return .valid
     }
 
-    enum Nomination: Equatable {
-        /// The canonical form; empty where the response does not vary.
-        case fields([UInt8])
-        /// A `*` is among the names: no later request can be known to match.
-        case any
-        /// Not a list of field names, or more than the limits allow.
-        case invalid
+    /// No canonical value is longer: each comma of a list may gain a space, and each line a comma and a space.
+    private static func greatestCount(ofValue name: Span<UInt8>, in fields: Fields) -> Int {
+        let known = KnownField(name)
+        var count = 0
+        var index = next(known, name, in: fields, from: 0)
+        while let found = index {
+            count += 2 + Int(fields.lines[found].value.count) * (isKnownList(known) ? 2 : 1)
+            index = next(known, name, in: fields, from: found + 1)
+        }
+        return count
     }
 
-    /// What the response nominates, with the values that the request has.
+    private static func isToken(_ name: Span<UInt8>) -> Bool {
+        for index in 0..<name.count where !ASCII.isTokenCharacter(name[index]) { return false }
+        return true
+    }
+
+    /// The canonical form for what the response nominates of the request; empty where it does not vary, and `nil` where `check`
+    /// has an objection.
     ///
     /// A response without Vary beside siblings that have it is taken to vary as the most recent of these does (§4.1,
     /// "mistakenly omit the Vary header field").
     /// - Parameter siblings: the responses stored under the same key, newest first.
-    static func nominate(
+    static func nominatedFields(
         for response: ResponseHead, request: RequestHead, siblings: [StoredResponse] = []
-    ) -> Nomination {
-        if response.fields.contains(.vary) { return nominate(response.fields, request: request) }
-        guard let sibling = siblings.first(where: { $0.head.fields.contains(.vary) }) else { return .fields([]) }
-        return nominate(sibling.head.fields, request: request)
+    ) -> [UInt8]? {
+        if response.fields.contains(.vary) { return nominatedFields(by: response.fields, of: request.fields) }
+        guard let sibling = siblings.first(where: { $0.head.fields.contains(.vary) }) else { return [] }
+        return nominatedFields(by: sibling.head.fields, of: request.fields)
     }
 
-    private static func nominate(_ responseFields: Fields, request: RequestHead) -> Nomination {
+    private static func nominatedFields(by responseFields: Fields, of fields: Fields) -> [UInt8]? {
+        guard check(responseFields, request: fields) == .valid else { return nil }
         var names: [[UInt8]] = []
         var index = responseFields.index(of: .vary)
         while let found = index {
             let value = responseFields.value(of: responseFields.lines[found])
             var elements = ListElements()
             while let element = elements.next(in: value) {
-                let name = value.extracting(element)
-                if name.equals("*") { return .any }
-                guard let name = lowercasedToken(name), names.count < nameLimit else { return .invalid }
+                let name = element.map { ASCII.lowercased(value[$0]) }
                 if !names.contains(name) { names.append(name) }
             }
             index = responseFields.index(of: .vary, from: found + 1)
         }
         names.sort { $0.lexicographicallyPrecedes($1) }
         var form: [UInt8] = []
-        for name in names {
-            form.append(contentsOf: name)
-            form.append(ASCII.colon)
-            _ = writeCanonicalValue(of: name.span, in: request.fields, to: &form)
-            form.append(ASCII.lf)
-        }
-        return form.count <= canonicalFormLimit ? .fields(form) : .invalid
+        for name in names { append(name, of: fields, to: &form) }
+        return form
     }
 
-    private static func lowercasedToken(_ name: Span<UInt8>) -> [UInt8]? {
-        var result: [UInt8] = []
-        for index in 0..<name.count {
-            guard ASCII.isTokenCharacter(name[index]) else { return nil }
-            result.append(ASCII.lowercased(name[index]))
+    private static func append(_ name: [UInt8], of fields: Fields, to form: inout [UInt8]) {
+        form.append(UInt8(name.count))
+        form.append(contentsOf: name)
+        let known = KnownField(name.span)
+        guard let first = next(known, name.span, in: fields, from: 0) else {
+            form.append(littleEndian: UInt16(absent))
+            return
         }
-        return result
+        var value: [UInt8] = []
+        _ = writeCanonicalValue(of: name.span, known, in: fields, from: first, to: &value)
+        form.append(littleEndian: UInt16(value.count))
+        form.append(contentsOf: value)
     }
 
     // MARK: The canonical value
 
     /// Puts the canonical value of a field out octet by octet, until the sink has had enough. No allocation of its own.
     private static func writeCanonicalValue(
-        of name: Span<UInt8>, in fields: Fields, to sink: inout some CanonicalValueSink
+        of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int, to sink: inout some CanonicalValueSink
     ) -> Bool {
-        let known = KnownField(name)
-        var index = next(known, name, in: fields, from: 0)
-        guard index != nil else { return sink.put(0x2D) }
-        guard sink.put(ASCII.equals) else { return false }
         let isList = isKnownList(known)
-        var isFirst = true
+        var index: Int? = first
         while let found = index {
+            if found != first, !(sink.put(ASCII.comma) && sink.put(ASCII.space)) { return false }
             let value = fields.value(of: fields.lines[found])
             let bounds = value.trimmedBounds(in: 0..<value.count)
-            if !isFirst, !sink.put(ASCII.comma) || (!isList && !sink.put(ASCII.space)) { return false }
-            isFirst = false
             guard write(value.extracting(bounds), isList: isList, to: &sink) else { return false }
             index = next(known, name, in: fields, from: found + 1)
         }
@@ -142,19 +170,32 @@ package enum Vary {
         while index < value.count {
             let byte = value[index]
             if byte == ASCII.quote { isQuoted.toggle() }
-            let isBesideComma = isList && !isQuoted && ASCII.isBlank(byte) && blankRunTouchesComma(value, at: index)
-            guard isBesideComma || sink.put(byte) else { return false }
-            index += 1
+            let isLoose = isList && !isQuoted
+            if isLoose, byte == ASCII.comma {
+                guard sink.put(ASCII.comma), sink.put(ASCII.space) else { return false }
+                index = endOfBlanks(value, from: index + 1)
+                continue
+            }
+            // A run of blanks is looked at once, however long it is.
+            let end = isLoose ? endOfBlanks(value, from: index) : index
+            if end > index, isComma(value, at: end) {
+                index = end
+                continue
+            }
+            for place in index..<max(end, index + 1) where !sink.put(value[place]) { return false }
+            index = max(end, index + 1)
         }
         return true
     }
 
-    private static func blankRunTouchesComma(_ value: Span<UInt8>, at index: Int) -> Bool {
-        var before = index
-        while before >= 0, ASCII.isBlank(value[before]) { before -= 1 }
-        var after = index
-        while after < value.count, ASCII.isBlank(value[after]) { after += 1 }
-        return before >= 0 && value[before] == ASCII.comma || after < value.count && value[after] == ASCII.comma
+    private static func endOfBlanks(_ value: Span<UInt8>, from start: Int) -> Int {
+        var end = start
+        while end < value.count, ASCII.isBlank(value[end]) { end += 1 }
+        return end
+    }
+
+    private static func isComma(_ value: Span<UInt8>, at index: Int) -> Bool {
+        index < value.count && value[index] == ASCII.comma
     }
 
     private static func isKnownList(_ field: KnownField) -> Bool {
@@ -182,18 +223,22 @@ extension Array<UInt8>: CanonicalValueSink {
     }
 }
 
-/// Compares octet by octet with a stored canonical form, so that matching allocates nothing.
+/// Compares octet by octet with a stored value, so that matching allocates nothing.
 struct CanonicalValueComparison: CanonicalValueSink {
-    let expected: [UInt8]
-    private(set) var index: Int
+    private let expected: [UInt8]
+    private let end: Int
+    private var index: Int
 
-    init(expected: [UInt8], index: Int) {
+    init(expected: [UInt8], range: Range<Int>) {
         self.expected = expected
-        self.index = index
+        end = range.upperBound
+        index = range.lowerBound
     }
 
+    var isComplete: Bool { index == end }
+
     mutating func put(_ byte: UInt8) -> Bool {
-        guard index < expected.count, expected[index] == byte else { return false }
+        guard index < end, expected[index] == byte else { return false }
         index += 1
         return true
     }

@@ -7,7 +7,8 @@ package struct ByteRangeSet: Equatable, Sendable {
         /// `-count`: the last octets of the representation.
         case suffix(UInt64)
 
-        /// The octets that are meant in a representation of this length, or `nil` where the range is not satisfiable.
+        /// The octets that are meant in a representation of this length, at least one; `nil` where the range is not
+        /// satisfiable. Of a representation without content none is: it has no octet that Content-Range could name.
         package func resolved(inLength length: UInt64) -> Range<UInt64>? {
             switch self {
             case .from(let first, let last):
@@ -15,7 +16,7 @@ package struct ByteRangeSet: Equatable, Sendable {
                 let end = last.map { $0 < length ? $0 + 1 : length } ?? length
                 return first..<end
             case .suffix(let count):
-                guard count > 0 else { return nil }
+                guard count > 0, length > 0 else { return nil }
                 return (length > count ? length - count : 0)..<length
             }
         }
@@ -71,7 +72,7 @@ package struct ByteRangeSet: Equatable, Sendable {
 
 /// The value of a Content-Range field in bytes (RFC 9110 §14.4).
 package enum ContentRange: Equatable, Sendable {
-    /// The octets in the content, and the length of the whole where it is known.
+    /// The octets in the content, at least one, and the length of the whole where it is known.
     case part(Range<UInt64>, of: UInt64?)
     /// `*/length`, as a 416 sends it.
     case unsatisfied(length: UInt64)

@@ -118,4 +118,13 @@ extension Fields {
     }
 }
 
+/// The canonical form of nominated fields: names with values, `nil` where absent.
+func canonical(_ fields: (String, String?)...) -> [UInt8] {
+    fields.flatMap { name, value in
+        let count = value?.utf8.count ?? 65_535
+        let prefix = [UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(count & 255), UInt8(count >> 8)]
+        return prefix + Array((value ?? "").utf8)
+    }
+}
+
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

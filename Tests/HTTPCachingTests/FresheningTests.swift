@@ -164,11 +164,11 @@ struct FresheningTests {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#), to: german)
         let new = try Self.freshened(
             old, response(304, "Date: " + date(100), #"ETag: "x""#, "Vary: Accept-Language"), request: german)
-        #expect(text(new.nominatedFields) == "accept-language:=de\n")
+        #expect(new.nominatedFields == canonical(("accept-language", "de")))
         let varying = try stored(response(200, "Cache-Control: max-age=60", "Vary: Accept"), to: get("Accept: a"))
         let inheriting = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#), siblings: [varying])
         let kept = try Self.freshened(inheriting, response(304, "Date: " + date(100), #"ETag: "x""#))
-        #expect(text(kept.nominatedFields) == "accept:-\n")
+        #expect(kept.nominatedFields == canonical(("accept", nil)))
     }
 }
 
