@@ -15,5 +15,6 @@ package struct FuzzTarget: Sendable {
         .requestParser,
         .responseParser,
         .chunkedDecoder,
+        .fieldValues,
     ]
 }
