@@ -20,7 +20,7 @@ struct FetchTests {
         #expect(head["content-length"] == "5")
         #expect(head.cacheStatus == ["fwd": "uri-miss", "stored": ""])
         #expect(book.exchange.trace.outcome == .miss)
-        let stored = try #require(book.exchange.makeStoredResponse(body: .bytes(Array("hello".utf8))))
+        let stored = try #require(book.stored("hello"))
         #expect(String(decoding: stored.key, as: UTF8.self) == "http://a.example:80/x?q=1")
         #expect(stored.facts.freshnessLifetime.seconds == 60)
     }

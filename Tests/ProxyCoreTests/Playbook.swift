@@ -141,6 +141,9 @@ final class Playbook {
         }
     }
 
+    /// What would be kept of the response.
+    func stored(_ body: String) -> StoredResponse? { exchange.makeStoredResponse(body: .bytes(Array(body.utf8))) }
+
     /// The value of a field in the request that went to the origin.
     func forwarded(_ name: String) -> String? {
         guard let forwarded else { return nil }

@@ -78,7 +78,7 @@ struct RulesTests {
             .delivered, [.finish])
         #expect(miss.written?["x-rule"] == "1")
         #expect(miss.written?["x-origin"] == nil)
-        let kept = try #require(miss.exchange.makeStoredResponse(body: .bytes([1])))
+        let kept = try #require(miss.stored("1"))
         #expect(kept.head.fields.index(ofName: Array("x-origin".utf8).span) != nil)
         #expect(kept.head.fields.index(ofName: Array("x-rule".utf8).span) == nil)
     }

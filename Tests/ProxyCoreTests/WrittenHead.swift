@@ -48,11 +48,11 @@ struct WrittenHead {
     func count(_ name: String) -> Int { lines.filter { $0.name == name }.count }
 
     /// What is wrong with the head whatever the exchange was about; empty for a good one.
-    func faults(in exchange: Exchange) -> [String] {
+    func faults(in exchange: borrowing Exchange) -> [String] {
         framingFaults(in: exchange) + fieldFaults(in: exchange)
     }
 
-    private func framingFaults(in exchange: Exchange) -> [String] {
+    private func framingFaults(in exchange: borrowing Exchange) -> [String] {
         var faults: [String] = []
         let delivery = exchange.delivery
         if count("content-length") > 1 { faults.append("several Content-Length") }
@@ -78,7 +78,7 @@ struct WrittenHead {
         return faults
     }
 
-    private func fieldFaults(in exchange: Exchange) -> [String] {
+    private func fieldFaults(in exchange: borrowing Exchange) -> [String] {
         var faults: [String] = []
         for line in lines {
             if !line.name.utf8.allSatisfy(ASCII.isTokenCharacter) || line.name.isEmpty { faults.append("name \(line.name)") }
