@@ -91,7 +91,7 @@ let package = Package(
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
-        tests(of: "LarderCLI", uses: ["HTTPMessage", "ProxyPolicy", "ProxyServer", "larder"]),
+        tests(of: "LarderCLI", uses: ["HTTPMessage", "HTTPWire", "HTTPSession", "ProxyPolicy", "ProxyServer", "larder"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -42,7 +42,8 @@ enum FloorPlan {
         // Floor 5
         "LarderCLI": Room(
             [
-                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyServer", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux",
             ], others: ["Foundation", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

@@ -39,7 +39,10 @@ struct SettingsSchemaTests {
         ("upstream.connections", "20", "20"),
         ("upstream.queue", "0", "0"),
         ("upstream.queue_wait", "1s", "1s"),
-        ("resolve", "{Origin.test: 127.0.0.1, v6.test: '::0001'}", #"{origin.test: 127.0.0.1, v6.test: "::1"}"#),
+        (
+            "resolve", "{Origin.test: 127.0.0.1, v6.test: ['::0001', 127.0.0.2]}",
+            #"{origin.test: 127.0.0.1, v6.test: ["::1", 127.0.0.2]}"#
+        ),
         ("tunnel.ports", "any", "any"),
         ("egress.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),

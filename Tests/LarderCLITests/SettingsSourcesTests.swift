@@ -47,7 +47,7 @@ struct SettingsSourcesTests {
         #expect(settings.tunnel.ports == .only([443, 8443]))
         #expect(settings.store.memory.marks.high == 1 << 30)
         #expect(settings.log.access.path == "a=b")
-        #expect(settings.resolve == ["a.test": .loopbackIPv4])
+        #expect(settings.resolve == ["a.test": [.loopbackIPv4]])
         #expect(settings.rules.compiled.rules.count == 1)
     }
 

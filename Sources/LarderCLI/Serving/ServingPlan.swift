@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import ProxyPolicy
 
 /// What `serve` needs from the settings, in the words of the rooms below.
 struct ServingPlan {

@@ -13,8 +13,8 @@ package struct LarderSettings: Equatable, Sendable {
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var upstream = Upstream()
-    /// Names that are not looked up, with the address that stands for each.
-    package var resolve: [String: IPAddress] = [:]
+    /// Names that are not looked up, with the addresses that stand for each.
+    package var resolve: [String: [IPAddress]] = [:]
     package var tunnel = Tunnel()
     package var egress = Egress()
     package var clients = Clients()

@@ -77,7 +77,7 @@ package enum SettingsSchema {
 
         Setting(
             "resolve", \.resolve, .namesToAddresses,
-            "Names that are not looked up: each stands for the address given here."),
+            "Names that are not looked up: each stands for the address or addresses given here."),
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
             "egress.deny", \.egress.deny, .list(of: .addressRange),

@@ -30,29 +30,45 @@ extension ValueForm where Value == AddressRange {
         })
 }
 
-extension ValueForm where Value == [String: IPAddress] {
-    /// `{NAME: ADDRESS}`; names are compared in lower case.
+extension ValueForm where Value == IPAddress {
+    static let address = text(
+        "an IP address", schema: .pattern("^[0-9a-fA-F:.]+$"), parse: { IPAddress($0) }, show: { .text("\($0)") })
+}
+
+extension ValueForm where Value == [String: [IPAddress]] {
+    /// `{NAME: ADDRESS}`, or a list of addresses; names are compared in lower case.
     static let namesToAddresses = ValueForm(
-        about: "a mapping from host names to addresses",
-        schema: .object([("type", .string("object")), ("additionalProperties", .pattern("^[0-9a-fA-F:.]+$"))]),
+        about: "a mapping from host names to an address each, or a list of them",
+        schema: .object([
+            ("type", .string("object")),
+            (
+                "additionalProperties",
+                .object([
+                    ("anyOf", .array([ValueForm<IPAddress>.address.schema, ValueForm<[IPAddress]>.list(of: .address).schema]))
+                ])
+            ),
+        ]),
         read: { cursor, problems in
             guard let entries = cursor.entries(problems: &problems) else { return nil }
-            var addresses: [String: IPAddress] = [:]
+            var addresses: [String: [IPAddress]] = [:]
             for entry in entries {
-                guard isHostName(entry.key) else {
-                    entry.value.report("expected a host name before the address", to: &problems)
-                    continue
-                }
-                guard let text = entry.value.text(problems: &problems) else { continue }
-                if let address = IPAddress(text) {
-                    addresses[entry.key.lowercased()] = address
+                if isHostName(entry.key) {
+                    addresses[entry.key.lowercased()] = entry.value.oneOrMore(problems: &problems).compactMap {
+                        ValueForm<IPAddress>.address.read($0, &problems)
+                    }
                 } else {
-                    entry.value.report("expected an IP address, found `\(printable(text))`", to: &problems)
+                    entry.value.report("expected a host name before the address", to: &problems)
                 }
             }
             return addresses
         },
-        show: { .mapping($0.sorted { $0.key < $1.key }.map { ($0.key, .text("\($0.value)")) }) })
+        show: { addresses in
+            .mapping(
+                addresses.sorted { $0.key < $1.key }.map { name, addresses in
+                    let shown = addresses.map { ShownValue.text("\($0)") }
+                    return (name, shown.count == 1 ? shown[0] : .list(shown))
+                })
+        })
 
     private static func isHostName(_ name: String) -> Bool {
         !name.isEmpty
