@@ -56,5 +56,8 @@ enum FloorPlan {
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
+        "Sources/HTTPSession/Transport/Connector.swift": "as above",
+        "Sources/HTTPSession/Transport/ConnectorCallbacks.swift": "as above",
+        "Sources/HTTPSession/Transport/EasyHandles.swift": "as above",
     ]
 }
