@@ -75,26 +75,15 @@ enum ServerAssembly {
         result.timeouts.total = settings.timeouts.total.map(milliseconds) ?? 0
         result.timeouts.queue = milliseconds(settings.upstream.queueWait)
         result.limits = parseLimits(settings.limits)
-        result.resolve = settings.resolve.mapValues { [$0] }
+        result.resolve = settings.resolve
         result.addresses = AddressPolicy(denied: settings.egress.deny)
-        result.proxy = settings.upstream.proxy.flatMap(upstreamProxy)
+        result.proxy = settings.upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
         return result
-    }
-
-    private static func upstreamProxy(_ text: String) -> UpstreamProxy? {
-        guard let address = UpstreamProxyAddress(text) else { return nil }
-        guard let credentials = address.credentials else { return UpstreamProxy(host: address.host, port: address.port) }
-        let parts = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        return UpstreamProxy(
-            host: address.host, port: address.port, user: parts[0], password: parts.count > 1 ? parts[1] : "")
     }
 
     private static func marks(_ marks: LarderSettings.Marks) -> StoreConfiguration.Marks {
         StoreConfiguration.Marks(high: Int(clamping: marks.high), low: Int(clamping: marks.low))
     }
 
-    private static func milliseconds(_ duration: Duration) -> Int {
-        let (seconds, attoseconds) = duration.components
-        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
-    }
+    private static func milliseconds(_ duration: Duration) -> Int { Int(clamping: duration.wholeMilliseconds) }
 }
