@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import HTTPMessage
+import HTTPSerialization
 import Synchronization
 
 /// The thread on which bodies are checked, away from every loop. Its queue is bounded by the exchanges that wait for it.
@@ -9,9 +10,8 @@ final class CheckPool: Sendable {
 
     init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
 
-    /// Fails closed: no body passes a check that cannot be made.
-    func run(on body: [UInt8], reply: Reply<BodyCheckOutcome>) {
-        loop.handle.post { _ in reply.send(.unsupportedCoding) }
+    func run(_ check: BodyCheck, on body: [UInt8], reply: Reply<BodyCheckOutcome>) {
+        loop.handle.post { _ in reply.send(check.outcome(of: body)) }
     }
 
     func stop() {

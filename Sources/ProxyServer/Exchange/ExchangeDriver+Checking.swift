@@ -1,4 +1,5 @@
 import HTTPMessage
+import HTTPSerialization
 import HTTPWire
 import ProxyCore
 import ResponseStore
@@ -26,7 +27,10 @@ extension ExchangeDriver {
             handle(.bodyChecked(outcome, length: UInt64(fetch.gathered.count), at: worker.now))
             connection?.flush()
         }
-        worker.checks.run(on: fetch.gathered, reply: reply)
+        var limits = BodyCheckLimits()
+        limits.bodyLength = plan.maximumBodyLength
+        let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
+        worker.checks.run(check, on: fetch.gathered, reply: reply)
     }
 
     /// The checked body leaves for the client; what the origin still has to send follows it.

@@ -8,6 +8,8 @@ import ResponseStore
 /// The origin's side: the request goes out, the answer comes in and goes where the exchange said.
 extension ExchangeDriver: OriginExchangeDelegate {
     func startFetch() {
+        // What was joined, if anything was, could not be used.
+        delivery.reader = nil
         var head: [UInt8] = []
         head.reserveCapacity(512)
         exchange.writeForwardedHead(into: &head)

@@ -197,7 +197,6 @@ final class ExchangeDriver: TunnelDelegate {
             delivery.reader = reader
             exchange.selectedLength = filling.plan.length.map { .known($0) } ?? .unknown
             handle(.fetchShared(response, at: worker.now))
-            if exchange.state != .delivering { delivery.reader = nil }
         case .notShareable:
             handle(.fetchNotShared(at: worker.now))
         case .abandoned:
