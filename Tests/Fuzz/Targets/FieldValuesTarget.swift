@@ -2,12 +2,24 @@ import HTTPCaching
 import HTTPMessage
 
 extension FuzzTarget {
-    /// The value of each field that decides about caching: nothing traps, what is understood is written and read the same,
-    /// and no value of a peer's leads past what another field forbids.
+    /// The value of a field that decides about caching, and the forms in which the store keeps such decisions: nothing traps,
+    /// what is understood is written and read the same, and no value of a peer's leads past what another field forbids.
+    ///
+    /// The first octet chooses the field, `0` to `7`.
     package static let fieldValues = FuzzTarget("FieldValues") { octets in
-        let value = octets.prefix(4096).filter(ASCII.isFieldValueCharacter)
-        return FieldValueFaults.ofSyntax(value) ?? FieldValueFaults.ofStorage(value) ?? FieldValueFaults.ofReuse(value)
-            ?? FieldValueFaults.ofVary(value) ?? FieldValueFaults.ofInvalidation(value) ?? FieldValueFaults.ofStoredForms(octets)
+        guard let choice = octets.first else { return nil }
+        let rest = Array(octets.dropFirst())
+        let value = rest.filter(ASCII.isFieldValueCharacter)
+        switch choice & 7 {
+        case 0: return FieldValueFaults.ofDate(value)
+        case 1: return FieldValueFaults.ofEntityTag(value)
+        case 2: return FieldValueFaults.ofRanges(value)
+        case 3: return FieldValueFaults.ofStorage(value)
+        case 4: return FieldValueFaults.ofReuse(value)
+        case 5: return FieldValueFaults.ofVary(value)
+        case 6: return FieldValueFaults.ofInvalidation(value)
+        default: return FieldValueFaults.ofStoredForms(rest)
+        }
     }
 }
 
@@ -18,11 +30,7 @@ enum FieldValueFaults {
 
     // MARK: Dates, tags and ranges
 
-    static func ofSyntax(_ value: [UInt8]) -> String? {
-        ofDate(value) ?? ofEntityTag(value) ?? ofRanges(value)
-    }
-
-    private static func ofDate(_ value: [UInt8]) -> String? {
+    static func ofDate(_ value: [UInt8]) -> String? {
         guard let time = HTTPDate.parse(value.span, now: now) else { return nil }
         var written: [UInt8] = []
         HTTPDate.write(time, into: &written)
@@ -30,7 +38,7 @@ enum FieldValueFaults {
         return HTTPDate.parse(uppercased(value).span, now: now) == time ? nil : "a date in capitals is another"
     }
 
-    private static func ofEntityTag(_ value: [UInt8]) -> String? {
+    static func ofEntityTag(_ value: [UInt8]) -> String? {
         guard EntityTag(value.span) != nil else { return nil }
         if !EntityTag.matchesWeakly(value.span, value.span) { return "a tag that does not match itself" }
         let list = Array(#"W/"other" , "#.utf8) + value + Array(", ".utf8)
@@ -38,7 +46,7 @@ enum FieldValueFaults {
         return isFound ? nil : "a tag that is not found in a list of it"
     }
 
-    private static func ofRanges(_ value: [UInt8]) -> String? {
+    static func ofRanges(_ value: [UInt8]) -> String? {
         if let ranges = ByteRangeSet(value.span) {
             for length in lengths {
                 for index in 0..<ranges.count {
@@ -131,7 +139,7 @@ enum FieldValueFaults {
 
     /// Only keys of the target's own origin are invalidated.
     static func ofInvalidation(_ value: [UInt8]) -> String? {
-        let request = requestHead(.other, [], method: "POST")
+        let request = requestHead(.other, [], method: .post)
         let keys = Invalidation.keys(request: request, response: responseHead(.location, value, also: "X-Own", ""))
         return keys.allSatisfy { $0.starts(with: Array("http://example.com:80/".utf8)) } ? nil : "a key of another origin"
     }
@@ -161,11 +169,16 @@ enum FieldValueFaults {
             requestTime: now, body: .bytes(Array(repeating: 0, count: 10)))
     }
 
+    private static let target: StaticString = "http://example.com/dir/a"
+
     /// `.other` stands for `X-Own`.
-    private static func requestHead(_ field: KnownField, _ value: [UInt8], method: String = "GET") -> RequestHead {
+    private static func requestHead(_ field: KnownField, _ value: [UInt8], method: Method = .get) -> RequestHead {
         var head = RequestHead()
-        head.method = Method(Array(method.utf8).span)
-        head.rawTarget = head.fields.appendBytes(Array("http://example.com/dir/a".utf8).span)
+        head.method = method
+        // The target stands where a parser would leave it: before the fields.
+        head.fields.append(target, value.span.extracting(0..<0))
+        head.fields.remove { _, _ in true }
+        head.rawTarget = Extent(offset: 0, count: target.utf8CodeUnitCount)
         head.target.form = .absolute
         head.target.host = Extent(offset: 7, count: 11)
         head.target.path = Extent(offset: 18, count: 6)
@@ -173,17 +186,19 @@ enum FieldValueFaults {
         return head
     }
 
-    private static func responseHead(_ field: KnownField, _ value: [UInt8], also name: String, _ other: String) -> ResponseHead {
+    private static func responseHead(
+        _ field: KnownField, _ value: [UInt8], also name: StaticString, _ other: StaticString
+    ) -> ResponseHead {
         var head = ResponseHead()
         append(field, value, to: &head.fields)
-        head.fields.append(name: name, value: other)
+        head.fields.append(name, other)
         return head
     }
 
     /// As a parser gives it: without the blanks around it.
     private static func append(_ field: KnownField, _ value: [UInt8], to fields: inout Fields) {
-        let name = field == .other ? "X-Own" : field.lowercaseName.description
-        fields.append(name: Array(name.utf8).span, value: value.span.extracting(value.span.trimmedBounds(in: 0..<value.count)))
+        let name: StaticString = field == .other ? "X-Own" : field.lowercaseName
+        fields.append(name, value.span.extracting(value.span.trimmedBounds(in: 0..<value.count)))
     }
 
     private static func uppercased(_ value: [UInt8]) -> [UInt8] {
