@@ -16,6 +16,14 @@ enum ContentLength {
         return length
     }
 
+    /// The number where there is one line and no list, as nearly always.
+    static func single(in fields: Fields) -> UInt64? {
+        guard let index = fields.index(of: .contentLength),
+            fields.index(of: .contentLength, from: index + 1) == nil
+        else { return nil }
+        return parse(fields.value(of: fields.lines[index]))
+    }
+
     enum Combined: Equatable {
         case length(UInt64)
         case conflicting, malformed
@@ -23,6 +31,7 @@ enum ContentLength {
 
     /// The one value that all lines and list elements agree on (RFC 9112 §6.3, rule 5).
     static func combined(in fields: Fields) -> Combined {
+        if let length = single(in: fields) { return .length(length) }
         var agreed: UInt64?
         for line in fields.lines where line.known == .contentLength {
             let value = fields.value(of: line)

@@ -114,11 +114,9 @@ package struct ResponseParser: Sendable {
 
     /// Where the first of several equal lengths stands; `nil` where there is but one, or they differ.
     private static func repeatedLength(of fields: Fields, first line: FieldLine) -> Extent? {
-        let value = fields.value(of: line)
+        guard ContentLength.single(in: fields) == nil, case .length = ContentLength.combined(in: fields) else { return nil }
         var elements = ListElements()
-        guard let first = elements.next(in: value) else { return nil }
-        let isAlone = first.count == value.count && fields.lineCount(of: .contentLength) == 1
-        guard !isAlone, case .length = ContentLength.combined(in: fields) else { return nil }
+        guard let first = elements.next(in: fields.value(of: line)) else { return nil }
         return Extent(offset: Int(line.value.offset) + first.lowerBound, count: first.count)
     }
 }

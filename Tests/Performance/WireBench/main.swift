@@ -1,0 +1,1 @@
+WireBench.run(arguments: Array(CommandLine.arguments.dropFirst()))
