@@ -1,0 +1,102 @@
+"""kill -9 at random moments under a storing load: the store opens, nothing older than a second is lost, no body is wrong.
+
+    KILLS=50 (default)  SEED=1
+"""
+
+import hashlib
+import http.server
+import os
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from common import Larder, Response, WORK, check, finish
+
+KILLS = int(os.environ.get("KILLS", 50))
+rng = random.Random(int(os.environ.get("SEED", 1)))
+
+
+def body(number):
+    size = [700, 5_000, 40_000, 400_000][number % 4]
+    return (hashlib.sha256(str(number).encode()).digest() * (size // 32 + 1))[:size]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        data = body(int(self.path.rsplit("/", 1)[1]))
+        self.server.asked.add(self.path)
+        self.send_response(200)
+        self.send_header("Cache-Control", "max-age=36000")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 256
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass
+
+
+origin = Server(("127.0.0.1", 0), Handler)
+origin.asked = set()
+threading.Thread(target=origin.serve_forever, daemon=True).start()
+larder = Larder(WORK / "store" / "store.sqlite", loops=2)
+stored = {}
+lost = wrong = 0
+number = 0
+
+
+def url(number):
+    return f"http://127.0.0.1:{origin.server_port}/{number}"
+
+
+def fetch(number):
+    try:
+        response = Response(larder, url(number))
+        total, got = response.digest()
+        if total == response.length:
+            return number, got == hashlib.sha256(body(number)).hexdigest(), time.time(), response
+    except OSError:
+        pass
+    return number, None, 0, None
+
+
+with ThreadPoolExecutor(8) as pool:
+    for kill in range(KILLS):
+        stop = time.time() + rng.uniform(1.2, 2.5)
+        killer = threading.Timer(stop - time.time(), larder.kill)
+        killer.start()
+        while larder.process.poll() is None:
+            for got, right, when, _ in pool.map(fetch, range(number, number + 40)):
+                if right is False:
+                    wrong += 1
+                if right:
+                    stored[got] = when
+            number += 40
+        killer.join()
+        larder.start()
+        # What was younger may be lost, then and for all kills to come.
+        stored = {n: when for n, when in stored.items() if when < stop - 1}
+        old = list(stored)
+        for n in rng.sample(old, min(60, len(old))):
+            origin.asked.discard(f"/{n}")
+            _, right, _, response = fetch(n)
+            if right is False:
+                wrong += 1
+            if f"/{n}" in origin.asked:
+                lost += 1
+                if lost <= 5:
+                    print(f"  lost after kill {kill}: {n}, stored {stop - stored[n]:.2f} s before", flush=True)
+check(wrong == 0, f"{KILLS} kills, {number} requests: {wrong} bodies with a wrong digest")
+check(lost == 0, f"{lost} responses older than a second were lost")
+larder.stop()
+finish()
