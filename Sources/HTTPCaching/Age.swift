@@ -27,9 +27,11 @@ package enum Age {
         return min(max(apparentAge, correctedAgeValue), ReuseFacts.greatestAge)
     }
 
-    /// Appends the value of an Age field.
+    /// Appends an Age field line.
     package static func write(_ age: DeltaSeconds, into output: inout [UInt8]) {
+        output.append("Age: ")
         output.append(decimal: UInt64(age.seconds))
+        output.append("\r\n")
     }
 }
 

@@ -65,7 +65,7 @@ struct AgeTests {
         #expect(facts.currentAge(at: arrival.advanced(seconds: 1_000_000)) == .greatest)
         var output: [UInt8] = []
         Age.write(.greatest, into: &output)
-        #expect(text(output) == "2147483648")
+        #expect(text(output) == "Age: 2147483648\r\n")
     }
 
     @Test("Fresh while the lifetime exceeds the age, not when they are equal (§4.2)")
