@@ -94,7 +94,12 @@ let package = Package(
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
-        tests(of: "LarderCLI", uses: ["HTTPMessage", "HTTPWire", "HTTPSession", "ProxyPolicy", "ProxyServer", "larder"]),
+        tests(
+            of: "LarderCLI",
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTPSession", "ProxyPolicy", "ProxyServer", "larder",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

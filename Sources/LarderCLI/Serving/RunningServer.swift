@@ -2,8 +2,10 @@ import ArgumentParser
 import EventLoop
 import Foundation
 import HTTPMessage
+import Logging
 import ProxyServer
 import ResponseStore
+import Synchronization
 
 /// The server of `serve`, from its start to its end, and what signals do to it.
 final class RunningServer: Sendable {
@@ -13,6 +15,8 @@ final class RunningServer: Sendable {
     private let sources: SettingsSources
     private let pseudonym: String
     private let drainLimit: Duration
+    private let log: ProcessLog
+    private let isEnding = Atomic<Bool>(false)
 
     let addresses: [ListenAddress]
 
@@ -20,26 +24,28 @@ final class RunningServer: Sendable {
     /// - Throws: exit code 1 or 2, after saying what is wrong.
     init(_ plan: ServingPlan, _ loaded: LoadedSettings) throws(ExitCode) {
         let settings = plan.settings
-        let sockets = try Self.listen(settings.listen)
+        log = ProcessLog(level: settings.log.level)
+        let logger = log.logger
+        let sockets = try Self.listen(settings.listen, logger)
         do {
             store = try ResponseStore(
-                ServerAssembly.store(settings, path: plan.storePath) { Self.say(StoreNotices.text($0)) })
+                ServerAssembly.store(settings, path: plan.storePath) { logger.warning("\(StoreNotices.text($0))") })
         } catch {
-            Self.say("\(error)")
+            logger.error("cannot open the store: \(error)")
             throw ExitCode.failure
         }
         // Two of us in a row are no loop: each signs Via with a name of its own.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
         do {
-            accessLog = try ServerAssembly.accessLog(settings) { Self.say($0) }
+            accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings), accessLog: accessLog
-            ) { Self.say($0) }
+            ) { logger.warning("\($0)") }
         } catch {
-            Self.say("cannot start: \(error)")
+            logger.error("cannot start: \(error)")
             throw ExitCode.failure
         }
         addresses = server.addresses.map { ListenAddress(address: $0.address, port: $0.port) }
@@ -62,13 +68,15 @@ final class RunningServer: Sendable {
         server.drain { self.end() }
         let limit = drainLimit
         Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: Double(limit.components.seconds))
-            Self.say("connections were still open after \(limit); closing them")
+            Thread.sleep(forTimeInterval: Double(limit.wholeMilliseconds) / 1000)
+            self.log.logger.notice("connections were still open after \(limit); closing them")
             self.end()
         }
     }
 
+    /// From a signal, the drain's end or its limit: whichever comes first ends the process, the others wait for that.
     private func end() -> Never {
+        while isEnding.exchange(true, ordering: .acquiringAndReleasing) { Thread.sleep(forTimeInterval: 1) }
         server.stop()
         store.shutdown()
         accessLog.close()
@@ -81,19 +89,18 @@ final class RunningServer: Sendable {
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
-            Self.say("the settings were not read again: those in force stay")
+            log.logger.error("the settings were not read again: those in force stay")
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
             server.reload(serverSettings, rules: settings.rules.compiled)
-            Self.say("the settings were read again")
+            log.setLevel(settings.log.level)
+            log.logger.notice("the settings were read again")
         }
     }
 
-    private static func say(_ text: String) { Terminal.talk("larder: \(printable(text, limit: 4096))\n") }
-
     /// IPv6 of the defaults is left out where the machine has none; what was asked for by name must work.
-    private static func listen(_ addresses: [ListenAddress]) throws(ExitCode) -> [ListeningSocket] {
+    private static func listen(_ addresses: [ListenAddress], _ logger: Logger) throws(ExitCode) -> [ListeningSocket] {
         var sockets: [ListeningSocket] = []
         for address in addresses {
             do throws(SystemError) {
@@ -102,10 +109,10 @@ final class RunningServer: Sendable {
                 let reason = String(cString: strerror(error.code))
                 let isMissingIPv6 = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT
                 if isMissingIPv6, addresses == ListenAddress.defaults, address.address.family == .ipv6 {
-                    say("no IPv6 here: not listening on \(address)")
+                    logger.notice("no IPv6 here: not listening on \(address)")
                     continue
                 }
-                say("cannot listen on \(address): \(reason)")
+                logger.error("cannot listen on \(address): \(reason)")
                 for socket in sockets { socket.close() }
                 throw ExitCode.failure
             }

@@ -1,0 +1,59 @@
+import Logging
+import Synchronization
+
+/// What Larder says about itself while it runs: one line for each message, on standard error.
+struct ProcessLog: Sendable {
+    let logger: Logger
+    private let threshold: LogThreshold
+
+    init(level: LarderSettings.LogLevel) {
+        let threshold = LogThreshold(level)
+        self.threshold = threshold
+        logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold) }
+    }
+
+    /// Holds for every copy of the logger, whichever room has it.
+    func setLevel(_ level: LarderSettings.LogLevel) { threshold.set(level) }
+}
+
+/// The least level that is said, shared by all copies of a logger so that a reload reaches them.
+final class LogThreshold: Sendable {
+    private let place: Atomic<Int>
+
+    init(_ level: LarderSettings.LogLevel) { place = Atomic(Self.place(of: level)) }
+
+    var level: Logger.Level { Logger.Level.allCases[place.load(ordering: .relaxed)] }
+
+    func set(_ level: LarderSettings.LogLevel) { place.store(Self.place(of: level), ordering: .relaxed) }
+
+    private static func place(of level: LarderSettings.LogLevel) -> Int {
+        // The settings' words are swift-log's, so each has its place.
+        Logger.Level.allCases.firstIndex { $0.rawValue == level.rawValue }!
+    }
+}
+
+/// Writes `larder: message`, with the level's name where it is a warning or worse; controls are made harmless (T43).
+struct StandardErrorLog: LogHandler {
+    let threshold: LogThreshold
+    var metadata: Logger.Metadata = [:]
+    private var ownLevel: Logger.Level?
+
+    init(threshold: LogThreshold) { self.threshold = threshold }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { Terminal.talk(line(event.level, "\(event.message)")) }
+
+    func line(_ level: Logger.Level, _ message: String) -> String {
+        let prefix = level >= .warning ? "\(level): " : ""
+        return "larder: \(prefix)\(printable(message, limit: 4096))\n"
+    }
+}
