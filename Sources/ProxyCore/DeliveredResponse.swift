@@ -15,9 +15,7 @@ extension Exchange {
         } else {
             writeChangedHead(of: stored, into: &output)
         }
-        output.append("Age: ")
         Age.write(stored.facts.currentAge(at: now), into: &output)
-        output.append("\r\n")
         writeEnd(into: &output)
     }
 
