@@ -149,6 +149,10 @@ def instructions(options, origin, url):
     if not shutil.which("valgrind"):
         print("instructions per warm hit: valgrind is not installed")
         return True
+    # Valgrind cannot read the debug information of newer compilers.
+    stripped = os.path.join(options.work, "larder")
+    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
+    options = argparse.Namespace(**{**vars(options), "larder": stripped})
     totals = []
     for count in (FEW, MANY):
         out = os.path.join(options.work, f"callgrind.{count}")
