@@ -40,6 +40,11 @@ extension Exchange {
             body: body, trailers: trailers)
     }
 
+    /// It was decided not to keep the response.
+    package var isStorageRefused: Bool {
+        if case .doNotStore = trace.storage { true } else { false }
+    }
+
     /// The store takes no further body now: the response passes without being kept.
     package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
 }

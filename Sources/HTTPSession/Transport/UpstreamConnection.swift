@@ -112,13 +112,17 @@ final class UpstreamConnection: EventHandler {
             guard self.exchange === exchange else { return }
         }
         // A hang-up or failure is reported whatever the interest is, so it is taken note of even while paused.
-        let isReadable = !events.isDisjoint(with: [.readable, .peerClosed]) && !isPaused
-        if isReadable || !events.isDisjoint(with: [.hungUp, .failed]) { receive(for: exchange) }
+        let isReadable = (events.contains(.readable) || events.contains(.peerClosed)) && !isPaused
+        if isReadable || events.contains(.hungUp) || events.contains(.failed) { receive(for: exchange) }
     }
 
     private func updateInterest() {
         guard let registration else { return }
-        var interest: Interest = isPaused ? [] : [.read, .peerClose]
+        var interest = Interest()
+        if !isPaused {
+            interest.insert(.read)
+            interest.insert(.peerClose)
+        }
         if wantsToWrite { interest.insert(.write) }
         transport.loop.modify(registration, interest)
     }

@@ -298,7 +298,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .exchanging:
             let reads = driver?.wantsRequestBody == true && !peerHasEnded
             // Interest in reading stays until bytes really come: most clients wait for their answer.
-            worker.loop.modify(registration, reads || !isInputPaused ? .read : [])
+            worker.loop.modify(registration, reads || !isInputPaused ? .read : Interest())
             if reads {
                 isInputPaused = false
                 setDeadline(timeouts.clientBody)

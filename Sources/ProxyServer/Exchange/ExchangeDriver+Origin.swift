@@ -197,6 +197,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func beginStoring() {
+        if fetch.entry == nil { worker.fetches.noteShareable(exchange.key) }
         if case .known(let length) = exchange.responseBody, length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) {
             if !beginFilling(length: length) { fetch.mode = .direct }
         } else {

@@ -120,7 +120,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .discardUpstreamBody: discardUpstreamBody()
         case .freshen: freshen()
         case .remove: if let removed = exchange.removed { worker.store.remove(removed) }
-        case .releaseJoined: releaseJoined(.notShareable)
+        case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
         case .invalidate: worker.store.invalidate(exchange.invalidatedKeys)
         case .sendError: sendMade { exchange.writeError(at: worker.now, into: &$0) }
         case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
@@ -185,6 +185,7 @@ final class ExchangeDriver: TunnelDelegate {
             handle(.leadsFetch(at: worker.now))
         case .waits(let entry, let reply): joined = (entry, reply)
         case .shared(let shared): receive(shared)
+        case .alone: handle(.fetchNotShared(at: worker.now))
         }
     }
 
@@ -205,10 +206,10 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     /// Ends what others have joined: they are told, and whoever comes later starts anew.
-    func releaseJoined(_ result: SharedFetch) {
+    func releaseJoined(_ result: SharedFetch, isUnshareable: Bool = false) {
         guard let entry = fetch.entry else { return }
         fetch.entry = nil
-        worker.fetches.remove(entry)
+        worker.fetches.remove(entry, isUnshareable: isUnshareable)
         entry.publish(result)
     }
 

@@ -69,7 +69,7 @@ final class Listener: EventHandler, TimerHandler {
         case EAGAIN, EINTR, ECONNABORTED: break
         default:
             worker.shared.warn("cannot accept connections: \(String(cString: strerror(code))); waiting")
-            if let registration { worker.loop.modify(registration, []) }
+            if let registration { worker.loop.modify(registration, Interest()) }
             if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
         }
     }

@@ -21,23 +21,36 @@ final class FetchTable: Sendable {
         case leads(FetchEntry)
         case waits(FetchEntry, Reply<SharedFetch>)
         case shared(SharedFetch)
+        /// What came for this key lately could not be shared: waiting for one another would only cost time.
+        case alone
+    }
+
+    private struct Contents {
+        var entries: [[UInt8]: FetchEntry] = [:]
+        /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
+        var unshareable = [Int](repeating: 0, count: FetchTable.unshareableCount)
     }
 
     private final class Shard: Sendable {
-        let entries = Mutex<[[UInt8]: FetchEntry]>([:])
+        let contents = Mutex(Contents())
     }
+
+    /// How many keys with responses that cannot be shared each shard remembers.
+    private static let unshareableCount = 256
 
     private let shards: [Shard] = (0..<16).map { _ in Shard() }
 
     /// Joins the fetch of this key, or starts one. `makeReply` is called only where there is something to wait for.
     func join(_ key: [UInt8], makeReply: () -> Reply<SharedFetch>) -> Join {
-        let shard = shard(of: key)
-        let (entry, isNew) = shard.entries.withLock { entries in
-            if let entry = entries[key] { return (entry, false) }
-            let entry = FetchEntry(key: key)
-            entries[key] = entry
+        let hash = key.hashValue
+        let (found, isNew) = shards[hash & 15].contents.withLock { contents -> (FetchEntry?, Bool) in
+            if let entry = contents.entries[key] { return (entry, false) }
+            if contents.unshareable[Self.place(of: hash)] == hash { return (nil, false) }
+            let entry = FetchEntry(key: key, hash: hash)
+            contents.entries[key] = entry
             return (entry, true)
         }
+        guard let entry = found else { return .alone }
         if isNew { return .leads(entry) }
         if let shared = entry.published { return .shared(shared) }
         let reply = makeReply()
@@ -48,13 +61,24 @@ final class FetchTable: Sendable {
     }
 
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.
-    func remove(_ entry: FetchEntry) {
-        shard(of: entry.key).entries.withLock { entries in
-            if entries[entry.key] === entry { entries[entry.key] = nil }
+    /// - Parameter isUnshareable: what came can be used by one request only; the next ones ask for themselves at once.
+    func remove(_ entry: FetchEntry, isUnshareable: Bool = false) {
+        shards[entry.hash & 15].contents.withLock { contents in
+            if contents.entries[entry.key] === entry { contents.entries[entry.key] = nil }
+            if isUnshareable { contents.unshareable[Self.place(of: entry.hash)] = entry.hash }
         }
     }
 
-    private func shard(of key: [UInt8]) -> Shard { shards[key.hashValue & 15] }
+    /// A response to this key can be shared after all.
+    func noteShareable(_ key: [UInt8]) {
+        let hash = key.hashValue
+        shards[hash & 15].contents.withLock { contents in
+            let place = Self.place(of: hash)
+            if contents.unshareable[place] == hash { contents.unshareable[place] = 0 }
+        }
+    }
+
+    private static func place(of hash: Int) -> Int { (hash >> 4) & (unshareableCount - 1) }
 }
 
 /// One fetch under way and those who wait for it.
@@ -65,9 +89,13 @@ final class FetchEntry: Sendable {
     }
 
     let key: [UInt8]
+    let hash: Int
     private let state = Mutex(State())
 
-    init(key: [UInt8]) { self.key = key }
+    init(key: [UInt8], hash: Int) {
+        self.key = key
+        self.hash = hash
+    }
 
     var published: SharedFetch? { state.withLock { $0.result } }
     var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
