@@ -150,6 +150,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         let taken = worker.takeDriver(for: self)
         driver = taken
         phase = .readingHead
+        if output.buffer.capacity == 0 { worker.lend(to: &output.buffer) }
         setDeadline(worker.settings.timeouts.clientHead)
         return taken
     }
@@ -288,8 +289,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if closesWhenDrained, phase == .idle { return endGracefully() }
         switch phase {
         case .idle:
-            output.releaseStorage(above: worker.settings.proxyLimits.pipelinedOutput)
             if !input.isEmpty { return continueWithInput() }
+            if input.capacity > 0 { input = [] }
+            if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
             isInputPaused = false
             worker.loop.modify(registration, .read)
             setDeadline(timeouts.clientIdle)

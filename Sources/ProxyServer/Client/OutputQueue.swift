@@ -53,11 +53,6 @@ struct OutputQueue {
         return .drained
     }
 
-    /// Gives storage back that a single large answer has left behind.
-    mutating func releaseStorage(above limit: Int) {
-        if buffer.capacity > limit { buffer = [] }
-    }
-
     private func sendBuffer(to descriptor: Int32) -> Int {
         buffer.withUnsafeBytes { bytes in
             send(descriptor, bytes.baseAddress! + bufferOffset, bytes.count - bufferOffset, Int32(larder_msg_nosignal))

@@ -19,12 +19,16 @@ final class LoopWorker {
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private var requestCount: UInt64 = 0
+    /// Output storage that connections without a request have given back.
+    private var spareBuffers: [[UInt8]] = []
     private var whenDrained: (() -> Void)?
     let accessLog: AccessLogBuffer
     private var listeners: [Listener] = []
 
     /// How many drivers without work are kept for the next request.
     private static let idleDriverLimit = 1024
+    /// How many buffers without content are kept for the next request.
+    private static let spareBufferLimit = 256
 
     private init(loop: EventLoop, index: Int, shared: ServerShared) {
         self.loop = loop
@@ -86,6 +90,19 @@ final class LoopWorker {
         tunnels[ObjectIdentifier(tunnel)] = nil
         shared.counts.closed(on: index)
         checkDrained()
+    }
+
+    /// Storage for output while a request is under way: an idle connection holds none.
+    func lend(to buffer: inout [UInt8]) {
+        if let spare = spareBuffers.popLast() { buffer = spare }
+    }
+
+    func takeBack(_ buffer: inout [UInt8]) {
+        let kept = buffer
+        buffer = []
+        if spareBuffers.count < Self.spareBufferLimit, kept.capacity <= settings.proxyLimits.pipelinedOutput {
+            spareBuffers.append(kept)
+        }
     }
 
     // MARK: Drivers
