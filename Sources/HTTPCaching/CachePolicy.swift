@@ -24,12 +24,6 @@ public enum CachePolicy: UInt8, Sendable, CaseIterable {
         case .revalidate: "revalidate"
         }
     }
-
-    /// The policy with this word, or `nil`.
-    public init?(word: some StringProtocol) {
-        guard let policy = Self.allCases.first(where: { $0.word.description == word }) else { return nil }
-        self = policy
-    }
 }
 
 /// Which responses that bear Set-Cookie may be stored (RFC 9111 §7.3 leaves it to us). Never on a heuristic or a rule's lifetime.

@@ -40,15 +40,6 @@ package enum ReuseDecision: Equatable, Sendable {
     case forward(ForwardReason)
     /// The request may not go forward (only-if-cached, or a rule): 504.
     case notSatisfiable(ForwardReason)
-
-    /// The word for the log.
-    package var word: StaticString {
-        switch self {
-        case .fresh: "fresh"
-        case .staleAllowed(_, let reason): reason.word
-        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason): reason.word
-        }
-    }
 }
 
 /// The one decision about reuse. It reads trivial values only and allocates nothing.

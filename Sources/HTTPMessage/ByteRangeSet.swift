@@ -7,8 +7,10 @@ package struct ByteRangeSet: Equatable, Sendable {
         /// `-count`: the last octets of the representation.
         case suffix(UInt64)
 
-        /// The octets that are meant in a representation of this length, at least one; `nil` where the range is not
-        /// satisfiable. Of a representation without content none is: it has no octet that Content-Range could name.
+        /// The octets that are meant in a representation of this length, or `nil` where the range is not satisfiable.
+        ///
+        /// The end of a representation without content is empty, which Content-Range cannot say: Range is then ignored
+        /// (RFC 9110 §14.2 MAY).
         package func resolved(inLength length: UInt64) -> Range<UInt64>? {
             switch self {
             case .from(let first, let last):
@@ -16,7 +18,7 @@ package struct ByteRangeSet: Equatable, Sendable {
                 let end = last.map { $0 < length ? $0 + 1 : length } ?? length
                 return first..<end
             case .suffix(let count):
-                guard count > 0, length > 0 else { return nil }
+                guard count > 0 else { return nil }
                 return (length > count ? length - count : 0)..<length
             }
         }
@@ -107,6 +109,7 @@ package enum ContentRange: Equatable, Sendable {
         output.append("bytes ")
         switch self {
         case .part(let range, let length):
+            precondition(!range.isEmpty, "A part holds at least one octet")
             output.append(decimal: range.lowerBound)
             output.append(0x2D)
             output.append(decimal: range.upperBound - 1)

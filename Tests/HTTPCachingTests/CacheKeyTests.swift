@@ -74,10 +74,4 @@ struct CacheOverridesTests {
         #expect(reuse(facts, overrides: overrides, after: 61) == .validate(.mustRevalidate))
         #expect(!overrides.unsafe)
     }
-
-    @Test("Policies have the words of the settings", arguments: CachePolicy.allCases)
-    func hasWords(policy: CachePolicy) {
-        #expect(CachePolicy(word: policy.word.description) == policy)
-        #expect(CachePolicy(word: policy.word.description.uppercased()) == nil)
-    }
 }

@@ -28,6 +28,15 @@ struct ByteRangeSetTests {
     }
 
     @Test(
+        "Of no content only the end is satisfiable, and it is empty",
+        arguments: [("bytes=0-", nil), ("bytes=-1", 0..<0), ("bytes=-0", nil)] as [(String, Range<UInt64>?)])
+    func resolvesWithoutContent(text: String, expected: Range<UInt64>?) throws {
+        let parsed = ByteRangeSet(Array(text.utf8).span)
+        let set = try #require(parsed)
+        #expect(set[0].resolved(inLength: 0) == expected)
+    }
+
+    @Test(
         "What cannot be read is ignored (T26)",
         arguments: [
             "", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=5-4", "bytes=--5", "bytes=1", "items=0-1", "bytes 0-1",

@@ -51,7 +51,7 @@ enum FieldValueFaults {
             for length in lengths {
                 for index in 0..<ranges.count {
                     guard let range = ranges[index].resolved(inLength: length) else { continue }
-                    if range.isEmpty || range.upperBound > length { return "a range outside the content" }
+                    if range.isEmpty != (length == 0) || range.upperBound > length { return "a range outside the content" }
                 }
             }
         }
@@ -107,12 +107,10 @@ enum FieldValueFaults {
         _ = RequestDirectives(requestHead(.pragma, value))
         let response = responseHead(.etag, value, also: "Cache-Control", "max-age=60")
         guard let stored = stored(requestHead(.other, []), response) else { return "a tag kept a response from being stored" }
-        for field in [KnownField.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
+        for field in [KnownField.ifNoneMatch, .ifModifiedSince] {
             let request = requestHead(field, value)
             let directives = RequestDirectives(request)
             _ = Validation.evaluate(request, directives: directives, against: stored)
-            let selection = PartialContent.select(request, directives: directives, of: stored.head, length: 10)
-            if case .part(let part) = selection, part.isEmpty || part.upperBound > 10 { return "a part outside the content" }
         }
         return nil
     }
