@@ -84,8 +84,6 @@ package struct Delivery: Equatable, Sendable {
             length = .none
             return
         }
-        // The end of nothing is nothing, which a 206 cannot say: it goes out as the whole.
-        guard !resolved.isEmpty else { return }
         range = resolved
         status = .partialContent
         length = .known(resolved.upperBound - resolved.lowerBound)
