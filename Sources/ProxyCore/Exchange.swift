@@ -286,6 +286,7 @@ extension Exchange {
     private mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
         guard RequestCollapsing.mayShare(shared, with: request, directives: directives, obligations: obligations, at: now) else {
             collapsing = .failed
+            selectedLength = nil
             return fetch(at: now, into: &commands)
         }
         selected = shared

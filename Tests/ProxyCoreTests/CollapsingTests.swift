@@ -59,6 +59,21 @@ struct CollapsingTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "collapsed": "?0", "detail": "no_lifetime"])
     }
 
+    @Test("Nothing of what could not be used is left: the stored response has its own length")
+    func forgetsWhatItCouldNotUse() throws {
+        let book = try Playbook()
+        let stale = try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 70)
+        try book.run(
+            .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+            .found([stale]), [.joinFetch])
+        book.exchange.selectedLength = .known(70_000)
+        try book.run(
+            .shared(try Messages.stored("Cache-Control: max-age=0", "ETag: \"v2\"", body: "")), [.fetch],
+            .response(304, "ETag: \"v1\""), [.discardUpstreamBody, .freshen, .sendStored],
+            .delivered, [.finish])
+        #expect(book.written?["content-length"] == "10")
+    }
+
     @Test("Each asks for itself where nothing came that could be shared, and says that it had waited")
     func notShared() throws {
         let book = try Playbook()
