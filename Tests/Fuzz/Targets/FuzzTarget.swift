@@ -16,5 +16,6 @@ package struct FuzzTarget: Sendable {
         .responseParser,
         .chunkedDecoder,
         .fieldValues,
+        .rules,
     ]
 }
