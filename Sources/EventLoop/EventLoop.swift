@@ -8,33 +8,37 @@ package protocol BatchHandler: AnyObject {
 /// One thread's wait for descriptors, deadlines and messages.
 ///
 /// Confined to the thread that calls `run`: made before, used there, and let go after. Other threads hold a `LoopHandle`.
+/// Its state is not checked for exclusive access at run time, which would cost a hundred instructions for each use: one thread
+/// has it, and no handler is called or let go while a table is being changed.
+///
 /// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end.
 package final class EventLoop {
-    private var epoll: Epoll
+    private let epoll: Epoll
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
     private var pendingReplies: [UInt64: PendingReply] = [:]
     private var nextReplyNumber: UInt64 = 1
-    private var putOff: [any BatchHandler] = []
-    private var puttingOff: [any BatchHandler] = []
-    private var isStopped = false
-    private var cachedWallClock: Int64 = 0
+    @exclusivity(unchecked) private var putOff: [any BatchHandler] = []
+    @exclusivity(unchecked) private var puttingOff: [any BatchHandler] = []
+    @exclusivity(unchecked) private var isStopped = false
+    @exclusivity(unchecked) private var batchTime: MonotonicTime
+    @exclusivity(unchecked) private var cachedWallClock: Int64 = 0
     private var clockAdvance = MonotonicTime(nanoseconds: 0)
 
     /// What is served on this loop, for messages from other threads that concern it.
     package var owner: AnyObject?
 
     /// The time at which the batch at hand began.
-    package private(set) var now: MonotonicTime
+    package var now: MonotonicTime { batchTime }
     /// How many batches there have been.
-    package private(set) var batchCount: UInt64 = 0
+    @exclusivity(unchecked) package private(set) var batchCount: UInt64 = 0
 
     package init() throws(SystemError) {
         epoll = try Epoll()
         mailbox = try Mailbox()
-        now = .read()
+        batchTime = .read()
         let handler = MailboxHandler(self)
         mailboxHandler = handler
         _ = try register(mailbox.descriptor, .read, handler: handler)
@@ -65,7 +69,7 @@ package final class EventLoop {
     /// One turn, waiting for at most so many milliseconds (-1: without end).
     package func turn(waitingAtMost limit: Int32) {
         let count = epoll.wait(milliseconds: timeout(limit))
-        now = clock()
+        batchTime = clock()
         cachedWallClock = 0
         batchCount &+= 1
         var index = 0
@@ -111,7 +115,7 @@ package final class EventLoop {
     package func setHandler(_ handler: any EventHandler, of registration: Registration) {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
-        slots[index].handler = handler
+        exchangeHandler(of: index, for: handler)
     }
 
     /// Ends the watch and lets the handler go. Events of this batch that are still to come are dropped.
@@ -120,7 +124,14 @@ package final class EventLoop {
         precondition(slots[index].generation == registration.generation, "the registration has ended")
         epoll.remove(registration.descriptor)
         slots[index].generation &+= 1
-        slots[index].handler = nil
+        exchangeHandler(of: index, for: nil)
+    }
+
+    private func exchangeHandler(of index: Int, for handler: (any EventHandler)?) {
+        // The former handler is let go here and not inside of the table, to which its end may come back.
+        let former = slots[index].handler
+        slots[index].handler = handler
+        withExtendedLifetime(former) {}
     }
 
     /// How many descriptors are watched, the loop's own mailbox not counted. For tests and statistics.
@@ -130,7 +141,11 @@ package final class EventLoop {
 
     package func makeTimer(_ handler: any TimerHandler) -> TimerID { timers.make(handler) }
 
-    package func removeTimer(_ timer: TimerID) { timers.remove(timer) }
+    package func removeTimer(_ timer: TimerID) {
+        // The handler is let go here and not inside of the queue, to which its end may come back.
+        let handler = timers.remove(timer)
+        withExtendedLifetime(handler) {}
+    }
 
     /// Sets or moves a deadline. Moving it later costs a store.
     package func setTimer(_ timer: TimerID, at deadline: MonotonicTime) {

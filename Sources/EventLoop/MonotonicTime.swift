@@ -1,16 +1,19 @@
 import CLinux
 
 /// A moment on the clock that never goes back, in nanoseconds since some start.
+@frozen
+@usableFromInline
 package struct MonotonicTime: Comparable, Hashable, Sendable {
-    package var nanoseconds: UInt64
+    @usableFromInline package var nanoseconds: UInt64
 
-    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+    @inlinable package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    package static let never = MonotonicTime(nanoseconds: .max)
+    @inlinable package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
-    package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
+    @inlinable package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// Stops at `never` rather than overflow.
+    @inlinable
     package func advanced(milliseconds: Int) -> MonotonicTime {
         guard milliseconds > 0 else { return self }
         let (step, tooLong) = UInt64(milliseconds).multipliedReportingOverflow(by: 1_000_000)
@@ -19,10 +22,12 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     }
 
     /// Whole milliseconds since `earlier`; zero where that is later.
+    @inlinable
     package func milliseconds(since earlier: MonotonicTime) -> Int {
         self > earlier ? Int((nanoseconds - earlier.nanoseconds) / 1_000_000) : 0
     }
 
+    @inlinable
     package func microseconds(since earlier: MonotonicTime) -> Int {
         self > earlier ? Int((nanoseconds - earlier.nanoseconds) / 1000) : 0
     }

@@ -1,25 +1,35 @@
 /// What a registration waits for. Level-triggered unless `edgeTriggered` is there.
+@frozen
+@usableFromInline
 package struct Interest: OptionSet, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    @usableFromInline package let rawValue: UInt8
+    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let read = Interest(rawValue: 1)
-    package static let write = Interest(rawValue: 2)
+    @inlinable package static var read: Interest { Interest(rawValue: 1) }
+    @inlinable package static var write: Interest { Interest(rawValue: 2) }
     /// Reports a peer that has shut down its sending side, even where nothing is read.
-    package static let peerClose = Interest(rawValue: 4)
-    package static let edgeTriggered = Interest(rawValue: 8)
+    @inlinable package static var peerClose: Interest { Interest(rawValue: 4) }
+    @inlinable package static var edgeTriggered: Interest { Interest(rawValue: 8) }
 }
 
 /// What a descriptor is ready for. Errors and hang-ups are reported whatever the interest is.
+@frozen
+@usableFromInline
 package struct ReadyEvents: OptionSet, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    @usableFromInline package let rawValue: UInt8
+    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let readable = ReadyEvents(rawValue: 1)
-    package static let writable = ReadyEvents(rawValue: 2)
-    package static let peerClosed = ReadyEvents(rawValue: 4)
-    package static let hungUp = ReadyEvents(rawValue: 8)
-    package static let failed = ReadyEvents(rawValue: 16)
+    @inlinable package static var readable: ReadyEvents { ReadyEvents(rawValue: 1) }
+    @inlinable package static var writable: ReadyEvents { ReadyEvents(rawValue: 2) }
+    @inlinable package static var peerClosed: ReadyEvents { ReadyEvents(rawValue: 4) }
+    @inlinable package static var hungUp: ReadyEvents { ReadyEvents(rawValue: 8) }
+    @inlinable package static var failed: ReadyEvents { ReadyEvents(rawValue: 16) }
+
+    /// There is something to read, an end among that.
+    @inlinable package var isReadable: Bool { rawValue & 5 != 0 }
+    /// Both directions are down: reported whatever the interest is.
+    @inlinable package var isBroken: Bool { rawValue & 24 != 0 }
+    @inlinable package var isWritable: Bool { rawValue & 2 != 0 }
 }
 
 /// Hears that its descriptor is ready. The loop keeps the handler alive from `register` to `deregister`.

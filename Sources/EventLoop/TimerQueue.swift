@@ -46,14 +46,17 @@ struct TimerQueue: ~Copyable {
     }
 
     /// Takes the timer out. Its deadline will not be reported any more.
-    mutating func remove(_ id: TimerID) {
+    /// - Returns: its handler, for the caller to let go.
+    mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.index)
         precondition(timers[index].generation == id.generation, "the timer was removed before")
         if timers[index].position >= 0 { removeFromHeap(at: Int(timers[index].position)) }
+        let handler = timers[index].handler
         timers[index].handler = nil
         timers[index].deadline = .never
         timers[index].generation &+= 1
         free.append(id.index)
+        return handler
     }
 
     mutating func set(_ id: TimerID, at deadline: MonotonicTime) {

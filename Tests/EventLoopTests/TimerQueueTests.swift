@@ -65,7 +65,7 @@ struct TimerQueueTests {
             case 4:
                 guard !timers.isEmpty else { continue }
                 let index = next(timers.count)
-                queue.remove(timers[index])
+                _ = queue.remove(timers[index])
                 timers.swapAt(index, timers.count - 1)
                 model.swapAt(index, model.count - 1)
                 timers.removeLast()

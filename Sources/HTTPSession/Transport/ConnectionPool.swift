@@ -3,7 +3,8 @@ import EventLoop
 /// One server that this loop has to do with: its idle connections, the one used last on top.
 final class Endpoint {
     let key: PoolKey
-    fileprivate(set) var idle: [UpstreamConnection] = []
+    @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
+    var idleCount: Int { idle.count }
     /// Connections and exchanges that refer to it; at zero it is forgotten.
     fileprivate var userCount = 0
 
@@ -15,8 +16,9 @@ final class ConnectionPool {
     private var endpoints: [PoolKey: Endpoint] = [:]
     /// The endpoint asked for last: most exchanges of a busy time go where the one before went.
     private var recent: Endpoint?
-    private var oldest: UpstreamConnection?
-    private var newest: UpstreamConnection?
+    /// The ends of the order of age. Who is in it is held by its endpoint.
+    private unowned(unsafe) var oldest: UpstreamConnection?
+    private unowned(unsafe) var newest: UpstreamConnection?
     private(set) var count = 0
 
     var endpointCount: Int { endpoints.count }

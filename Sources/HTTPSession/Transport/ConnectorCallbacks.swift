@@ -44,8 +44,8 @@ final class WatchedSocket: EventHandler {
 
     func ready(_ events: ReadyEvents) {
         var bits: Int32 = 0
-        if !events.isDisjoint(with: [.readable, .peerClosed, .hungUp]) { bits |= CURL_CSELECT_IN }
-        if events.contains(.writable) { bits |= CURL_CSELECT_OUT }
+        if events.isReadable || events.contains(.hungUp) { bits |= CURL_CSELECT_IN }
+        if events.isWritable { bits |= CURL_CSELECT_OUT }
         if events.contains(.failed) { bits |= CURL_CSELECT_ERR }
         connector?.act(descriptor, bits)
     }

@@ -18,14 +18,14 @@ extension Origin {
     /// Whether the host is made of what a name or an address may hold, so that nothing else hides in it
     /// (user information, a path, an escape, a zone) when it is handed on as text.
     var hasPlainHost: Bool {
-        let bytes = host.utf8
-        guard !bytes.isEmpty, bytes.count <= 255 else { return false }
-        return bytes.allSatisfy { byte in
+        guard !host.isEmpty, host.utf8.count <= 255 else { return false }
+        for byte in host.utf8 {
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A: true
-            default: false
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A: continue
+            default: return false
             }
         }
+        return true
     }
 
     /// `host:port`, an IPv6 address in brackets (RFC 3986 §3.2).

@@ -8,8 +8,9 @@ struct OutputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
-    @_lifetime(borrow self)
-    func pending() -> Span<UInt8> { bytes.span.extracting(start..<bytes.count) }
+    func send(on connection: UpstreamConnection) -> UpstreamConnection.SendResult {
+        connection.send(bytes.span.extracting(start..<bytes.count))
+    }
 
     mutating func append(_ span: Span<UInt8>) { bytes.append(span) }
 

@@ -22,7 +22,7 @@ package final class Transport {
     private var port: Port<BudgetMessage>?
     private var member = 0
     private var exchanges: [UpstreamExchange] = []
-    private var spare: [UpstreamExchange] = []
+    @exclusivity(unchecked) private var spare: [UpstreamExchange] = []
     private var nextNumber: UInt64 = 1
     private var waiting: [UInt64: UpstreamExchange] = [:]
     /// Exchanges that gave up while their grant was on its way.
@@ -38,7 +38,7 @@ package final class Transport {
         self.budgets = budgets
         connector = Connector(loop: loop, addresses: configuration.addresses)
         readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
-        let port = loop.port { [weak self] (message: BudgetMessage) in self?.handle(message) }
+        let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
         self.port = port
         member = budgets.join(port)
         sweepTimer = loop.makeTimer(Sweeper(self))
@@ -116,7 +116,6 @@ package final class Transport {
         if isClosed { return .transportClosed }
         guard configuration.gate.isOpen else { return .egressClosed }
         guard origin.scheme == .http else { return .httpsNotSupported }
-        guard origin.hasPlainHost else { return .malformedHost }
         // Behind a proxy no address is connected to here, so what the host says has to do.
         return configuration.proxy == nil ? nil : refusalByName(origin)
     }
@@ -124,13 +123,13 @@ package final class Transport {
     func refusalOfTunnel(to origin: Origin) -> TransportError? {
         if isClosed { return .transportClosed }
         guard configuration.gate.isOpen else { return .egressClosed }
-        guard origin.hasPlainHost else { return .malformedHost }
         return refusalByName(origin)
     }
 
     /// An address written as the host is judged before anything is asked, in every spelling that look-up would understand;
     /// what a name leads to is judged when it is connected to.
     func refusalByName(_ origin: Origin) -> TransportError? {
+        guard origin.hasPlainHost else { return .malformedHost }
         let host = Array(origin.host.utf8)
         guard let address = IPAddress(asLookedUp: host.span) else { return nil }
         return configuration.addresses.permits(address) ? nil : .destinationProhibited(address)
@@ -188,7 +187,7 @@ package final class Transport {
                 if let exchange = waiting.removeValue(forKey: ticket) { return exchange.granted(connection) }
             }
         }
-        if connection.endpoint.idle.count >= configuration.idleConnectionsPerOrigin { return connection.close() }
+        if connection.endpoint.idleCount >= configuration.idleConnectionsPerOrigin { return connection.close() }
         connection.idleSince = loop.now
         pool.insert(connection)
         if pool.count > configuration.idleConnections, let oldest = pool.oldestConnection { discard(oldest) }
@@ -245,7 +244,8 @@ package final class Transport {
 }
 
 private final class Sweeper: TimerHandler {
-    private weak var transport: Transport?
+    // Not weak: a weak reference makes every retain of the transport a slow one. `close` ends the timer first.
+    private unowned let transport: Transport
     init(_ transport: Transport) { self.transport = transport }
-    func deadlinePassed(_ timer: TimerID) { transport?.sweep() }
+    func deadlinePassed(_ timer: TimerID) { transport.sweep() }
 }

@@ -13,25 +13,36 @@ import HTTPWire
 final class UpstreamConnection: EventHandler {
     private enum State { case idle, head, body, closed }
 
+    /// What reading goes on from, one response after the other in the same storage.
+    private struct Reading {
+        var parser: ResponseParser
+        var head = ResponseHead()
+        var decoder: BodyDecoder
+        /// The beginning of a head that has not come whole.
+        var partialHead: [UInt8] = []
+
+        init(limits: ParseLimits) {
+            parser = ResponseParser(limits: limits)
+            decoder = BodyDecoder(framing: .none, limits: limits)
+        }
+    }
+
     let endpoint: Endpoint
     let remoteAddress: IPAddress?
     private(set) var exchange: UpstreamExchange?
     /// When it was last put into the pool.
     var idleSince = MonotonicTime(nanoseconds: 0)
-    /// Neighbours in the pool's order of age.
-    var newer: UpstreamConnection?
+    /// Neighbours in the pool's order of age. The pool holds all of them, by their endpoints.
+    unowned(unsafe) var newer: UpstreamConnection?
     unowned(unsafe) var older: UpstreamConnection?
 
-    private unowned let transport: Transport
+    private let transport: Transport
     private let descriptor: Int32
     private var registration: Registration?
     private var state = State.idle
-    private var parser: ResponseParser
-    private var head = ResponseHead()
-    private var decoder: BodyDecoder
-    /// The beginning of a head that has not come whole.
-    private var partialHead: [UInt8] = []
+    @exclusivity(unchecked) private var reading: Reading
     private var allowsReuse = false
+    private var isChunked = false
     private var informationalCount = 0
     private var isPaused = false
     private var wantsToWrite = false
@@ -42,8 +53,7 @@ final class UpstreamConnection: EventHandler {
         self.endpoint = endpoint
         self.descriptor = descriptor
         self.remoteAddress = remoteAddress
-        parser = ResponseParser(limits: transport.configuration.limits)
-        decoder = BodyDecoder(framing: .none, limits: transport.configuration.limits)
+        reading = Reading(limits: transport.configuration.limits)
         do {
             registration = try transport.loop.register(descriptor, [.read, .peerClose], handler: self)
         } catch {
@@ -107,13 +117,12 @@ final class UpstreamConnection: EventHandler {
             transport.idleConnectionStirred(self)
             return
         }
-        if events.contains(.writable) {
+        if events.isWritable {
             exchange.flush()
             guard self.exchange === exchange else { return }
         }
         // A hang-up or failure is reported whatever the interest is, so it is taken note of even while paused.
-        let isReadable = (events.contains(.readable) || events.contains(.peerClosed)) && !isPaused
-        if isReadable || events.contains(.hungUp) || events.contains(.failed) { receive(for: exchange) }
+        if (events.isReadable && !isPaused) || events.isBroken { receive(for: exchange) }
     }
 
     private func updateInterest() {
@@ -129,9 +138,11 @@ final class UpstreamConnection: EventHandler {
 
     /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
     private func receive(for exchange: UpstreamExchange) {
-        let kept = partialHead.count
+        let kept = reading.partialHead.count
         let buffer = transport.readBuffer
-        if kept > 0 { partialHead.withUnsafeBytes { buffer.baseAddress?.copyMemory(from: $0.baseAddress!, byteCount: kept) } }
+        if kept > 0 {
+            reading.partialHead.withUnsafeBytes { buffer.baseAddress?.copyMemory(from: $0.baseAddress!, byteCount: kept) }
+        }
         let count = recv(descriptor, buffer.baseAddress! + kept, Transport.readLength, larder_msg_dontwait)
         if count > 0 {
             exchange.didReceive(count)
@@ -150,15 +161,16 @@ final class UpstreamConnection: EventHandler {
             case .head:
                 let rest = input.extracting(offset..<input.byteCount)
                 let length: Int?
-                do throws(ResponseParseError) { length = try parser.parse(rest, into: &head) } catch {
+                do throws(ResponseParseError) { length = try reading.parser.parse(rest, into: &reading.head) } catch {
                     return exchange.fail(.malformedResponse(error))
                 }
                 guard let length else { return keep(rest) }
                 offset += length
+                dropPartialHead()
                 guard receivedHead(for: exchange) else { return }
             case .body:
                 let step: BodyStep
-                do throws(BodyDecodeError) { step = try decoder.next(input, from: offset) } catch {
+                do throws(BodyDecodeError) { step = try reading.decoder.next(input, from: offset) } catch {
                     return exchange.fail(.malformedBody(error))
                 }
                 switch step {
@@ -179,16 +191,14 @@ final class UpstreamConnection: EventHandler {
 
     /// - Returns: whether to go on with what follows the head.
     private func receivedHead(for exchange: UpstreamExchange) -> Bool {
-        if !partialHead.isEmpty { partialHead.removeAll(keepingCapacity: partialHead.capacity <= 4096) }
+        // Taken out for the time being: a head that lies in an object is copied for each call.
+        var head = ResponseHead()
+        swap(&head, &reading.head)
+        defer { swap(&head, &reading.head) }
         let framing: BodyFraming
         do throws(ResponseParseError) {
-            framing = try BodyFraming.ofResponse(head, to: exchange.request.method)
-            if head.status.isInformational {
-                informationalCount += 1
-                if informationalCount > transport.configuration.limits.informationalResponseCount {
-                    throw .tooManyInformationalResponses
-                }
-            }
+            framing = try BodyFraming.ofResponse(head, to: exchange.method)
+            if head.status.isInformational { try countInformational() }
         } catch {
             exchange.fail(.malformedResponse(error))
             return false
@@ -197,21 +207,34 @@ final class UpstreamConnection: EventHandler {
             exchange.didReceiveInformational(head)
             return self.exchange === exchange
         }
-        allowsReuse = framing != .untilClose && head.allowsReuse
-        decoder.reset(to: framing)
+        allowsReuse = framing != .untilClose && ConnectionOptions(of: head.fields).permitsReuse(afterResponse: head.version)
+        isChunked = framing == .chunked
+        reading.decoder.reset(to: framing)
         state = .body
         exchange.didReceiveHead(&head, framing: framing)
         return self.exchange === exchange
     }
 
+    private func countInformational() throws(ResponseParseError) {
+        informationalCount += 1
+        if informationalCount > transport.configuration.limits.informationalResponseCount { throw .tooManyInformationalResponses }
+    }
+
+    private func dropPartialHead() {
+        if reading.partialHead.isEmpty { return }
+        // Storage of a usual head's size is kept for the next one.
+        let keepsStorage = reading.partialHead.capacity <= 4096
+        reading.partialHead.removeAll(keepingCapacity: keepsStorage)
+    }
+
     private func keep(_ rest: RawSpan) {
-        partialHead.removeAll(keepingCapacity: true)
-        partialHead.append(Span<UInt8>(_bytes: rest))
+        reading.partialHead.removeAll(keepingCapacity: true)
+        reading.partialHead.append(Span<UInt8>(_bytes: rest))
     }
 
     /// The response is complete. Bytes behind it, or a request not sent whole, make the connection unfit for another one.
     private func finish(_ exchange: UpstreamExchange, isAllConsumed: Bool) {
-        let trailers = decoder.trailers
+        let trailers = isChunked ? reading.decoder.trailers : Fields()
         self.exchange = nil
         let isReusable = allowsReuse && isAllConsumed && exchange.isRequestSent
         if isPaused || wantsToWrite {
@@ -228,7 +251,7 @@ final class UpstreamConnection: EventHandler {
     private func inputEnded(for exchange: UpstreamExchange) {
         guard state == .body else { return inputFailed(for: exchange) }
         do throws(BodyDecodeError) {
-            try decoder.inputEnded()
+            try reading.decoder.inputEnded()
             allowsReuse = false
             finish(exchange, isAllConsumed: true)
         } catch {
@@ -238,7 +261,7 @@ final class UpstreamConnection: EventHandler {
 
     private func inputFailed(for exchange: UpstreamExchange) {
         if state == .body { return exchange.fail(.incompleteBody) }
-        if partialHead.isEmpty, informationalCount == 0 { return exchange.closedBeforeResponse() }
+        if reading.partialHead.isEmpty, informationalCount == 0 { return exchange.closedBeforeResponse() }
         exchange.fail(.closedInHead)
     }
 }

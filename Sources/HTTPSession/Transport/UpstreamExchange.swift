@@ -11,8 +11,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private enum State { case unused, refused(TransportError), queued(ticket: UInt64), connecting, active }
 
     private(set) var number: UInt64 = 0
-    private(set) var request: UpstreamRequest
-    private(set) var metrics = ExchangeMetrics()
+    @exclusivity(unchecked) private var request: UpstreamRequest
+    @exclusivity(unchecked) private(set) var metrics = ExchangeMetrics()
     /// Whether the kernel has taken the whole request.
     private(set) var isRequestSent = false
     /// Its place among all of the transport's exchanges.
@@ -29,7 +29,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var attempt: ConnectAttempt?
     private var timeouts = UpstreamTimeouts()
 
-    private var output = OutputBuffer()
+    @exclusivity(unchecked) private var output = OutputBuffer()
     private var bodyRemaining: UInt64 = 0
     private var isBodyEnded = false
     private var isBodyBlocked = false
@@ -53,6 +53,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if case .unused = state { return false }
         return true
     }
+
+    var method: Method { self.request.method }
 
     var handle: OriginExchange { OriginExchange(exchange: self, number: number) }
 
@@ -83,7 +85,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if let proxy = transport.configuration.proxy {
             self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
         }
-        if !isBodyEnded { output.append(self.request.head.span) }
+        if !isBodyEnded {
+            let head = self.request.head
+            output.append(head.span)
+        }
         let endpoint = transport.use(request.origin)
         self.endpoint = endpoint
         if let connection = transport.pool.take(from: endpoint) {
@@ -175,14 +180,15 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     private func sendHeadAlone(on connection: UpstreamConnection) {
         let count: Int
-        switch connection.send(request.head.span) {
+        let head = request.head
+        switch connection.send(head.span) {
         case .bytes(let sent): count = sent
         case .wouldBlock: count = 0
         case .failed: return sendingBroke()
         }
         metrics.bytesSent += UInt64(count)
-        if count == request.head.count { return requestSent() }
-        output.append(request.head.span.extracting(count..<request.head.count))
+        if count == head.count { return requestSent() }
+        output.append(head.span.extracting(count..<head.count))
         connection.setWriting(true)
         arm(.sending, timeouts.idle)
     }
@@ -190,7 +196,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     func flush() {
         guard let connection, !isSendingBroken else { return }
         while !output.isEmpty {
-            switch connection.send(output.pending()) {
+            switch output.send(on: connection) {
             case .bytes(let count):
                 metrics.bytesSent += UInt64(count)
                 output.consume(count)
