@@ -234,16 +234,19 @@ final class ExchangeDriver: TunnelDelegate {
     private func openTunnel() {
         let origin = Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
         opening = worker.transport.openTunnel(to: origin, delegate: self)
+        worker.openingTunnels += 1
     }
 
     func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
         self.opening = nil
+        worker.openingTunnels -= 1
         delivery.tunnelDescriptor = descriptor
         handle(.tunnelOpened(at: worker.now))
     }
 
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
         self.opening = nil
+        worker.openingTunnels -= 1
         handle(.upstreamFailed(FaultMapping.fault(error), at: worker.now))
         connection?.flush()
     }
@@ -271,7 +274,10 @@ final class ExchangeDriver: TunnelDelegate {
         lookUp = nil
         if let joined { worker.loop.forget(joined.reply) }
         joined = nil
-        opening?.cancel()
+        if let opening {
+            opening.cancel()
+            worker.openingTunnels -= 1
+        }
         opening = nil
         delivery.reset()
         epoch &+= 1

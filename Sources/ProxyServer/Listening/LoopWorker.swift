@@ -9,7 +9,12 @@ final class LoopWorker {
     let loop: EventLoop
     let index: Int
     let shared: ServerShared
-    let transport: Transport
+    /// The way upstream under the settings in force; a reload makes a new one.
+    private(set) var transport: Transport
+    /// Those of settings before, until what they carry has ended.
+    private var retiredTransports: [Transport] = []
+    /// Tunnels being opened, by whichever transport.
+    var openingTunnels = 0
     /// Where every read of this loop goes first.
     let readBuffer: UnsafeMutableRawBufferPointer
     private(set) var settings: ServerSettings
@@ -116,6 +121,7 @@ final class LoopWorker {
     func giveBack(_ driver: ExchangeDriver) {
         runningDrivers[ObjectIdentifier(driver)] = nil
         if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
+        closeQuietTransports()
         checkDrained()
     }
 
@@ -130,9 +136,23 @@ final class LoopWorker {
 
     // MARK: Settings and ends
 
+    /// Puts new settings in force for the requests to come. Connections to origins are made anew under them.
     func adopt(_ current: ServerShared.Current) {
         settings = current.settings
         context = current.context
+        retiredTransports.append(transport)
+        transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        closeQuietTransports()
+    }
+
+    private func closeQuietTransports() {
+        guard !retiredTransports.isEmpty, openingTunnels == 0 else { return }
+        retiredTransports.removeAll { retired in
+            retired.closeIdleConnections()
+            guard retired.statistics.connections == 0, retired.statistics.waiting == 0 else { return false }
+            retired.close()
+            return true
+        }
     }
 
     /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
@@ -149,6 +169,8 @@ final class LoopWorker {
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
         transport.close()
+        for retired in retiredTransports { retired.close() }
+        retiredTransports = []
     }
 
     private func closeListeners() {
