@@ -15,6 +15,8 @@ extension Exchange {
         } else {
             writeChangedHead(of: stored, into: &output)
         }
+        // What a 304 sets goes to the client that asked, and to nobody else (T25).
+        if trace.outcome == .revalidated { Freshening.writeSetCookie(of: response, into: &output) }
         Age.write(stored.facts.currentAge(at: now), into: &output)
         writeEnd(into: &output)
     }

@@ -34,7 +34,8 @@ extension Exchange {
 
     /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
-        guard let facts, let prepared = StoredFields.prepare(response, to: request, facts: facts) else { return nil }
+        guard let facts, let prepared = StoredFields.prepare(response, to: request, facts: facts, siblings: siblings)
+        else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
             body: body, trailers: trailers)

@@ -43,6 +43,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var freshenedFrom: StoredResponse?
     /// The stored response that is to go, after a 304 that forbids storing.
     package internal(set) var removed: StoredResponse?
+    /// What is stored under the key for other values of the nominated fields (RFC 9111 §4.1).
+    var siblings: [StoredResponse] = []
     package internal(set) var invalidatedKeys: [[UInt8]] = []
     package internal(set) var facts: ReuseFacts?
     package internal(set) var delivery = Delivery()
@@ -76,6 +78,7 @@ package struct Exchange: ~Copyable, Sendable {
         freshenedFrom = nil
         removed = nil
         if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
+        if !siblings.isEmpty { siblings = [] }
         facts = nil
         delivery = Delivery()
         trace = DecisionTrace()
@@ -243,6 +246,7 @@ extension Exchange {
     ) {
         guard let index = Vary.select(among: candidates, for: request) else {
             if !isComplete { return commands.append(.lookUp(onDisk: true)) }
+            siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
             let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
             return forward(by: decision, at: now, into: &commands)
