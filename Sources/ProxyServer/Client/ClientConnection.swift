@@ -26,11 +26,13 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private var timer: TimerID?
     private var isInputPaused = false
     @exclusivity(unchecked) private var parser: RequestParser
-    /// Bytes received and not yet used: the rest of a head, of a body, or pipelined requests.
-    @exclusivity(unchecked) private(set) var input: [UInt8] = []
+    /// Bytes received: from `inputStart` on they are the rest of a head, of a body, or pipelined requests.
+    @exclusivity(unchecked) private var input: [UInt8] = []
+    private var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) private var driver: ExchangeDriver?
     private var isProcessing = false
+    private var isFlushing = false
     private var peerHasEnded = false
     private var closesWhenDrained = false
     private var isFlushPlanned = false
@@ -50,7 +52,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     /// No request is under way, so a drain may close it.
-    var isIdle: Bool { phase == .idle || (phase == .readingHead && input.isEmpty) }
+    var isIdle: Bool { phase == .idle || (phase == .readingHead && !hasInput) }
 
     // MARK: Events
 
@@ -94,55 +96,97 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
-        if input.isEmpty {
+        if hasInput {
+            keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            processInput()
+        } else {
             let bytes = UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
             let used = process(bytes.bytes)
-            if used < count, phase != .closed { input.append(contentsOf: bytes[used...]) }
-        } else {
-            input.append(contentsOf: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
-            processInput()
+            if used < count, phase != .closed { keep(UnsafeRawBufferPointer(rebasing: bytes[used...])) }
         }
         feedBody()
-        if !output.isEmpty { flush() } else { settle() }
+        flush()
     }
 
     /// Content that came together with its head.
     private func feedBody() {
-        if phase == .exchanging, !input.isEmpty, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
+        if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
 
-    /// Serves what has been gathered; called again when an exchange has ended and more is there.
+    /// Another request may be read: the one before has been answered, and what is left of its answer lies in the buffer, which
+    /// a client that does not read cannot make large.
+    private var takesRequests: Bool {
+        guard phase == .idle || phase == .readingHead else { return false }
+        return !closesWhenDrained && !output.hasTail
+            && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
+    }
+
+    /// Serves what is held, request after request for as long as each is answered at once. Each head is used up before its
+    /// driver starts: what the driver is then given is the request's body.
     private func processInput() {
-        let held = input
-        let used = process(held.span.bytes)
-        if used > 0 { input.removeFirst(used) }
+        if isProcessing { return }
+        isProcessing = true
+        while hasInput, takesRequests {
+            let held = input
+            let read = readHead(held.span.bytes.extracting(inputStart..<held.count))
+            guard let length = read.length else { break }
+            use(length)
+            start(read)
+        }
+        isProcessing = false
     }
 
-    /// Reads request after request from `bytes` for as long as each is answered at once.
+    /// Reads request after request from `bytes`, of which nothing is held yet, for as long as each is answered at once.
     /// - Returns: how many bytes were used.
     private func process(_ bytes: RawSpan) -> Int {
         isProcessing = true
         defer { isProcessing = false }
         var used = 0
-        while used < bytes.byteCount, phase == .idle || phase == .readingHead, !output.hasTail, !closesWhenDrained {
-            let driver = takeDriver()
-            let rest = bytes.extracting(used..<bytes.byteCount)
-            do throws(RequestParseError) {
-                guard let length = try parser.parse(rest, into: &driver.exchange.request) else { break }
-                used += length
-                parser.reset()
-                let framing = try BodyFraming.ofRequest(driver.exchange.request)
-                phase = .exchanging
-                driver.start(framing)
-            } catch {
-                used = bytes.byteCount
-                parser.reset()
-                phase = .exchanging
-                driver.reject(FaultMapping.fault(error))
-            }
-            if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
+        while used < bytes.byteCount, takesRequests {
+            let read = readHead(bytes.extracting(used..<bytes.byteCount))
+            guard let length = read.length else { break }
+            used += length
+            start(read)
         }
         return used
+    }
+
+    /// What came of looking for a head.
+    private enum HeadRead {
+        case incomplete
+        case request(BodyFraming, length: Int)
+        /// Where the next request would begin is not known: all bytes are used.
+        case refused(Fault, length: Int)
+
+        var length: Int? {
+            switch self {
+            case .incomplete: nil
+            case .request(_, let length), .refused(_, let length): length
+            }
+        }
+    }
+
+    private func readHead(_ bytes: RawSpan) -> HeadRead {
+        let driver = takeDriver()
+        do throws(RequestParseError) {
+            guard let length = try parser.parse(bytes, into: &driver.exchange.request) else { return .incomplete }
+            parser.reset()
+            return .request(try BodyFraming.ofRequest(driver.exchange.request), length: length)
+        } catch {
+            parser.reset()
+            return .refused(FaultMapping.fault(error), length: bytes.byteCount)
+        }
+    }
+
+    private func start(_ read: HeadRead) {
+        guard let driver else { return }
+        phase = .exchanging
+        switch read {
+        case .incomplete: break
+        case .request(let framing, _): driver.start(framing)
+        case .refused(let fault, _): driver.reject(fault)
+        }
+        if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
     }
 
     private func takeDriver() -> ExchangeDriver {
@@ -166,23 +210,43 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if count == 0 {
             peerHasEnded = true
             driver.requestBodyCut()
-            return settle()
+            return flush()
         }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
-        input.append(contentsOf: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+        keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         setDeadline(worker.settings.timeouts.clientBody)
         driver.requestBodyArrived()
-        settle()
+        flush()
     }
 
     /// Lets the driver use what is held of the request's body; it says how much it took.
     func withInput(_ body: (RawSpan) -> Int) {
+        // An exchange that ends meanwhile must not have what is left of its body read as the next request.
+        let wasProcessing = isProcessing
+        isProcessing = true
         let held = input
-        let used = body(held.span.bytes)
-        if used > 0 { input.removeFirst(used) }
+        let used = body(held.span.bytes.extracting(inputStart..<held.count))
+        if used > 0 { use(used) }
+        isProcessing = wasProcessing
+    }
+
+    private var hasInput: Bool { inputStart < input.count }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        if inputStart > 0 {
+            input.removeFirst(inputStart)
+            inputStart = 0
+        }
+        input.append(contentsOf: bytes)
+    }
+
+    private func use(_ count: Int) {
+        // Taken over by a tunnel, or closed, meanwhile.
+        if input.isEmpty { return }
+        inputStart += count
     }
 
     private func discardInput() {
@@ -193,15 +257,25 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: Writing
 
-    /// Writes what waits, and lets the driver make more for as long as it is taken.
+    /// Writes what waits, lets the driver make more, and serves what is held, for as long as all of it is taken.
     func flush() {
+        // The call that is under way goes on with whatever this one is for.
+        if isFlushing { return }
+        isFlushing = true
+        defer { isFlushing = false }
         while phase != .closed, phase != .handedOver {
             switch output.write(to: descriptor) {
             case .failed: return clientGone()
             case .blocked: return settle()
             case .drained: break
             }
-            guard let driver, driver.outputDrained() else { break }
+            let hasMore = driver?.outputDrained() == true
+            if hasMore || !output.isEmpty { continue }
+            guard hasInput, takesRequests, !isProcessing else { break }
+            let before = inputStart
+            processInput()
+            feedBody()
+            if output.isEmpty, inputStart == before { break }
         }
         if phase != .closed, phase != .handedOver { settle() }
     }
@@ -225,12 +299,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         driver = nil
         if !keepsConnection { closesWhenDrained = true }
         phase = .idle
-        if isProcessing { return }
-        if !input.isEmpty, !closesWhenDrained, !output.hasTail {
-            processInput()
-            feedBody()
-        }
-        flush()
+        if !isProcessing { flush() }
     }
 
     /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
@@ -264,11 +333,12 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// Gives the descriptor to a tunnel, with what was read too far.
     func handOver() -> (descriptor: Int32, read: [UInt8]) {
-        let rest = input
+        let rest = Array(input[inputStart...])
         if let registration { worker.loop.deregister(registration) }
         registration = nil
         phase = .handedOver
         input = []
+        inputStart = 0
         return (descriptor, rest)
     }
 
@@ -289,8 +359,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if closesWhenDrained, phase == .idle { return endGracefully() }
         switch phase {
         case .idle:
-            if !input.isEmpty { return continueWithInput() }
-            if input.capacity > 0 { input = [] }
+            if !hasInput { releaseInput() }
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
             isInputPaused = false
             worker.loop.modify(registration, .read)
@@ -312,14 +381,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    private func continueWithInput() {
-        processInput()
-        feedBody()
-        if phase == .closed || phase == .handedOver { return }
-        if !output.isEmpty { return flush() }
-        if phase == .idle, input.isEmpty || closesWhenDrained { return settle() }
-        guard let registration else { return }
-        worker.loop.modify(registration, phase == .exchanging && driver?.wantsRequestBody != true ? [] : .read)
+    private func releaseInput() {
+        if input.capacity > 0 { input = [] }
+        inputStart = 0
     }
 
     /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing
