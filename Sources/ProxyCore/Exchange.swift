@@ -91,6 +91,9 @@ package struct Exchange: ~Copyable, Sendable {
         isLeading = false
     }
 
+    /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
+    package mutating func closeConnectionAfterwards() { delivery.closeConnection() }
+
     package mutating func handle(_ event: borrowing ExchangeEvent, into commands: inout CommandBuffer) {
         switch event {
         case .requestHead(let body, let now):

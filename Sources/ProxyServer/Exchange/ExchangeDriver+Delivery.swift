@@ -11,6 +11,7 @@ extension ExchangeDriver {
 
     func sendStored() {
         guard let connection, let selected = exchange.selected else { return }
+        noteUnreadBody()
         exchange.writeStoredHead(at: worker.now, into: &connection.output.buffer)
         guard exchange.delivery.length != .none else {
             return handle(.deliveryEnded(isComplete: true, at: worker.now))

@@ -192,6 +192,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func sendRelayedHead() {
         guard let connection else { return }
+        noteUnreadBody()
         exchange.writeRelayedHead(at: worker.now, into: &connection.output.buffer)
         delivery.isChunked = exchange.delivery.isChunked
     }

@@ -217,6 +217,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func sendMade(_ write: (inout [UInt8]) -> Void) {
         guard let connection else { return }
+        noteUnreadBody()
         let before = connection.output.buffer.count
         write(&connection.output.buffer)
         delivery.sentCount += UInt64(connection.output.buffer.count - before)
@@ -267,6 +268,12 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     // MARK: Ends
+
+    /// Called before a head is written: where the request's body has not been read by then, the connection ends with the
+    /// answer, and the head says so (RFC 9112 §9.3, §9.6).
+    func noteUnreadBody() {
+        if !upload.isComplete { exchange.closeConnectionAfterwards() }
+    }
 
     private func finish() {
         record()
