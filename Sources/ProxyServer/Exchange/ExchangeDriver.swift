@@ -182,11 +182,22 @@ final class ExchangeDriver: TunnelDelegate {
         switch join {
         case .leads(let entry):
             fetch.entry = entry
-            handle(.leadsFetch(at: worker.now))
+            guard let stored = storedMeanwhile() else { return handle(.leadsFetch(at: worker.now)) }
+            releaseJoined(.complete(stored))
+            handle(.fetchShared(stored, at: worker.now))
         case .waits(let entry, let reply): joined = (entry, reply)
         case .shared(let shared): receive(shared)
         case .alone: handle(.fetchNotShared(at: worker.now))
         }
+    }
+
+    /// A fetch of the same may have ended, and its response been stored, after our look-up and before we came to lead.
+    private func storedMeanwhile() -> StoredResponse? {
+        guard case .forward(.uriMiss)? = exchange.trace.reuse else { return nil }
+        let key = exchange.key
+        let answer = worker.store.inMemory(key.span)
+        guard case .found(let variants) = answer else { return nil }
+        return variants.responses.first
     }
 
     private func receive(_ shared: SharedFetch) {
