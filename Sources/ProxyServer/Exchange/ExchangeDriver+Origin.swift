@@ -112,6 +112,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
             guard let filling = fetch.filling else { return }
             append(bytes, to: filling)
             pump()
+            // Its own client has left, and now the last of the others.
+            if connection == nil, !isWanted(readersBesides: 0) { abandonFetch() }
         case .checking: gatherForCheck(bytes)
         }
     }
@@ -308,17 +310,26 @@ extension ExchangeDriver: OriginExchangeDelegate {
         fetch.upstream = nil
     }
 
-    /// The client has left. Others may be waiting for the same response; then the fetch goes on for them.
+    /// The client has left. Others may be waiting for the same response, or reading it; then the fetch goes on for them.
     func cancelUpstream() {
-        let isWanted = fetch.entry?.hasWaiters == true || fetch.isWorthFinishing
+        let ownReaders = delivery.reader == nil ? 0 : 1
         switch fetch.mode {
-        case .gathering where isWanted, .filling where isWanted:
+        case .gathering where isWanted(readersBesides: 0), .filling where isWanted(readersBesides: ownReaders):
             worker.keepRunning(self)
-        case .none, .direct, .gathering, .filling, .checking, .checked:
-            fetch.upstream?.cancel()
-            fetch.filling?.abort()
-            releaseJoined(.abandoned)
-            fetch.reset()
+        case .none, .direct, .gathering, .filling, .checking, .checked: abandonFetch()
         }
+    }
+
+    private func isWanted(readersBesides count: Int) -> Bool {
+        if fetch.entry?.hasWaiters == true || fetch.isWorthFinishing { return true }
+        return fetch.filling.map { $0.readerCount > count } ?? false
+    }
+
+    private func abandonFetch() {
+        fetch.upstream?.cancel()
+        fetch.filling?.abort()
+        releaseJoined(.abandoned)
+        fetch.reset()
+        giveBackIfDone()
     }
 }

@@ -157,9 +157,10 @@ package final class Filling: Sendable {
     // MARK: Those who read
 
     /// A new reader, from the body's start.
-    /// - Returns: `nil` where the start is neither in memory nor on the disk any more: fetch it yourself.
+    /// - Returns: `nil` where the start is neither in memory nor on the disk any more, or the body broke off: fetch it yourself.
     package func attach() -> FillingReader? {
         let id = state.withLock { state -> Int? in
+            if state.phase == .aborted { return nil }
             if state.storage == .abandoned, state.memoryStart > state.committed { return nil }
             let id = state.nextReader
             state.nextReader += 1
@@ -168,6 +169,9 @@ package final class Filling: Sendable {
         }
         return id.map { FillingReader(self, id: $0) }
     }
+
+    /// How many read it now.
+    package var readerCount: Int { state.withLock { $0.readers.count } }
 
     func read(at position: UInt64, reader: Int) -> FillingRead {
         var wakes: [FillingState.Wake] = []
