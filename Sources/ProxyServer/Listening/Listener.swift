@@ -81,10 +81,10 @@ final class Listener: EventHandler, TimerHandler {
 
     private static let forbidden: StaticString = """
         HTTP/1.1 403 Forbidden\r\nProxy-Status: larder; error=http_request_denied\r\nContent-Type: application/problem+json\r\n\
-        Content-Length: 61\r\nConnection: close\r\n\r\n{"type":"about:blank","status":403,"code":"client_not_allowed"}
+        Content-Length: 63\r\nConnection: close\r\n\r\n{"type":"about:blank","status":403,"code":"client_not_allowed"}
         """
     private static let overloaded: StaticString = """
         HTTP/1.1 503 Service Unavailable\r\nProxy-Status: larder; error=connection_limit_reached\r\nRetry-After: 1\r\n\
-        Content-Type: application/problem+json\r\nContent-Length: 53\r\nConnection: close\r\n\r\n{"type":"about:blank","status":503,"code":"overloaded"}
+        Content-Type: application/problem+json\r\nContent-Length: 55\r\nConnection: close\r\n\r\n{"type":"about:blank","status":503,"code":"overloaded"}
         """
 }
