@@ -100,6 +100,14 @@ let package = Package(
                 "HTTPMessage", "HTTPWire", "HTTPSession", "ProxyPolicy", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "HTTPMessage", "ProxyPolicy", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "LarderCLI",
+                "TestSupport",
+                "CLinux", "CZlib",
+            ],
+            swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -14,8 +14,10 @@ package final class Gate: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
-    package func wait() {
+    /// - Returns: whether it was opened.
+    @discardableResult
+    package func wait() -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&entry, 1, 10_000)
+        return poll(&entry, 1, 10_000) > 0
     }
 }

@@ -21,6 +21,13 @@ package enum LoopbackAddress {
         return -1
     }
 
+    /// Connects to an IPv4 address given as text.
+    package static func connect(_ descriptor: Int32, host: String, port: UInt16) -> Bool {
+        var address = ipv4(port: port)
+        guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else { return false }
+        return withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) } == 0
+    }
+
     /// A non-blocking connection, perhaps still under way.
     package static func beginToConnect(to port: UInt16, ipv6: Bool) -> Int32 {
         let type = larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock

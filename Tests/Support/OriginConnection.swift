@@ -84,6 +84,18 @@ package struct OriginConnection: ~Copyable {
         send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
 
+    /// Takes its time, or less where the peer leaves.
+    package func pause(milliseconds: Int32) {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        _ = poll(&entry, 1, milliseconds)
+    }
+
+    /// Lets `send` give up after so long without the peer taking anything.
+    package func limitSending(milliseconds: Int) {
+        var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
     package func shutDownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Makes the close that follows a reset (RST) instead of an orderly end.

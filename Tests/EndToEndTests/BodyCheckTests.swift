@@ -1,0 +1,79 @@
+import Testing
+import TestSupport
+
+@Suite("T35 Bodies that a rule wants checked")
+struct BodyCheckTests {
+    private func rules(_ words: String) -> String { "rules: [{name: json, validate: {wellformed: json, \(words)}}]" }
+
+    private func stage(_ words: String, coding: String, body: [UInt8]) throws -> Stage {
+        try Stage(rules(words)) { _, connection in
+            connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Type: application/json\r\nContent-Encoding: \(coding)\r\n"
+                    + "Content-Length: \(body.count)\r\n\r\n")
+            return connection.send(bytes: body)
+        }
+    }
+
+    @Test("T35 a body that unpacks to a thousand times its length is stopped at the limit", arguments: ["block", "pass"])
+    func stopsBombs(oversize: String) throws {
+        let bomb = Gzip.pack([UInt8](repeating: 0x20, count: 32 << 20))
+        let stage = try stage("on_failure: block, oversize: \(oversize), max_body: 1MiB", coding: "gzip", body: bomb)
+        for turn in 1...2 {
+            let response = try stage.fetch("/bomb")
+            if oversize == "block" {
+                #expect(response.status == 502 && response.code == "body_too_large")
+            } else {
+                #expect(response.status == 200 && response.body == bomb)
+            }
+            #expect(stage.requestCount() == turn)
+        }
+    }
+
+    @Test("Good JSON behind gzip and deflate passes as it came, and is kept", arguments: ["gzip", "x-gzip"])
+    func readsCodings(coding: String) throws {
+        let body = Gzip.pack(Array("{\"a\": [1, 2, 3]}".utf8))
+        let stage = try stage("on_failure: block", coding: coding, body: body)
+        for _ in 0..<2 { #expect(try stage.fetch("/good").body == body) }
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("Bad JSON behind gzip is seen")
+    func seesThroughCodings() throws {
+        let stage = try stage("on_failure: block", coding: "gzip", body: Gzip.pack(Array("{\"a\": [1, 2".utf8)))
+        let response = try stage.fetch("/bad")
+        #expect(response.status == 502 && response.code == "malformed_json")
+    }
+
+    @Test(
+        "A coding that cannot be read does not pass unseen",
+        arguments: ["br", "zstd", "gzip, br", "gzip, gzip, gzip, gzip, gzip"])
+    func refusesCodings(coding: String) throws {
+        let stage = try stage("on_failure: block", coding: coding, body: Array("[]".utf8))
+        let response = try stage.fetch("/other")
+        #expect(response.status == 502)
+        #expect(["unsupported_coding", "malformed_coding"].contains(response.code))
+    }
+
+    @Test(
+        "A body above the limit passes or not, as the rule says", arguments: ["block", "pass"], [900_000, 1_100_000, 12_000_000])
+    func judgesOversize(oversize: String, length: Int) throws {
+        let body = Array("[".utf8) + [UInt8](repeating: 0x20, count: length - 2) + Array("]".utf8)
+        let stage = try stage("on_failure: block, oversize: \(oversize), max_body: 1MiB", coding: "identity", body: body)
+        let response = try stage.fetch("/large")
+        if length > 1 << 20, oversize == "block" {
+            #expect(response.status == 502 && response.code == "body_too_large")
+        } else {
+            #expect(response.status == 200 && response.body == body)
+        }
+    }
+
+    @Test("An origin that breaks off under a check is a 502, not a short body")
+    func breaksOff() throws {
+        let stage = try Stage(rules("on_failure: pass")) { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n[1,2]")
+            return false
+        }
+        let response = try stage.fetch("/cut")
+        #expect(response.status == 502 && response.code == "response_incomplete")
+    }
+}

@@ -1,0 +1,168 @@
+import Testing
+import TestSupport
+
+@Suite("Many clients at once on what is not stored yet (T24)")
+struct CollapsingTests {
+    private static let count = 50
+
+    /// Clients ask, and the origin answers the first once all have sent their requests.
+    private func askTogether(_ stage: Stage, fields: @escaping @Sendable (Int) -> String = { _ in "" }) throws
+        -> [ReceivedResponse]
+    {
+        let port = stage.proxy.port
+        let head: @Sendable (String) -> String = { [url = stage.url("/slow")] fields in
+            "GET \(url) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
+        }
+        return try concurrently(Self.count) { index in
+            let client = try RawClient(port: port)
+            client.send(head(fields(index)))
+            return try client.readResponse()
+        }
+    }
+
+    @Test(
+        "Shows 3: 50 clients on one cold slow URL are one request and 50 equal answers", arguments: [1, 4],
+        [1_000, 16_384, 3_000_000])
+    func shares(loops: Int, length: Int) throws {
+        let body = PatternedBody(length: length)
+        let stage = try Stage(loops: loops) { _, connection in
+            // Half of it waits until the others have most likely joined; whoever comes later finds the same.
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
+            connection.send(body, upTo: length / 2)
+            connection.pause(milliseconds: 100)
+            return connection.send(bytes: body.bytes(length / 2..<length))
+        }
+        let responses = try askTogether(stage)
+        for response in responses {
+            #expect(response.status == 200 && response.body.count == length)
+            #expect(response.body.withUnsafeBytes { body.matches($0, at: 0) })
+        }
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("However fast the origin answers, a URL is fetched once", arguments: [1, 4])
+    func sharesQuickAnswers(loops: Int) throws {
+        let stage = try Stage(loops: loops) { request, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: request.target)
+        }
+        let port = stage.proxy.port
+        let heads = (0..<200).map { stage.head("GET", "/\($0)") }
+        _ = try concurrently(8) { _ in
+            let client = try RawClient(port: port)
+            for (index, head) in heads.enumerated() {
+                client.send(head)
+                if try client.readResponse().text != "/\(index)" { throw client.fault(.malformed) }
+            }
+        }
+        #expect(stage.requestCount() == heads.count)
+    }
+
+    @Test(
+        "T24 what is not for all is fetched for each: everyone has the answer to its own request",
+        arguments: [1, 4],
+        [
+            "Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "Vary: Cookie\r\nCache-Control: max-age=60\r\n",
+            "Vary: *\r\n",
+        ])
+    func doesNotShare(loops: Int, fields: String) throws {
+        let stage = try Stage(loops: loops) { request, connection in
+            connection.respond(fields: fields, body: request["Cookie"] ?? "none")
+        }
+        let responses = try askTogether(stage) { "Cookie: id=\($0)\r\n" }
+        for (index, response) in responses.enumerated() { #expect(response.text == "id=\(index)") }
+        #expect(stage.requestCount() == Self.count)
+    }
+
+    @Test("T23 T24 a cookie without an explicit lifetime reaches no one else", arguments: [1, 4])
+    func doesNotShareCookies(loops: Int) throws {
+        let stage = try Stage(loops: loops) { request, connection in
+            let id = request["X-Client"] ?? ""
+            return connection.respond(
+                fields: "Set-Cookie: session=\(id)\r\nLast-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\n", body: id)
+        }
+        let responses = try askTogether(stage) { "X-Client: \($0)\r\n" }
+        for (index, response) in responses.enumerated() {
+            #expect(response.text == "\(index)" && response["Set-Cookie"] == "session=\(index)")
+        }
+    }
+
+    @Test("T24 requests with Authorization do not wait for each other", arguments: [1, 4])
+    func doesNotShareAuthorized(loops: Int) throws {
+        let stage = try Stage(loops: loops) { request, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: request["Authorization"] ?? "")
+        }
+        let responses = try askTogether(stage) { "Authorization: Basic \($0)\r\n" }
+        for (index, response) in responses.enumerated() { #expect(response.text == "Basic \(index)") }
+        #expect(stage.requestCount() == Self.count)
+    }
+
+    @Test("The client whose request was sent leaves before the head: the others have their answer", arguments: [1, 4])
+    func leaderLeavesBeforeHead(loops: Int) throws {
+        let asked = Gate()
+        let left = Gate()
+        let stage = try Stage(loops: loops) { _, connection in
+            asked.open()
+            left.wait()
+            return connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "for all")
+        }
+        let leader = try stage.client()
+        leader.send(stage.head("GET", "/slow"))
+        asked.wait()
+        let others = try (0..<4).map { _ in try stage.client() }
+        for other in others { other.send(stage.head("GET", "/slow")) }
+        // An exchange on the same loop that ends says that the requests before it were read.
+        for _ in 0..<4 * loops { _ = try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n") }
+        leader.reset()
+        left.open()
+        for other in others { #expect(try other.readResponse().text == "for all") }
+        #expect(stage.requestCount() <= 2)
+    }
+
+    @Test(
+        "The client whose request was sent leaves in the middle of the body: the others have it whole", arguments: [1, 4],
+        [10_000, 3_000_000])
+    func leaderLeavesInBody(loops: Int, length: Int) throws {
+        let body = PatternedBody(length: length)
+        let left = Gate()
+        let stage = try Stage(loops: loops) { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
+            connection.send(body, upTo: length / 2)
+            left.wait()
+            return connection.send(bytes: body.bytes(length / 2..<length))
+        }
+        let leader = try stage.client()
+        leader.send(stage.head("GET", "/slow"))
+        #expect(try leader.readHead().status == 200)
+        let other = try stage.client()
+        other.send(stage.head("GET", "/slow"))
+        if length > 16_384 { #expect(try other.readHead().status == 200) }
+        leader.reset()
+        left.open()
+        let count = length > 16_384 ? try other.read(body, count: length) : try other.readResponse().body.count
+        #expect(count == length)
+    }
+
+    @Test("A fetch that breaks off gives no one a short answer as whole", arguments: [1, 4])
+    func breaksOffForAll(loops: Int) throws {
+        let length = 1_000_000
+        let body = PatternedBody(length: length)
+        let stage = try Stage(loops: loops) { request, connection in
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
+            connection.send(body, upTo: length / 2)
+            connection.pause(milliseconds: 50)
+            return false
+        }
+        let port = stage.proxy.port
+        let head = stage.head("GET", "/cut")
+        let wholes = try concurrently(10) { _ in
+            let client = try RawClient(port: port)
+            client.send(head)
+            do {
+                return try client.readResponse().status == 200
+            } catch is ClientFault {
+                return false
+            }
+        }
+        #expect(!wholes.contains(true))
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+import TestSupport
+
+@Suite("Where the proxy connects to, and who may connect to it")
+struct EgressTests {
+    private static let metadata = [
+        "169.254.169.254", "169.254.0.1", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "0xa9.0xfe.0xa9.0xfe",
+        "169.254.43518",
+        "169.16689662", "169.254.169.254.", "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[::169.254.169.254]",
+        "[64:ff9b::169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[fd00:ec2::254]", "[FD00:0EC2:0::0254]",
+        "[fe80::1]", "[febf::1]",
+    ]
+
+    @Test("T03 link-local and metadata addresses are refused in every spelling, for GET", arguments: metadata)
+    func refusesGet(host: String) throws {
+        let proxy = try TestProxy()
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET http://\(host)/latest/meta-data/ HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+        try expectRefusal(try client.readResponse())
+    }
+
+    @Test("T03 link-local and metadata addresses are refused in every spelling, for CONNECT", arguments: metadata)
+    func refusesConnect(host: String) throws {
+        let proxy = try TestProxy()
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("CONNECT \(host):443 HTTP/1.1\r\nHost: \(host):443\r\n\r\n")
+        try expectRefusal(try client.readResponse())
+    }
+
+    /// Either the spelling is no host at all, or the address behind it is refused.
+    private func expectRefusal(_ response: ReceivedResponse) throws {
+        let isProhibited = response.status == 403 && response.code == "destination_prohibited"
+        let isNoHost = response.status == 400 && response.code == "bad_url"
+        #expect(isProhibited || isNoHost, "\(response.status) \(response.text)")
+        if isProhibited { #expect(response["Proxy-Status"]?.contains("destination_ip_prohibited") == true) }
+    }
+
+    @Test("T03 a name that stands for such an address is refused after it was looked up", arguments: ["GET", "CONNECT"])
+    func refusesNames(method: String) throws {
+        let proxy = try TestProxy("resolve: {meta.test: 169.254.169.254, six.test: 'fd00:ec2::254', link.test: 'fe80::1'}")
+        for host in ["meta.test", "six.test", "link.test", "META.test", "meta.test."] {
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            let target = method == "GET" ? "http://\(host)/" : "\(host):443"
+            client.send("\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response.status == 403 && response.code == "destination_prohibited", "\(host): \(response.text)")
+        }
+    }
+
+    @Test("T03 egress.deny is the owner's: what it names is refused, by name and by number", arguments: ["GET", "CONNECT"])
+    func refusesSettings(method: String) throws {
+        let stage = try Stage("{egress: {deny: [127.0.0.0/8]}, resolve: {own.test: 127.0.0.1}, tunnel: {ports: any}}") {
+            _, connection in
+            connection.respond()
+        }
+        for host in ["127.0.0.1", "own.test", "[::ffff:127.0.0.1]"] {
+            let client = try stage.client()
+            let authority = "\(host):\(stage.origin.port)"
+            let target = method == "GET" ? "http://\(authority)/" : authority
+            client.send("\(method) \(target) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response.status == 403 && response.code == "destination_prohibited", "\(host): \(response.text)")
+        }
+        #expect(stage.origin.connectionCount == 0)
+    }
+
+    @Test("T04 a name that changes to a refused address is refused, whatever it stood for before")
+    func refusesRebinding() throws {
+        let stage = try Stage("resolve: {rebind.test: 127.0.0.1}") { _, connection in
+            connection.respond(fields: "Connection: close\r\n", body: "vetted")
+            return false
+        }
+        #expect(try stage.fetch("/", host: "rebind.test").text == "vetted")
+        let changed = try Stage("resolve: {rebind.test: 169.254.169.254}") { _, connection in connection.respond() }
+        #expect(try changed.fetch("/", host: "rebind.test").code == "destination_prohibited")
+    }
+
+    @Test("T01 listening beyond this machine without a list of clients is refused when the settings are read")
+    func refusesOpenProxy() throws {
+        for address in ["0.0.0.0:3180", "[::]:3180", "192.0.2.1:3180"] {
+            #expect(throws: SettingsRefused.self, "\(address)") { try TestProxy.settings("listen: ['\(address)']") }
+            _ = try TestProxy.settings("{listen: ['\(address)'], clients: {allow: [192.0.2.0/24]}}")
+        }
+        _ = try TestProxy.settings("listen: ['127.0.0.1:3180', '[::1]:3180']")
+    }
+
+    @Test("T02 a client from elsewhere has 403 unless it is on the list", .enabled(if: OwnAddress.beyondLoopback != nil))
+    func refusesStrangers() throws {
+        let own = try #require(OwnAddress.beyondLoopback)
+        let proxy = try TestProxy("clients: {allow: [203.0.113.0/24]}", host: "0.0.0.0")
+        let stranger = try RawClient(port: proxy.port, host: own, owner: proxy)
+        let refused = try stranger.readResponse()
+        #expect(refused.status == 403 && refused.code == "client_not_allowed")
+        #expect(stranger.isClosedByPeer())
+        let local = try RawClient(port: proxy.port, owner: proxy)
+        local.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try local.readResponse(to: "OPTIONS").status == 200)
+
+        let open = try TestProxy("clients: {allow: [\(own)/32]}", host: "0.0.0.0")
+        let friend = try RawClient(port: open.port, host: own, owner: open)
+        friend.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try friend.readResponse(to: "OPTIONS").status == 200)
+    }
+
+    @Test(
+        "T47 a request that comes back to the proxy is 508",
+        arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "LOCALHOST."])
+    func findsLoops(host: String) throws {
+        let proxy = try TestProxy()
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET http://\(host):\(proxy.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.readResponse()
+        #expect(response.status == 508 && response.code == "loop_detected")
+    }
+
+    @Test("T47 a tunnel to the proxy itself is 508")
+    func findsLoopsOfTunnels() throws {
+        let proxy = try TestProxy("tunnel: {ports: any}")
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("CONNECT 127.0.0.1:\(proxy.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse().status == 508)
+    }
+
+    @Test("T47 a Via with the proxy's own name is 508, with another's it is not")
+    func findsOwnVia() throws {
+        let stage = try Stage { _, connection in connection.respond() }
+        #expect(try stage.fetch("/", fields: "Via: 1.0 a, HTTP/1.1 larder (x)\r\n").status == 508)
+        #expect(try stage.fetch("/", fields: "Via: 1.1 larder-two, 1.1 other\r\n").status == 200)
+    }
+
+    @Test("T47 a proxy for everything, in the environment, does not send the proxy to itself")
+    func ignoresEnvironment() throws {
+        setenv("http_proxy", "http://127.0.0.1:1", 1)
+        setenv("ALL_PROXY", "http://127.0.0.1:1", 1)
+        defer {
+            unsetenv("http_proxy")
+            unsetenv("ALL_PROXY")
+        }
+        let stage = try Stage { _, connection in connection.respond(body: "direct") }
+        #expect(try stage.fetch("/").text == "direct")
+    }
+
+    @Test("T48 a redirect is passed on and not followed; no cookie is kept; nothing is added to the request")
+    func addsNothing() throws {
+        let stage = try Stage { request, connection in
+            connection.respond("302 Found", fields: "Location: /elsewhere\r\nSet-Cookie: a=b\r\n")
+        }
+        #expect(try stage.fetch("/from").status == 302)
+        #expect(try stage.fetch("/from").status == 302)
+        for head in stage.origin.requestHeads {
+            let request = OriginRequest(head: head)
+            #expect(request.target == "/from")
+            #expect(request.lines.map { $0.name.lowercased() } == ["host", "via"])
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+import TestSupport
+
+@Suite("Settings read again, and the end of service")
+struct ReloadTests {
+    @Test("Under load, every answer is by the old rules or by the new ones, and none is lost", arguments: [1, 4])
+    func reloadsUnderLoad(loops: Int) throws {
+        let stage = try Stage(loops: loops) { _, connection in connection.respond(body: "x") }
+        let port = stage.proxy.port
+        let head = stage.head("GET", "/")
+        let proxy = stage.proxy
+        let started = Gate()
+        let reloaded = Gate()
+        let reloader = try ReloadLoop(proxy, started: started, ended: reloaded)
+        let counts = try concurrently(4) { _ in
+            let client = try RawClient(port: port)
+            started.open()
+            var statuses: [Int: Int] = [:]
+            for _ in 0..<200 {
+                client.send(head)
+                statuses[try client.readResponse().status, default: 0] += 1
+            }
+            return statuses
+        }
+        #expect(reloaded.wait())
+        _ = reloader
+        for statuses in counts {
+            #expect(Set(statuses.keys).isSubset(of: [200, 403]))
+            #expect(statuses.values.reduce(0, +) == 200)
+        }
+        try stage.proxy.reload("rules: [{name: no, deny: {reason: closed}}]")
+        #expect(try stage.fetch("/").status == 403)
+        try stage.proxy.reload("")
+        #expect(try stage.fetch("/").status == 200)
+    }
+
+    @Test("A drain takes nothing new, lets what is under way end, and says when all is over", arguments: [1, 4])
+    func drains(loops: Int) throws {
+        let asked = Gate()
+        let release = Gate()
+        let drained = Gate()
+        let stage = try Stage(loops: loops) { request, connection in
+            guard request.target == "/slow" else { return connection.respond(body: "quick") }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+            asked.open()
+            release.wait()
+            return connection.send("half")
+        }
+        let idle = try stage.client()
+        idle.send(stage.head("GET", "/"))
+        #expect(try idle.readResponse().text == "quick")
+        let busy = try stage.client()
+        busy.send(stage.head("GET", "/slow"))
+        asked.wait()
+        stage.proxy.server.drain { drained.open() }
+        #expect(idle.isClosedByPeer())
+        #expect(throws: ClientFault.self) { _ = try stage.fetch("/") }
+        release.open()
+        #expect(try busy.readResponse().text == "halfhalf")
+        busy.close()
+        #expect(drained.wait())
+    }
+
+    @Test("A drain waits for tunnels")
+    func drainsTunnels() throws {
+        let drained = Gate()
+        let stage = try Stage("tunnel: {ports: any}") { connection in connection.send(bytes: connection.readToEnd()) }
+        let client = try stage.client()
+        client.send("CONNECT 127.0.0.1:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.readResponse(to: "CONNECT").status == 200)
+        stage.proxy.server.drain { drained.open() }
+        client.send("still here")
+        client.endSending()
+        #expect(try client.readToEnd() == Array("still here".utf8))
+        #expect(drained.wait())
+    }
+
+    @Test("A stop ends what is under way, never as a whole message")
+    func stops() throws {
+        let asked = Gate()
+        let release = Gate()
+        let stage = try Stage { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")
+            asked.open()
+            release.wait()
+            return false
+        }
+        let client = try stage.client()
+        client.send(stage.head("GET", "/"))
+        asked.wait()
+        #expect(try client.readHead().status == 200)
+        stage.proxy.stop()
+        release.open()
+        #expect(throws: ClientFault.self) { while try !client.readChunk().isEmpty {} }
+    }
+}

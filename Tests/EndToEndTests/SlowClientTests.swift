@@ -1,0 +1,120 @@
+import Testing
+import TestSupport
+
+@Suite("T36 Clients that take their time, with short times set")
+struct SlowClientTests {
+    private func stage(_ change: @escaping (inout Times) -> Void) throws -> Stage {
+        var times = Times()
+        change(&times)
+        return try Stage(
+            change: { settings in
+                settings.timeouts.clientHead = times.head
+                settings.timeouts.clientBody = times.body
+                settings.timeouts.clientIdle = times.idle
+                settings.timeouts.lingering = 200
+            },
+            answer: { request, connection in
+                if request.method == "POST" { return connection.readBody(of: request) != nil && connection.respond() }
+                if request.target == "/endless" {
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+                    return connection.send(PatternedBody(length: 1_000_000_000)) > 0 && false
+                }
+                return connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "served")
+            })
+    }
+
+    struct Times {
+        var head = 10_000
+        var body = 10_000
+        var idle = 10_000
+    }
+
+    @Test("T36 a head that comes an octet at a time is 408 at its deadline, and others are served meanwhile")
+    func slowHead() throws {
+        let stage = try stage { $0.head = 300 }
+        let slow = try stage.client()
+        slow.send("GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nX-S")
+        #expect(try stage.fetch("/").text == "served")
+        // Further octets do not put the deadline off.
+        for _ in 0..<100 where !slow.hasInput(withinMilliseconds: 50) { slow.send("l") }
+        let response = try slow.readResponse()
+        #expect(response.status == 408 && response.code == "request_timeout")
+        #expect(slow.isClosedByPeer())
+    }
+
+    @Test("T36 a connection on which nothing is asked is closed")
+    func silent() throws {
+        let stage = try stage {
+            $0.head = 200
+            $0.idle = 200
+        }
+        let silent = try stage.client()
+        #expect(silent.isClosedByPeer())
+        let idle = try stage.client()
+        idle.send(stage.head("GET", "/"))
+        #expect(try idle.readResponse().text == "served")
+        #expect(idle.isClosedByPeer())
+    }
+
+    @Test("T36 a body that stops coming is 408, and the origin is let go")
+    func slowBody() throws {
+        let stage = try stage { $0.body = 200 }
+        let slow = try stage.client()
+        slow.send(stage.head("POST", "/", fields: "Content-Length: 100\r\n") + "begun")
+        let response = try slow.readResponse()
+        #expect(response.status == 408)
+        #expect(slow.isClosedByPeer())
+        #expect(try stage.fetch("/").text == "served")
+    }
+
+    @Test("T36 a client that never reads is closed, and others are served")
+    func neverReads() throws {
+        let stage = try stage { $0.idle = 300 }
+        let deaf = try stage.client(receiveBuffer: 4096)
+        deaf.send(stage.head("GET", "/endless"))
+        let asking = try stage.client()
+        for _ in 0..<20 {
+            asking.send(stage.head("GET", "/"))
+            #expect(try asking.readResponse().text == "served")
+        }
+        // What the kernel has taken can be read, then it ends; it never ends as a whole message.
+        #expect(try deaf.readHead().status == 200)
+        #expect(throws: ClientFault.self) { _ = try deaf.read(count: 1_000_000_000) }
+    }
+
+    @Test("T36 a client that asks for much and reads nothing does not fill memory with answers")
+    func pipelinesWithoutReading() throws {
+        let stage = try stage { $0.idle = 500 }
+        let deaf = try stage.client(receiveBuffer: 4096)
+        _ = try stage.fetch("/")
+        let one = stage.head("GET", "/")
+        // More requests than buffers on the way hold: the proxy stops reading, so sending stops too.
+        let many = Array(String(repeating: one, count: 100_000).utf8)
+        #expect(deaf.send(bytes: many) < many.count)
+    }
+
+    @Test("T36 too many connections: 503 at the limit, and again served below it")
+    func limitsConnections() throws {
+        let stage = try Stage(change: { $0.connectionLimit = 2 }) { _, connection in connection.respond(body: "served") }
+        let first = try stage.client()
+        let second = try stage.client()
+        for client in [first, second] {
+            client.send(stage.head("GET", "/"))
+            #expect(try client.readResponse().text == "served")
+        }
+        let third = try stage.client()
+        let refused = try third.readResponse()
+        #expect(refused.status == 503)
+        first.close()
+        #expect(try served(stage))
+    }
+
+    private func served(_ stage: Stage) throws -> Bool {
+        for _ in 0..<200 {
+            let client = try stage.client()
+            client.send(stage.head("GET", "/"))
+            if let response = try? client.readResponse(), response.status == 200 { return true }  // the close is on its way
+        }
+        return false
+    }
+}

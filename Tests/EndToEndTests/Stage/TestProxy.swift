@@ -1,0 +1,96 @@
+import Foundation
+import HTTPSession
+import ProxyPolicy
+import ProxyServer
+import ResponseStore
+import TestSupport
+
+@testable import LarderCLI
+
+/// The real server in this process, on a port of its own, with settings as a file gives them.
+final class TestProxy {
+    let server: ProxyServer
+    let store: ResponseStore
+    let log: AccessLog
+    /// The store and the access log stand here; it goes away with the proxy.
+    let folder: TestFolder
+    private let storePath: String
+    private let budgets: UpstreamBudgets
+    private var isStopped = false
+
+    var port: UInt16 { server.addresses[0].port }
+    var logPath: String { "\(folder.path)/access.log" }
+
+    /// - Parameters:
+    ///   - yaml: settings as in a file; `listen` and `store.path` are the proxy's own.
+    ///   - storePath: `nil` is a file in the proxy's folder.
+    ///   - change: what no file can say, such as times below a second.
+    init(
+        _ yaml: String = "", loops: Int = 1, host: String = "127.0.0.1", storePath: String? = ":memory:",
+        folder: TestFolder? = nil, store adjust: (inout StoreConfiguration) -> Void = { _ in },
+        change: (inout ServerSettings) -> Void = { _ in }
+    ) throws {
+        self.folder = try folder ?? TestFolder()
+        self.storePath = storePath ?? "\(self.folder.path)/store.sqlite"
+        let settings = try Self.settings(yaml)
+        var serving = ServerAssembly.serverSettings(settings)
+        change(&serving)
+        var configuration = ServerAssembly.store(settings, path: self.storePath) { _ in }
+        adjust(&configuration)
+        store = try ResponseStore(configuration)
+        log = try AccessLog(
+            .init(path: "\(self.folder.path)/access.log", format: .ndjson, includesQuery: settings.log.access.includesQuery))
+        budgets = ServerAssembly.budgets(settings)
+        server = try ProxyServer(
+            serving, rules: settings.rules.compiled, store: store, sockets: [ListeningSocket(host: host, port: 0)],
+            loops: loops, budgets: budgets, accessLog: log)
+    }
+
+    deinit { stop() }
+
+    /// Ends everything and waits; the log is written then.
+    func stop() {
+        if isStopped { return }
+        isStopped = true
+        server.stop()
+        store.shutdown()
+        log.close()
+    }
+
+    func reload(_ yaml: String, change: (inout ServerSettings) -> Void = { _ in }) throws {
+        let settings = try Self.settings(yaml)
+        var serving = ServerAssembly.serverSettings(settings)
+        change(&serving)
+        server.reload(serving, rules: settings.rules.compiled)
+    }
+
+    /// The lines of the access log, once the proxy has stopped.
+    func logLines() throws -> [String] {
+        stop()
+        return try String(contentsOfFile: logPath, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    static func settings(_ yaml: String) throws -> LarderSettings {
+        let root = try YAMLReader.read(yaml)
+        switch SettingsReader.read([SettingsLayer(name: "test.yaml", root: root)]) {
+        case .settings(let settings): return settings
+        case .problems(let problems): throw SettingsRefused(problems: problems.map(\.description))
+        }
+    }
+}
+
+struct SettingsRefused: Error {
+    let problems: [String]
+}
+
+/// A folder that goes away with the test.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "larder-e2e-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }  // what is left over is in the temporary folder
+}

@@ -1,0 +1,67 @@
+import Testing
+import TestSupport
+
+@Suite("T13 A body that nobody wants is never read as the next request")
+struct UnreadBodyTests {
+    private static let smuggled = "GET http://smuggled.test/ HTTP/1.1\r\nHost: smuggled.test\r\n\r\n"
+
+    @Test("T13 after a denial with a body, the connection ends or the body is skipped", arguments: [false, true])
+    func afterDenial(isChunked: Bool) throws {
+        let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
+            connection.respond(body: "next")
+        }
+        try check(stage, path: "/no", status: 403, isChunked: isChunked)
+    }
+
+    @Test("T13 after a body that is too long", arguments: [false, true])
+    func afterTooLong(isChunked: Bool) throws {
+        let stage = try Stage("limits: {request_body: 10B}") { _, connection in connection.respond(body: "next") }
+        try check(stage, path: "/long", status: 413, isChunked: isChunked)
+    }
+
+    @Test("T13 after an early answer of the origin", arguments: [false, true])
+    func afterEarlyAnswer(isChunked: Bool) throws {
+        let stage = try Stage { request, connection in
+            if request.method == "GET" { return connection.respond(body: "next") }
+            connection.respond("401 Unauthorized", body: "no")
+            return false
+        }
+        try check(stage, path: "/early", status: 401, isChunked: isChunked)
+    }
+
+    @Test("T13 a GET with a body does not use what is stored, and its body is not a request", arguments: [false, true])
+    func onStored(isChunked: Bool) throws {
+        let stage = try Stage { request, connection in
+            guard connection.readBody(of: request) != nil else { return false }
+            return connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "x")
+        }
+        _ = try stage.fetch("/s")
+        let client = try stage.client()
+        client.send(withBody(stage, "GET", "/s", isChunked: isChunked) + stage.head("GET", "/after"))
+        #expect(try client.readResponse().status == 200)
+        #expect(try client.readResponse().status == 200)
+        #expect(stage.origin.requestHeads.count == 3)
+        #expect(stage.requestCount("/after") == 1)
+    }
+
+    private func withBody(_ stage: Stage, _ method: String, _ path: String, isChunked: Bool) -> String {
+        let body = Self.smuggled
+        let size = String(body.utf8.count, radix: 16)
+        return isChunked
+            ? stage.head(method, path, fields: "Transfer-Encoding: chunked\r\n") + "\(size)\r\n\(body)\r\n0\r\n\r\n"
+            : stage.head(method, path, fields: "Content-Length: \(body.utf8.count)\r\n") + body
+    }
+
+    private func check(_ stage: Stage, path: String, status: Int, isChunked: Bool) throws {
+        let client = try stage.client()
+        client.send(withBody(stage, "POST", path, isChunked: isChunked) + stage.head("GET", "/after"))
+        let response = try client.readResponse()
+        #expect(response.status == status)
+        if response["Connection"] == "close" {
+            #expect(client.isClosedByPeer())
+        } else {
+            #expect(try client.readResponse().text == "next")
+        }
+        #expect(!stage.origin.requestHeads.contains { $0.contains("smuggled") })
+    }
+}

@@ -1,0 +1,63 @@
+import EventLoop
+import Synchronization
+import Testing
+
+@testable import ProxyServer
+
+@Suite("The fetches under way")
+struct FetchTableTests {
+    private let key = Array("http://a.test:80/".utf8)
+
+    private func isNotShareable(_ shared: SharedFetch) -> Bool {
+        if case .notShareable = shared { true } else { false }
+    }
+
+    @Test("The first leads, the others wait, and all are told")
+    func joins() throws {
+        let table = FetchTable()
+        let loop = try EventLoop()
+        guard case .leads(let entry) = table.join(key, makeReply: { fatalError("the first has nothing to wait for") }) else {
+            Issue.record("the first did not lead")
+            return
+        }
+        var told = 0
+        for _ in 0..<3 {
+            let join = table.join(key) { loop.reply { (_: SharedFetch) in told += 1 } }
+            guard case .waits = join else {
+                Issue.record("a later one did not wait")
+                return
+            }
+        }
+        #expect(entry.hasWaiters)
+        table.remove(entry)
+        entry.publish(.notShareable)
+        while told < 3 { loop.turn(waitingAtMost: 1_000) }
+        #expect(!entry.hasWaiters)
+    }
+
+    @Test("Once it is published, whoever comes gets it at once; once removed, the next one leads")
+    func publishes() throws {
+        let table = FetchTable()
+        let loop = try EventLoop()
+        let makeReply = { loop.reply { (_: SharedFetch) in } }
+        guard case .leads(let entry) = table.join(key, makeReply: makeReply) else {
+            Issue.record("the first did not lead")
+            return
+        }
+        entry.publish(.notShareable)
+        if case .shared(let shared) = table.join(key, makeReply: makeReply) {
+            #expect(isNotShareable(shared))
+        } else {
+            Issue.record("what was published was not given")
+        }
+        table.remove(entry)
+        guard case .leads(let next) = table.join(key, makeReply: makeReply) else {
+            Issue.record("the next one did not lead")
+            return
+        }
+        // Removing the old one again does not end the new one.
+        table.remove(entry)
+        if case .leads = table.join(key, makeReply: makeReply) { Issue.record("the new fetch was forgotten") }
+        table.remove(next)
+    }
+}

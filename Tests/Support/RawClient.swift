@@ -1,0 +1,172 @@
+import CLinux
+import Glibc
+
+/// Why a client's read came to nothing.
+package struct ClientFault: Error, Equatable, CustomStringConvertible {
+    package enum Reason: Sendable { case closed, reset, timedOut, malformed }
+
+    package let reason: Reason
+    package let received: String
+
+    package var description: String { "\(reason), after \(received.debugDescription)" }
+}
+
+/// A TCP client that a test drives octet by octet, with plain blocking calls and a deadline for each.
+package final class RawClient {
+    package let descriptor: Int32
+    /// What is kept alive for as long as this client is.
+    private let owner: AnyObject?
+    /// Received and not yet used.
+    package private(set) var held: [UInt8] = []
+    private var isClosed = false
+
+    /// - Parameter receiveBuffer: the kernel's buffer in octets; `nil` leaves it to the kernel.
+    package init(
+        port: UInt16, host: String = "127.0.0.1", owner: AnyObject? = nil, receiveBuffer: Int32? = nil, seconds: Int = 20
+    ) throws {
+        self.owner = owner
+        descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        if !LoopbackAddress.connect(descriptor, host: host, port: port) {
+            Glibc.close(descriptor)
+            isClosed = true
+            throw ClientFault(reason: .closed, received: "no connection to \(host):\(port)")
+        }
+    }
+
+    deinit { close() }
+
+    // MARK: Sending
+
+    package func send(_ text: String) { send(bytes: Array(text.utf8)) }
+
+    /// - Returns: how many octets were taken before the peer closed, or took no more for the time limit.
+    @discardableResult
+    package func send(bytes: [UInt8]) -> Int {
+        var done = 0
+        while done < bytes.count {
+            let step = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + done, bytes.count - done, larder_msg_nosignal)
+            }
+            if step <= 0 { return done }
+            done += step
+        }
+        return done
+    }
+
+    /// Sends one octet at a time, each in a packet of its own.
+    package func sendByteByByte(_ text: String) {
+        for byte in text.utf8 {
+            if send(bytes: [byte]) == 0 { return }
+        }
+    }
+
+    /// Says that no more will be sent; reading goes on.
+    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    package func close() {
+        if isClosed { return }
+        isClosed = true
+        Glibc.close(descriptor)
+    }
+
+    /// Ends the connection with a reset.
+    package func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    // MARK: Receiving
+
+    /// Receives once; `false` at the end of the stream.
+    @discardableResult
+    package func receive(atMost limit: Int = 65_536) throws -> Bool {
+        let bytes = try withUnsafeTemporaryAllocation(byteCount: limit, alignment: 16) { buffer in
+            let count = try receive(into: buffer)
+            return Array(buffer[..<count])
+        }
+        held += bytes
+        return !bytes.isEmpty
+    }
+
+    /// Past what is held: straight from the socket. 0 at the end of the stream.
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: throw fault(.timedOut)
+            default: throw fault(.reset)
+            }
+        }
+    }
+
+    /// Exactly so many octets.
+    package func read(count: Int) throws -> [UInt8] {
+        while held.count < count {
+            if try !receive() { throw fault(.closed) }
+        }
+        defer { held.removeFirst(count) }
+        return Array(held[..<count])
+    }
+
+    /// Up to and with the first CRLF, which is left out of the answer.
+    package func readLine() throws -> String {
+        var scanned = 0
+        while true {
+            while scanned + 1 < held.count {
+                if held[scanned] == 13, held[scanned + 1] == 10 {
+                    let line = String(decoding: held[..<scanned], as: UTF8.self)
+                    held.removeFirst(scanned + 2)
+                    return line
+                }
+                scanned += 1
+            }
+            if try !receive() { throw fault(.closed) }
+        }
+    }
+
+    /// Everything until the peer ends its side.
+    package func readToEnd() throws -> [UInt8] {
+        while try receive() {}
+        defer { held = [] }
+        return held
+    }
+
+    /// Whether the peer ends the connection, by an orderly end or a reset, without sending anything more.
+    package func isClosedByPeer() -> Bool {
+        guard held.isEmpty else { return false }
+        do {
+            return try !receive()
+        } catch let fault as ClientFault {
+            return fault.reason == .reset
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether something could be read within so many milliseconds; the end of the stream counts.
+    package func hasInput(withinMilliseconds limit: Int32) -> Bool {
+        if !held.isEmpty { return true }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, limit) > 0
+    }
+
+    package func takeHeld() -> [UInt8] {
+        defer { held = [] }
+        return held
+    }
+
+    package func fault(_ reason: ClientFault.Reason) -> ClientFault {
+        ClientFault(reason: reason, received: String(decoding: held.prefix(400), as: UTF8.self))
+    }
+}
