@@ -9,7 +9,8 @@ import Synchronization
 package final class AccessLogBuffer: Sendable {
     private let batch: Mutex<AccessBatch>
     private let bell: AccessLogBell
-    private let isOff: Bool
+    /// Nothing is written: a record need not even be made.
+    let isOff: Bool
     private let includesQuery: Bool
 
     init(bell: AccessLogBell, isOff: Bool, includesQuery: Bool) {

@@ -4,6 +4,7 @@ import ProxyCore
 /// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
 extension ExchangeDriver {
     func record() {
+        if worker.accessLog.isOff { return }
         let trace = exchange.trace
         var record = AccessRecord()
         record.id = exchange.id

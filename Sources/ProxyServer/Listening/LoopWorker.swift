@@ -17,15 +17,15 @@ final class LoopWorker {
     var openingTunnels = 0
     /// Where every read of this loop goes first.
     let readBuffer: UnsafeMutableRawBufferPointer
-    private(set) var settings: ServerSettings
-    private(set) var context: ExchangeContext
-    private var idleDrivers: [ExchangeDriver] = []
+    @exclusivity(unchecked) private(set) var settings: ServerSettings
+    @exclusivity(unchecked) private(set) var context: ExchangeContext
+    @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
-    private var requestCount: UInt64 = 0
+    @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
-    private var spareBuffers: [[UInt8]] = []
+    @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
     private var whenDrained: (() -> Void)?
     let accessLog: AccessLogBuffer
     private var listeners: [Listener] = []
