@@ -84,6 +84,8 @@ package struct Delivery: Equatable, Sendable {
             length = .none
             return
         }
+        // The end of nothing is nothing, which Content-Range cannot say.
+        guard !resolved.isEmpty else { return }
         range = resolved
         status = .partialContent
         length = .known(resolved.upperBound - resolved.lowerBound)
