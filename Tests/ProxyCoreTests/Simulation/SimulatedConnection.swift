@@ -1,0 +1,434 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+
+@testable import ProxyCore
+
+/// A client's connection with one exchange after the other: it carries out the commands as the driver does, and judges
+/// everything that the client gets.
+final class SimulatedConnection {
+    enum Mode { case idle, waiting, relaying, storing, checking, checked }
+
+    let world: SimulatedWorld
+    var exchange: Exchange
+    private(set) var number = 0
+    private var requestsLeft: Int
+    private(set) var isOver = false
+    private var isConnected = true
+    private var client = SimulatedClient()
+    private var isLeaving = false
+    private var hasSentHead = false
+    private var finishCount = 0
+    /// Counts exchanges and fetches, so that what comes too late is recognised, as the driver recognises it.
+    private var epoch = 0
+    private var upstreamNumber = 0
+    private var answer: OriginAnswer?
+    private var mode = Mode.idle
+    private var entry: SimulatedFetch?
+    private var filling: SimulatedFilling?
+    private var source: SimulatedFilling?
+    private var gathered: [UInt8] = []
+    private var pendingEvents: [ExchangeEvent] = []
+    private var isHandling = false
+    /// What has happened so far, where one seed is run alone.
+    private var steps: [String] = []
+
+    init(_ world: SimulatedWorld, requests: Int) {
+        self.world = world
+        requestsLeft = requests
+        exchange = Exchange(context: world.context)
+    }
+
+    // MARK: Requests
+
+    func start() {
+        requestsLeft -= 1
+        number = world.nextNumber()
+        epoch += 1
+        exchange.begin(id: UInt64(number), context: world.context)
+        hasSentHead = false
+        finishCount = 0
+        answer = nil
+        mode = .idle
+        gathered = []
+        filling = nil
+        source = nil
+        client = SimulatedClient(using: &world.random)
+        steps = []
+        do {
+            try Messages.read(client.text, into: &exchange.request)
+            let framing = try BodyFraming.ofRequest(exchange.request)
+            handle(.requestHead(body: framing.bodyLength, at: world.now))
+        } catch { world.problem("\(client.text): \(error)") }
+    }
+
+    /// The client leaves, whatever is under way.
+    func leave() {
+        guard isConnected, exchange.state != .idle, exchange.state != .finished else { return }
+        isConnected = false
+        isLeaving = true
+        handle(.clientGone(at: world.now))
+        isLeaving = false
+        if finishCount == 0 { problem("the client has left, and the exchange goes on") }
+    }
+
+    private func problem(_ text: String) {
+        let steps = steps.isEmpty ? "" : "\n" + steps.joined(separator: "\n")
+        world.problem("exchange \(number) (\(client.line) \(client.fields), \(exchange.state)): \(text)\(steps)")
+    }
+
+    // MARK: Events and commands
+
+    func handle(_ event: ExchangeEvent) {
+        if isHandling { return pendingEvents.append(event) }
+        isHandling = true
+        pendingEvents.append(event)
+        while !pendingEvents.isEmpty, world.problems.isEmpty {
+            let event = pendingEvents.removeFirst()
+            let wasFinished = exchange.state == .finished
+            var commands = CommandBuffer()
+            exchange.handle(event, into: &commands)
+            if world.isTracing { steps.append("  \(event)\n    \((0..<commands.count).map { commands[$0] })") }
+            if wasFinished, commands.count > 0 { problem("\(commands[0]) after the end") }
+            for index in 0..<commands.count { execute(commands[index]) }
+        }
+        pendingEvents = []
+        isHandling = false
+        if finishCount > 0, mode == .idle { goOn() }
+    }
+
+    private func later(_ event: @escaping (SimulatedConnection) -> Void) {
+        let epoch = epoch
+        world.later { [self] in if self.epoch == epoch { event(self) } }
+    }
+
+    /// Of an answer that has come, whose fetch has not been given up.
+    private func laterUpstream(_ event: @escaping (SimulatedConnection) -> Void) {
+        let number = upstreamNumber
+        world.later { [self] in if upstreamNumber == number { event(self) } }
+    }
+
+    private func execute(_ command: ExchangeCommand) {
+        if finishCount > 0 { problem("\(command) behind finish") }
+        switch command {
+        case .lookUp(let onDisk): lookUp(onDisk: onDisk)
+        case .joinFetch: joinFetch()
+        case .fetch: fetch()
+        case .sendStored: sendStored()
+        case .relay(let store): relay(store: store)
+        case .checkBody:
+            expect(mode == .waiting && answer != nil, command)
+            mode = .checking
+        case .sendChecked(let store): sendChecked(store: store)
+        case .discardUpstreamBody:
+            expect(answer != nil, command)
+            endFetch()
+        case .freshen:
+            expect(exchange.freshenedFrom != nil && exchange.selected != nil, command)
+            if let old = exchange.freshenedFrom, let new = exchange.selected {
+                world.replace(old, by: new)
+                release(.complete(new))
+            }
+        case .remove:
+            expect(exchange.removed != nil, command)
+            if let removed = exchange.removed { world.remove(removed) }
+        case .releaseJoined: release(.notShareable)
+        case .invalidate:
+            expect(!exchange.invalidatedKeys.isEmpty, command)
+            world.invalidate(exchange.invalidatedKeys)
+        case .sendError, .sendLocal:
+            expect(mode == .idle || mode == .waiting || mode == .checking || mode == .checked, command)
+            mode = .idle
+            sendHead { command == .sendError ? $0.writeError(at: $1, into: &$2) : $0.writeLocal(at: $1, into: &$2) }
+            later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
+        case .openTunnel:
+            later { one in
+                let now = one.world.now
+                one.handle(
+                    one.world.random.chance(80) ? .tunnelOpened(at: now) : .upstreamFailed(.connectionRefused, at: now))
+            }
+        case .splice: later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
+        case .cancelUpstream:
+            expect(isLeaving, command)
+            cancelUpstream()
+        case .abortClient:
+            expect(hasSentHead, command)
+            client.wasAborted = true
+        case .finish: finish()
+        }
+    }
+
+    private func expect(_ isLegal: Bool, _ command: ExchangeCommand) {
+        if !isLegal { problem("\(command) while \(mode)") }
+    }
+
+    // MARK: The store and other fetches
+
+    private func lookUp(onDisk: Bool) {
+        expect(mode == .idle && !hasSentHead, .lookUp(onDisk: onDisk))
+        let key = exchange.key
+        later { one in
+            let all = one.world.stored[key] ?? []
+            let knowsAll = onDisk || one.world.random.chance(60)
+            let responses = knowsAll ? all : Array(all.prefix(one.world.random.below(all.count + 1)))
+            one.handle(.lookedUp(responses, isComplete: knowsAll, at: one.world.now))
+        }
+    }
+
+    private func joinFetch() {
+        expect(entry == nil && mode == .idle, .joinFetch)
+        guard let found = world.fetches[exchange.key] else {
+            let new = SimulatedFetch(key: exchange.key)
+            world.fetches[exchange.key] = new
+            entry = new
+            return later { $0.handle(.leadsFetch(at: $0.world.now)) }
+        }
+        if let result = found.result { return later { $0.receive(result) } }
+        found.waiters.append { [self, epoch] result in
+            world.later { if self.epoch == epoch { self.receive(result) } }
+        }
+    }
+
+    private func receive(_ result: SimulatedFetch.Result) {
+        guard exchange.state == .joining else { return }
+        switch result {
+        case .complete(let response): handle(.fetchShared(response, at: world.now))
+        case .filling(let response, let filling):
+            source = filling
+            exchange.selectedLength = filling.length.map { .known($0) } ?? .unknown
+            handle(.fetchShared(response, at: world.now))
+            if exchange.state == .fetching { source = nil }
+        case .notShareable: handle(.fetchNotShared(at: world.now))
+        case .abandoned: handle(.fetchAbandoned(at: world.now))
+        }
+    }
+
+    private func release(_ result: SimulatedFetch.Result) {
+        guard let entry else { return }
+        self.entry = nil
+        world.fetches[entry.key] = nil
+        publish(result, to: entry)
+    }
+
+    private func publish(_ result: SimulatedFetch.Result, to entry: SimulatedFetch) {
+        entry.result = result
+        let waiters = entry.waiters
+        entry.waiters = []
+        for waiter in waiters { waiter(result) }
+    }
+
+    // MARK: The origin
+
+    private func fetch() {
+        expect(mode == .idle && !hasSentHead, .fetch)
+        mode = .waiting
+        upstreamNumber += 1
+        var bytes: [UInt8] = []
+        exchange.writeForwardedHead(into: &bytes)
+        var head = RequestHead()
+        do { try Messages.read(String(decoding: bytes, as: UTF8.self), into: &head) } catch {
+            return problem("forwards \(error)")
+        }
+        let answer = world.origin.answer(head, owner: number, at: world.now, using: &world.random)
+        laterUpstream { one in
+            if answer.end == .fails {
+                one.endFetch()
+                return one.handle(.upstreamFailed(.connectionTerminated, at: one.world.now))
+            }
+            one.receiveHead(answer)
+        }
+    }
+
+    private func receiveHead(_ answer: OriginAnswer) {
+        self.answer = answer
+        answer.confirmedAt = world.now
+        let number = upstreamNumber
+        do {
+            try Messages.read(Messages.responseText(answer.status, answer.fields), into: &exchange.response)
+            let framing = try BodyFraming.ofResponse(exchange.response, to: exchange.request.method)
+            handle(.upstreamHead(body: framing.bodyLength, at: world.now))
+        } catch { problem("\(error)") }
+        // The exchange may have let this answer go, and even have asked again.
+        if number == upstreamNumber { receiveBody(of: answer, from: 0) }
+    }
+
+    private func receiveBody(of answer: OriginAnswer, from start: Int) {
+        laterUpstream { one in
+            let rest = answer.body.count - start
+            if rest == 0 || (answer.end == .cut && one.world.random.chance(40)) { return one.endBody(of: answer) }
+            let count = one.world.random.chance(50) ? rest : 1 + one.world.random.below(rest)
+            one.receivePiece(answer.body[start..<start + count])
+            one.receiveBody(of: answer, from: start + count)
+        }
+    }
+
+    private func receivePiece(_ bytes: ArraySlice<UInt8>) {
+        switch mode {
+        case .relaying: client.body += bytes
+        case .storing:
+            filling?.append(bytes)
+            gathered += bytes
+            if source == nil { client.body += bytes }
+        case .checking: gathered += bytes
+        case .idle, .waiting, .checked: break
+        }
+    }
+
+    /// The origin's part is over: whole, or in the middle.
+    private func endBody(of answer: OriginAnswer) {
+        let isWhole = answer.end == .complete
+        switch mode {
+        case .relaying:
+            endFetch()
+            handle(.deliveryEnded(isComplete: isWhole, at: world.now))
+        case .storing:
+            let stored = isWhole ? exchange.makeStoredResponse(body: .bytes(gathered)) : nil
+            if let stored { world.put(stored) }
+            if isWhole, stored == nil { problem("a response that is to be kept cannot be made") }
+            filling?.state = isWhole ? .complete : .failed
+            release(stored.map { .complete($0) } ?? .notShareable)
+            endFetch()
+            if source == nil { handle(.deliveryEnded(isComplete: isWhole, at: world.now)) }
+        case .checking:
+            if !isWhole {
+                endFetch()
+                return handle(.upstreamFailed(.responseIncomplete, at: world.now))
+            }
+            mode = .checked
+            let isLarge = gathered.count > 100
+            let count = UInt64(gathered.count)
+            later { one in
+                let outcome: BodyCheckOutcome = isLarge ? .tooLarge : answer.isWellFormed ? .passed : .malformedCoding
+                one.handle(.bodyChecked(outcome, length: count, at: one.world.now))
+            }
+        case .idle, .waiting, .checked: break
+        }
+        if finishCount > 0 { goOn() }
+    }
+
+    private func endFetch() {
+        mode = .idle
+        upstreamNumber += 1
+    }
+
+    private func cancelUpstream() {
+        let isWanted = entry.map { !$0.waiters.isEmpty || $0.result != nil } ?? false
+        if mode == .storing, isWanted { return }
+        filling?.state = .failed
+        release(.abandoned)
+        endFetch()
+    }
+
+    // MARK: The client
+
+    private func sendHead(_ write: (borrowing Exchange, Timestamp, inout [UInt8]) -> Void) {
+        if hasSentHead { problem("a second head") }
+        hasSentHead = true
+        var bytes: [UInt8] = []
+        write(exchange, world.now, &bytes)
+        do {
+            let head = try WrittenHead(bytes, method: exchange.request.method)
+            let faults = head.faults(in: exchange)
+            if !faults.isEmpty { problem("\(faults): \(String(decoding: bytes, as: UTF8.self))") }
+            client.head = head
+        } catch { problem("\(error): \(String(decoding: bytes, as: UTF8.self))") }
+    }
+
+    private func relay(store: Bool) {
+        expect(mode == .waiting && answer != nil, .relay(store: store))
+        if store { judgeStorage() }
+        mode = store ? .storing : .relaying
+        sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
+        guard store, world.random.chance(50) else { return }
+        if world.random.chance(10) {
+            // The store takes nothing now.
+            exchange.noteStoreBusy()
+            mode = .relaying
+            return release(.notShareable)
+        }
+        var length: UInt64?
+        if case .known(let known) = exchange.responseBody { length = known }
+        let filling = SimulatedFilling(length: length)
+        self.filling = filling
+        source = filling
+        if let entry, let stored = exchange.makeStoredResponse(body: .bytes([])) {
+            publish(.filling(stored, filling), to: entry)
+        }
+        readSource(from: 0)
+    }
+
+    private func readSource(from start: Int) {
+        later { one in
+            guard let source = one.source, one.exchange.state == .delivering else { return }
+            one.client.body += source.bytes[start...]
+            let end = source.bytes.count
+            switch source.state {
+            case .filling: source.whenMore { [weak one] in one?.readSource(from: end) }
+            case .complete: one.handle(.deliveryEnded(isComplete: true, at: one.world.now))
+            case .failed: one.handle(.deliveryEnded(isComplete: false, at: one.world.now))
+            }
+        }
+    }
+
+    private func sendChecked(store: Bool) {
+        expect(mode == .checked, .sendChecked(store: store))
+        if store { judgeStorage() }
+        sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
+        if store, let stored = exchange.makeStoredResponse(body: .bytes(gathered)) {
+            world.put(stored)
+            release(.complete(stored))
+        }
+        release(.notShareable)
+        let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<gathered.count
+        if exchange.delivery.sendsContent { client.body += gathered[range] }
+        endFetch()
+        later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
+    }
+
+    private func sendStored() {
+        expect(mode == .idle, .sendStored)
+        guard let selected = exchange.selected else { return problem("sendStored of nothing") }
+        sendHead { $0.writeStoredHead(at: $1, into: &$2) }
+        client.judgeReuse(in: exchange, of: world.origin.answers, at: world.now).map(problem)
+        if exchange.delivery.sendsContent, source != nil { return readSource(from: 0) }
+        guard case .bytes(let bytes) = selected.body else { return }
+        let breaksOff = world.random.chance(3) && exchange.delivery.sendsContent
+        if exchange.delivery.sendsContent {
+            let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<bytes.count
+            client.body += breaksOff ? bytes[range].dropLast() : bytes[range]
+        }
+        later { $0.handle(.deliveryEnded(isComplete: !breaksOff, at: $0.world.now)) }
+    }
+
+    /// An oracle of its own for what may be kept at all.
+    private func judgeStorage() {
+        guard let answer else { return }
+        if answer.isForOwnerAlone { problem("keeps what is for one client: \(answer.fields)") }
+        if !answer.isWellFormed, exchange.obligations.checksBody, !answer.body.isEmpty { problem("keeps what a check refused") }
+    }
+
+    // MARK: Ends
+
+    private func finish() {
+        finishCount += 1
+        if finishCount > 1 { problem("finished twice") }
+        if exchange.state != .finished { problem("finish in \(exchange.state)") }
+        if isConnected, !isLeaving {
+            client.judge(exchange, number: number, of: world.origin.answers).map(problem)
+        }
+        source = nil
+    }
+
+    /// Another request on the same connection, once nothing of the last one is under way.
+    private func goOn() {
+        guard finishCount > 0, mode == .idle, !isOver else { return }
+        if entry != nil { problem("finished, and still leads a fetch") }
+        epoch += 1
+        let mayGoOn = isConnected && exchange.delivery.keepsConnection && !client.wasAborted
+        guard mayGoOn, requestsLeft > 0 else {
+            isOver = true
+            return
+        }
+        start()
+    }
+}
