@@ -93,6 +93,11 @@ package final class Transport {
     /// This loop's connections (idle ones among them) and waiting exchanges.
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
+    /// Nothing is under way: no connection but idle ones, no exchange that waits, connects or is between two attempts, no tunnel.
+    package var isQuiet: Bool {
+        connectionCount == pool.count && waiting.isEmpty && tunnels.isEmpty && !exchanges.contains { $0.isActive }
+    }
+
     // MARK: Exchanges
 
     private func makeExchange() -> UpstreamExchange {

@@ -147,12 +147,11 @@ final class LoopWorker {
 
     private func closeQuietTransports() {
         guard !retiredTransports.isEmpty, openingTunnels == 0 else { return }
-        retiredTransports.removeAll { retired in
-            retired.closeIdleConnections()
-            guard retired.statistics.connections == 0, retired.statistics.waiting == 0 else { return false }
-            retired.close()
-            return true
-        }
+        let quiet = retiredTransports.filter(\.isQuiet)
+        retiredTransports.removeAll { retired in quiet.contains { $0 === retired } }
+        // Closing one can lead back here.
+        for retired in quiet { retired.close() }
+        for retired in retiredTransports { retired.closeIdleConnections() }
     }
 
     /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
