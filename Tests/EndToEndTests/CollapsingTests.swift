@@ -142,6 +142,37 @@ struct CollapsingTests {
         #expect(count == length)
     }
 
+    @Test("Once everyone has left, the origin is let go, and the next one has the whole", arguments: [1, 4])
+    func everyoneLeaves(loops: Int) throws {
+        let length = 50_000_000
+        let body = PatternedBody(length: length)
+        let letGo = Gate()
+        let stage = try Stage(loops: loops, storePath: nil) { request, connection in
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(length)\r\n\r\n")
+            if request["X-Slow"] == nil { return connection.send(body) == length }
+            connection.send(body, upTo: 1_000_000)
+            // Octet by octet, so that it never comes to its end by itself.
+            for offset in 1_000_000..<length {
+                connection.pause(milliseconds: 1)
+                if !connection.send(bytes: body.bytes(offset..<offset + 1)) { break }
+            }
+            letGo.open()
+            return false
+        }
+        let readers = try (0..<3).map { _ in try stage.client() }
+        for reader in readers {
+            reader.send(stage.head("GET", "/left", fields: "X-Slow: 1\r\n"))
+            #expect(try reader.readHead().status == 200)
+        }
+        #expect(stage.requestCount() == 1)
+        for reader in readers { reader.reset() }
+        #expect(letGo.wait())
+        let client = try stage.client()
+        client.send(stage.head("GET", "/left"))
+        #expect(try client.readHead().status == 200)
+        #expect(try client.read(body, count: length) == length)
+    }
+
     @Test("A fetch that breaks off gives no one a short answer as whole", arguments: [1, 4])
     func breaksOffForAll(loops: Int) throws {
         let length = 1_000_000

@@ -72,8 +72,9 @@ struct EgressTests {
             return false
         }
         #expect(try stage.fetch("/", host: "rebind.test").text == "vetted")
-        let changed = try Stage("resolve: {rebind.test: 169.254.169.254}") { _, connection in connection.respond() }
-        #expect(try changed.fetch("/", host: "rebind.test").code == "destination_prohibited")
+        try stage.proxy.reload("resolve: {rebind.test: 169.254.169.254}")
+        #expect(try stage.fetch("/", host: "rebind.test").code == "destination_prohibited")
+        #expect(stage.origin.connectionCount == 1)
     }
 
     @Test("T01 listening beyond this machine without a list of clients is refused when the settings are read")

@@ -123,6 +123,21 @@ struct SharingTests {
         #expect(stage.requestCount() == 1)
     }
 
+    @Test(
+        "T16 T42 what a rule may not write is refused when the settings are read",
+        arguments: [
+            "set: {X-A: \"a\\r\\nX-B: b\"}", "set: {X-A: \"a\\u0000\"}", "set: {\"X\\r\\nA\": b}", "set: {Content-Length: 5}",
+            "set: {Transfer-Encoding: chunked}", "set: {Connection: close}", "set: {Host: evil.test}", "remove: Via",
+            "append: {Trailer: X}", "remove: Content-Length",
+        ])
+    func refusesEdits(edit: String) {
+        for message in ["request", "response"] {
+            #expect(throws: SettingsRefused.self) {
+                try TestProxy.settings("rules: [{name: edit, \(message): {\(edit)}}]")
+            }
+        }
+    }
+
     @Test("T42 Connection cannot strip what others rely on")
     func protectsFields() throws {
         let stage = try Stage { request, connection in
