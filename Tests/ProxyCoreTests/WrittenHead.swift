@@ -101,14 +101,3 @@ struct WrittenHead {
         return faults
     }
 }
-
-/// As much of RFC 8941 as the members that Larder writes need.
-enum StructuredFields {
-    /// A token with parameters whose values are tokens, integers, booleans or strings.
-    static func isItem(_ text: String) -> Bool {
-        text.wholeMatch(
-            of:
-                /[A-Za-z*][A-Za-z0-9!#$%&'*+.^_`|~:\/-]*(; *[a-z*][a-z0-9_.*-]*(=(-?[0-9]{1,15}|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_`|~:\/-]*|"([ !#-\[\]-~]|\\["\\])*"))?)*/
-        ) != nil
-    }
-}

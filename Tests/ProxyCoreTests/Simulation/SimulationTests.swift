@@ -6,7 +6,7 @@ import Testing
 
 /// Many exchanges at once in a world that fails, splits, reorders and cancels by chance.
 ///
-/// Each seed is a world of 200 exchanges. `LARDER_SIMULATION_SEED=N` runs one alone; `LARDER_SIMULATION_SEEDS=N` runs that many.
+/// Each seed is a world of 200 exchanges. `LARDER_SIMULATION_SEED=N` runs one alone; `LARDER_SIMULATION_SEEDS=N` runs that many, 500 otherwise: 100,000 exchanges.
 @Suite("Simulation of exchanges")
 struct SimulationTests {
     private static let exchanges = 200
@@ -14,7 +14,7 @@ struct SimulationTests {
     static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let one = environment["LARDER_SIMULATION_SEED"].flatMap({ UInt64($0) }) { return [one] }
-        let count = environment["LARDER_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 100
+        let count = environment["LARDER_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 500
         return Array(0..<count)
     }()
 
