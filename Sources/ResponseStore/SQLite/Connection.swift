@@ -28,7 +28,6 @@ final class Connection {
         handle = opened
         logPages = .allocate(capacity: 1)
         logPages.initialize(to: 0)
-        sqlite3_wal_hook(handle, noteLogPages, logPages)
         // No view, trigger or function that a hostile or damaged schema could smuggle in.
         try configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
         try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -36,6 +35,8 @@ final class Connection {
         try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         sqlite3_busy_timeout(handle, 2000)
         try apply(access)
+        // After the settings: the one about automatic checkpoints takes the hook away.
+        sqlite3_wal_hook(handle, noteLogPages, logPages)
     }
 
     deinit {
