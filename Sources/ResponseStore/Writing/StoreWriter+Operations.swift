@@ -35,6 +35,8 @@ extension StoreWriter {
         case .fileIsDamaged(let generation, let reason):
             guard generation == core.fileGeneration.load(ordering: .relaxed) else { return }
             throw tables.damage(reason)
+        case .limitPages(let count):
+            try tables.connection.execute("PRAGMA max_page_count=\(count)")
         case .lookUp(let job):
             transaction.lookUps.append(job)
         }

@@ -235,7 +235,7 @@ final class StoreWriter {
             filling.giveUpStoring()
             while let work = filling.takeWork() { filling.endUnstored(work) }
         case .lookUp(let job): forward(job)
-        case .accessed, .dropDamaged, .fileIsDamaged: break
+        case .accessed, .dropDamaged, .fileIsDamaged, .limitPages: break
         }
     }
 

@@ -15,6 +15,8 @@ enum WriterOperation: Sendable {
     case dropDamaged(StoredRowID)
     /// A statement has found the file damaged.
     case fileIsDamaged(generation: Int, reason: String)
+    /// Lets the file grow no further than this, as a full disk would. For tests.
+    case limitPages(Int)
     /// A look-up that has to see everything before it.
     case lookUp(LookUpJob)
 

@@ -1,0 +1,156 @@
+import CSQLite
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import ResponseStore
+
+@Suite("The file")
+struct StoreFileTests {
+    static func mode(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+
+    /// Runs SQL on a file that no store has open.
+    static func edit(_ path: String, _ sql: String) {
+        var connection: OpaquePointer?
+        #expect(sqlite3_open(path, &connection) == SQLITE_OK)
+        #expect(sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(connection)
+    }
+
+    @Test("Everything is for the owner alone, whatever the umask")
+    func isPrivate() throws {
+        let fixture = StoreFixture()
+        let path = fixture.folder + "/new/folder/larder.db"
+        let old = umask(0)
+        defer { umask(old) }
+        let store = try fixture.open { $0.path = path }
+        _ = store.put(Sample.response("a", body: [1]))
+        store.drain()
+        for suffix in ["", "-wal", "-shm", ".lock", ".ballast"] { #expect(try Self.mode(path + suffix) == 0o600, "\(suffix)") }
+        #expect(try Self.mode(fixture.folder + "/new") == 0o700)
+        #expect(try Self.mode(fixture.folder + "/new/folder") == 0o700)
+    }
+
+    @Test("A store in use is refused, and the error names the process that uses it")
+    func locks() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .lockedByProcess(getpid()))
+        #expect(error?.message.contains("\(getpid())") == true)
+        store.shutdown()
+        try fixture.open().shutdown()
+    }
+
+    @Test("An older schema is emptied with a message, a newer one refused untouched")
+    func judgesVersions() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        _ = store.put(Sample.response("a", body: [1]))
+        store.shutdown()
+        Self.edit(fixture.path, "DROP INDEX response_origin; PRAGMA user_version=7")
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .newerSchema(7))
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
+
+        Self.edit(fixture.path, "PRAGMA user_version=0")
+        store = try fixture.open()
+        #expect(fixture.seenNotices.contains(.emptied(version: 0)))
+        #expect(store.find(Sample.key("a")) == nil)
+        _ = store.put(Sample.response("b", body: [1]))
+        store.drain()
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test("Another application's database is refused untouched")
+    func refusesForeignFiles() throws {
+        let fixture = StoreFixture()
+        Self.edit(fixture.path, "CREATE TABLE mine(x); INSERT INTO mine VALUES(1)")
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .foreignFile)
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
+    }
+
+    @Test("A damaged header moves the file aside, and service goes on", arguments: [0, 17, 60, 70, 100, 8192 + 3])
+    func movesDamagedFilesAside(offset: Int) throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        for number in 0..<200 { _ = store.put(Sample.response("a\(number)", body: Sample.bytes(1000, seed: 1))) }
+        store.shutdown()
+        var bytes = try Data(contentsOf: URL(filePath: fixture.path))
+        for index in offset..<offset + 4 { bytes[index] ^= 0xA5 }
+        try bytes.write(to: URL(filePath: fixture.path))
+        store = try fixture.open()
+        _ = store.put(Sample.response("new", body: [7]))
+        store.drain()
+        #expect(store.find(Sample.key("new")).flatMap { store.wholeBody($0) } == [7])
+        store.shutdown()
+        let aside = try FileManager.default.contentsOfDirectory(atPath: fixture.folder).filter { $0.contains(".damaged-") }
+        #expect(aside.isEmpty == fixture.seenNotices.isEmpty)
+        if offset < 100 { #expect(aside.count >= 1) }
+    }
+
+    @Test("A byte flipped anywhere is never served and never a crash", arguments: 0..<20)
+    func survivesFlippedBytes(seed: UInt64) throws {
+        let fixture = StoreFixture()
+        let pristine = try FlippedBytes.makeStore(fixture)
+        try FlippedBytes.run(fixture, pristine: pristine, seeds: seed * 5..<seed * 5 + 5)
+    }
+
+    @Test("A full file does not stop the service, and eviction makes room")
+    func survivesFullDisk() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.memory = .init(high: 256 << 10, low: 128 << 10) }
+        // Stands in for a full disk: the file may not grow.
+        store.core.queue.add(.limitPages(300), urgent: true)
+        var busy = 0
+        for number in 0..<3000 {
+            if case .busy = store.put(Sample.response("d\(number)", body: Sample.bytes(4096, seed: UInt64(number)))) { busy += 1 }
+            if number % 50 == 0 { store.drain() }
+        }
+        store.drain()
+        #expect(fixture.seenNotices.count { if case .diskFull = $0 { true } else { false } } == 1)
+        #expect(store.statistics.evicted > 0)
+        #expect(store.statistics.entries > 100)
+        for _ in 0..<20 { store.drain() }
+        guard case .accepted = store.put(Sample.response("last", body: Sample.bytes(4096, seed: 1))) else {
+            Issue.record("still full")
+            return
+        }
+        store.drain()
+        #expect(store.statistics.entries > 100)
+        #expect(store.find(Sample.key("last")).flatMap { store.wholeBody($0) } == Sample.bytes(4096, seed: 1))
+    }
+
+    @Test("Fillings that the last process left become partials or go")
+    func tidiesUp() throws {
+        let fixture = StoreFixture()
+        let copy = fixture.folder + "/copy.db"
+        let store = try fixture.open()
+        var fillings: [Filling] = []
+        for (name, etag) in [("strong", true), ("weak", false)] {
+            let plan = FillingPlan(response: Sample.response(name, body: [], etag: etag), length: 50 << 20)
+            let filling = try #require(store.beginFilling(plan))
+            FillingTests.fill(filling, Sample.bytes(5 << 20, seed: 1), pieceLength: 1 << 20)
+            fillings.append(filling)
+        }
+        for _ in 0..<5 { store.drain() }
+        // As a crash would leave it.
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: copy + suffix) }
+        for filling in fillings { filling.abort() }
+        store.shutdown()
+
+        let again = try fixture.open { $0.path = copy }
+        let deadline = Date.now + 10
+        while again.statistics.partials < 1 || again.statistics.entries != 1, Date.now < deadline { again.drain() }
+        #expect(again.statistics.partials == 1)
+        #expect(again.statistics.entries == 1)
+        #expect(again.find(Sample.key("strong")) == nil)
+        #expect(again.find(Sample.key("weak")) == nil)
+    }
+}
