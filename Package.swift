@@ -79,6 +79,12 @@ let package = Package(
         .executableTarget(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
+        .executableTarget(
+            name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
+            path: "Tests/Performance/StoreBench", swiftSettings: swift),
+        .executableTarget(
+            name: "StoreTorture", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
+            path: "Tests/StoreTorture", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"],
@@ -91,7 +97,7 @@ let package = Package(
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "CLinux"]),
-        tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux"]),
+        tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
         tests(

@@ -1,0 +1,48 @@
+import CLinux
+import Glibc
+
+/// Wall-clock time and CPU time of all threads, from its making on.
+struct Measure {
+    private let wall = Measure.wallNanoseconds()
+    private let cpu = Measure.cpuNanoseconds()
+
+    var wallSeconds: Double { Double(Measure.wallNanoseconds() - wall) / 1e9 }
+    var cpuSeconds: Double { Double(Measure.cpuNanoseconds() - cpu) / 1e9 }
+
+    func report(_ name: String, count: Int, bytes: Int = 0) {
+        let wall = wallSeconds
+        let cpu = cpuSeconds
+        var line =
+            "\(name): \(Measure.rounded(Double(count) / wall, 0)) /s, \(Measure.rounded(cpu / Double(count) * 1e6, 2)) µs CPU each"
+        if bytes > 0 { line += ", \(Measure.rounded(Double(bytes) / wall / 1e6, 0)) MB/s" }
+        print(line + " (\(Measure.rounded(wall, 2)) s)")
+    }
+
+    static func rounded(_ value: Double, _ digits: Int) -> String {
+        var factor = 1.0
+        for _ in 0..<digits { factor *= 10 }
+        let rounded = (value * factor).rounded() / factor
+        return digits == 0 ? "\(Int(rounded))" : "\(rounded)"
+    }
+
+    static func residentMebibytes() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, 128, file) != nil else { return 0 }
+        let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+        return (Int(fields[1]) ?? 0) * 4096 / (1 << 20)
+    }
+
+    private static func wallNanoseconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+
+    private static func cpuNanoseconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+}

@@ -1,0 +1,1 @@
+StoreBench.run(arguments: Array(CommandLine.arguments.dropFirst()))

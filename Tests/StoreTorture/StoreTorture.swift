@@ -1,0 +1,182 @@
+import CLinux
+import Glibc
+import HTTPCaching
+import HTTPMessage
+import ResponseStore
+
+/// A store under load, to be killed, and the look at what is left of it.
+///
+///     StoreTorture write PATH         stores until it is killed, and says after each response which ones it has handed over
+///     StoreTorture verify PATH LAST   fails unless every response up to LAST is there, and none has a wrong byte
+///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
+///
+/// A response's body follows from its number, so that each run can judge what another one wrote.
+enum StoreTorture {
+    static func run(arguments: [String]) {
+        setvbuf(stdout, nil, _IOLBF, 0)
+        do {
+            switch arguments.first {
+            case "write" where arguments.count == 2: try write(arguments[1])
+            case "verify" where arguments.count == 3: try verify(arguments[1], last: Int(arguments[2]) ?? -1)
+            case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
+            default:
+                print("StoreTorture write PATH | verify PATH LAST | fill PATH COUNT")
+                exit(2)
+            }
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
+
+    // MARK: Writing
+
+    private static func write(_ path: String) throws {
+        let store = try open(path)
+        var number = next(store)
+        print("from \(number)")
+        while true {
+            if number % 40 == 7 { fillLarge(store, number) } else { put(store, number) }
+            print(number)
+            number += 1
+            if number % 16 == 0 { usleep(2000) }
+        }
+    }
+
+    /// Goes on where the last process was killed.
+    private static func next(_ store: ResponseStore) -> Int {
+        var number = 0
+        while find(store, number) != nil || find(store, number + 1) != nil || find(store, number + 2) != nil { number += 1 }
+        return number
+    }
+
+    private static func put(_ store: ResponseStore, _ number: Int) {
+        while case .busy = store.put(response(number, body: body(number))) { usleep(1000) }
+    }
+
+    private static func fillLarge(_ store: ResponseStore, _ number: Int) {
+        let body = body(number)
+        let plan = FillingPlan(response: response(number, body: []), length: number % 80 == 7 ? UInt64(body.count) : nil)
+        guard let filling = store.beginFilling(plan) else { return put(store, number) }
+        var offset = 0
+        while offset < body.count {
+            let end = min(offset + 100_000, body.count)
+            if filling.append(body.span.extracting(offset..<end)) == .pause { usleep(5000) }
+            offset = end
+        }
+        filling.finish()
+    }
+
+    // MARK: Looking
+
+    private static func verify(_ path: String, last: Int) throws {
+        let store = try open(path)
+        var missing: [Int] = []
+        var wrong: [Int] = []
+        var found = 0
+        var number = 0
+        var misses = 0
+        while number <= last || misses < 200 {
+            if let response = find(store, number) {
+                found += 1
+                misses = 0
+                if bytes(store, response) != body(number) { wrong.append(number) }
+            } else {
+                misses += 1
+                if number <= last { missing.append(number) }
+            }
+            number += 1
+        }
+        store.shutdown()
+        print("found \(found), missing \(missing.prefix(10)) of those up to \(last), wrong \(wrong.prefix(10))")
+        exit(missing.isEmpty && wrong.isEmpty ? 0 : 1)
+    }
+
+    private static func fill(_ path: String, count: Int) throws {
+        let store = try open(path) { $0.report = { print("told: \($0)") } }
+        var busy = 0
+        let content = [UInt8](repeating: 0x61, count: 16 << 10)
+        for number in 0..<count {
+            if case .busy = store.put(response(number, body: content)) {
+                busy += 1
+                usleep(1000)
+            }
+            if number % 64 == 0 { usleep(5000) }
+        }
+        sleep(2)
+        while case .busy = store.put(response(count, body: content)) { usleep(10_000) }
+        sleep(1)
+        let statistics = store.statistics
+        print("entries \(statistics.entries), evicted \(statistics.evicted), not stored \(statistics.notStored), busy \(busy)")
+        store.shutdown()
+        let again = try open(path)
+        let isThere = find(again, count) != nil
+        print("the last one is \(isThere ? "there" : "missing")")
+        again.shutdown()
+        exit(isThere && statistics.entries > 0 ? 0 : 1)
+    }
+
+    // MARK: -
+
+    private static func open(_ path: String, _ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws -> ResponseStore {
+        var configuration = StoreConfiguration(path: path)
+        configuration.report = { print("told: \($0)") }
+        adjust(&configuration)
+        return try ResponseStore(configuration)
+    }
+
+    private static func response(_ number: Int, body: [UInt8]) -> StoredResponse {
+        var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
+        if number % 3 == 0 { facts.flags.insert(.strongETag) }
+        var head = ResponseHead()
+        head.fields.append(name: "X-Number", value: "\(number)")
+        return StoredResponse(
+            key: key(number), nominatedFields: [], facts: facts, head: head, requestTime: Timestamp(seconds: 1_700_000_000),
+            body: .bytes(body))
+    }
+
+    private static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
+
+    private static func body(_ number: Int) -> [UInt8] {
+        let count = number % 40 == 7 ? 3_000_000 + number % 7 * 1_000_003 : 100 + number * 977 % 40_000
+        var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialised in
+            for index in 0..<count {
+                if index & 7 == 0 {
+                    state ^= state << 13
+                    state ^= state >> 7
+                    state ^= state << 17
+                }
+                buffer[index] = UInt8(truncatingIfNeeded: state >> UInt64((index & 7) * 8))
+            }
+            initialised = count
+        }
+    }
+
+    private static func find(_ store: ResponseStore, _ number: Int) -> StoredResponse? {
+        let key = key(number)
+        switch store.inMemory(key.span) {
+        case .found(let variants): return variants.responses.first
+        case .absent: return nil
+        case .unknown: break
+        }
+        let result: LookUpResult? = wait { reply in store.lookUp(key, reply: reply) }
+        guard case .found(let variants) = result else { return nil }
+        return variants.responses.first
+    }
+
+    private static func bytes(_ store: ResponseStore, _ response: StoredResponse) -> [UInt8]? {
+        switch response.body {
+        case .bytes(let bytes): return bytes
+        case .onDisk(let reference):
+            var bytes: [UInt8] = []
+            while UInt64(bytes.count) < reference.length {
+                let offset = UInt64(bytes.count)
+                let result: BodyReadResult? = wait { reply in store.readBody(reference, at: offset, reply: reply) }
+                guard case .bytes(let piece, let range) = result else { return nil }
+                bytes += piece[range]
+            }
+            return bytes
+        }
+    }
+}

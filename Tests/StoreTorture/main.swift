@@ -1,0 +1,1 @@
+StoreTorture.run(arguments: Array(CommandLine.arguments.dropFirst()))
