@@ -47,7 +47,7 @@ bench-peers: release ## Drives a harness that measures Larder beside its peers: 
 	LARDER="$$(swift build $(RELEASE) --show-bin-path)/larder" "$(BENCH)/bench.sh" $(ARGS)
 
 tsan: setup ## Runs the tests under ThreadSanitizer
-	swift test --sanitize=thread --scratch-path .build-tsan
+	LARDER_SANITIZE=thread swift test --sanitize=thread --scratch-path .build-tsan
 
 asan: setup ## Runs the tests under AddressSanitizer
 	swift test --sanitize=address --scratch-path .build-asan

@@ -6,6 +6,8 @@ let warningsAreErrors = Context.environment["LARDER_WARNINGS"] == "error"
 
 let swift: [SwiftSetting] =
     [.enableExperimentalFeature("Lifetimes")]
+    // Set by `make tsan`, beside --sanitize=thread.
+    + (Context.environment["LARDER_SANITIZE"] == "thread" ? [.define("SANITIZE_THREAD")] : [])
     + (warningsAreErrors ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
 func room(_ name: String, uses dependencies: [Target.Dependency]) -> Target {

@@ -29,6 +29,10 @@ extern int pipe2(int descriptors[2], int flags);
 extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
+// What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
+extern void __tsan_acquire(void *address);
+extern void __tsan_release(void *address);
+
 // epoll: the event is a packed struct around a union, which Swift would rather not see.
 static inline int larder_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
     struct epoll_event event = {.events = events, .data = {.u64 = token}};

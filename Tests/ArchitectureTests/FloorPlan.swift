@@ -57,6 +57,7 @@ enum FloorPlan {
         "Sources/HTTPSession/Transport/EasyHandles.swift": "as ConnectAttempt",
         "Sources/ResponseStore/Filling/BodyChunk.swift":
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
+        "Sources/ResponseStore/Threads/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]

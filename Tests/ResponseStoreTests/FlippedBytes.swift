@@ -8,6 +8,8 @@ import Testing
 enum FlippedBytes {
     static let inlineCount = 150
     static let largeLength = 400_000
+    /// 100 in CI.
+    static let count = ProcessInfo.processInfo.environment["LARDER_FLIPS"].flatMap(UInt64.init) ?? 100
 
     static func makeStore(_ fixture: StoreFixture) throws -> Data {
         let store = try fixture.open()

@@ -13,7 +13,6 @@ import ResponseStore
 /// A response's body follows from its number, so that each run can judge what another one wrote.
 enum StoreTorture {
     static func run(arguments: [String]) {
-        setvbuf(stdout, nil, _IOLBF, 0)
         do {
             switch arguments.first {
             case "write" where arguments.count == 2: try write(arguments[1])
@@ -38,6 +37,7 @@ enum StoreTorture {
         while true {
             if number % 40 == 7 { fillLarge(store, number) } else { put(store, number) }
             print(number)
+            fflush(nil)
             number += 1
             if number % 16 == 0 { usleep(2000) }
         }

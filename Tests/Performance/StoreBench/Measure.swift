@@ -1,13 +1,20 @@
 import CLinux
 import Glibc
 
-/// Wall-clock time and CPU time of all threads, from its making on.
+/// Wall-clock time and CPU time from its making on: of all threads, or of the one that asks.
 struct Measure {
-    private let wall = Measure.wallNanoseconds()
-    private let cpu = Measure.cpuNanoseconds()
+    private let clock: clockid_t
+    private let wall: Int
+    private let cpu: Int
 
-    var wallSeconds: Double { Double(Measure.wallNanoseconds() - wall) / 1e9 }
-    var cpuSeconds: Double { Double(Measure.cpuNanoseconds() - cpu) / 1e9 }
+    init(ofThread: Bool = false) {
+        clock = ofThread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID
+        wall = Measure.nanoseconds(CLOCK_MONOTONIC)
+        cpu = Measure.nanoseconds(clock)
+    }
+
+    var wallSeconds: Double { Double(Measure.nanoseconds(CLOCK_MONOTONIC) - wall) / 1e9 }
+    var cpuSeconds: Double { Double(Measure.nanoseconds(clock) - cpu) / 1e9 }
 
     func report(_ name: String, count: Int, bytes: Int = 0) {
         let wall = wallSeconds
@@ -34,15 +41,9 @@ struct Measure {
         return (Int(fields[1]) ?? 0) * 4096 / (1 << 20)
     }
 
-    private static func wallNanoseconds() -> Int {
+    private static func nanoseconds(_ clock: clockid_t) -> Int {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
-    }
-
-    private static func cpuNanoseconds() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
     }
 }

@@ -32,24 +32,27 @@ enum StoreBench {
         let store = try ResponseStore(StoreConfiguration(path: path))
         let body = [UInt8](repeating: 0x61, count: 1024)
         let template = response(number: 0, body: body)
+        // The caller's side alone, as many as the queue takes.
+        let first = (0..<20_000).map { response(number: $0, body: body, like: template) }
+        let caller = Measure(ofThread: true)
+        for response in first { _ = store.put(response) }
+        print("put() on the caller's side: \(Int(caller.cpuSeconds / Double(first.count) * 1e9)) ns of CPU")
+        drain(store, until: first.count)
         var busy = 0
-        var loopNanoseconds = 0
         let measure = Measure()
-        for number in 0..<count {
-            // Made beside the time that is taken: the exchange makes it anyway.
+        for number in first.count..<first.count + count {
             let response = Self.response(number: number, body: body, like: template)
-            let put = Measure()
             while case .busy = store.put(response) {
                 busy += 1
                 usleep(1000)
             }
-            loopNanoseconds += Int(put.wallSeconds * 1e9)
         }
-        drain(store)
+        drain(store, until: first.count + count)
         measure.report("store 1 KiB", count: count, bytes: count * 1024)
-        print("  put() on the caller's side: \(loopNanoseconds / count) ns (with two clock readings); busy \(busy) times")
         let statistics = store.statistics
-        print("  entries \(statistics.entries), \(statistics.bytes >> 20) MiB, resident \(Measure.residentMebibytes()) MiB")
+        print(
+            "  busy \(busy) times, entries \(statistics.entries), \(statistics.bytes >> 20) MiB, "
+                + "resident \(Measure.residentMebibytes()) MiB")
         store.shutdown()
     }
 
@@ -61,7 +64,7 @@ enum StoreBench {
         let entries = 20_000
         let keys = (0..<entries).map { key($0) }
         for number in 0..<entries { _ = store.put(response(number: number, body: body)) }
-        drain(store)
+        drain(store, until: entries)
         for (name, distinct) in [("one key", 1), ("20,000 keys", entries)] {
             var found = 0
             var state: UInt64 = 1
@@ -95,7 +98,7 @@ enum StoreBench {
         for number in 0..<entries {
             while case .busy = store.put(response(number: number, body: body)) { usleep(1000) }
         }
-        drain(store)
+        drain(store, until: entries)
         store.shutdown()
         // Memory so small that every look-up goes to the file.
         configuration.memory = .init(high: 1 << 16, low: 1 << 15)
@@ -216,7 +219,7 @@ enum StoreBench {
         for number in 0..<count {
             while case .busy = store.put(response(number: number, body: body)) { usleep(1000) }
         }
-        drain(store)
+        drain(store, until: count)
         filling.report("store 1 KiB, \(count) of them", count: count)
         store.shutdown()
         for name in ["cold", "warm"] {
@@ -257,10 +260,8 @@ enum StoreBench {
             body: .bytes(body))
     }
 
-    static func drain(_ store: ResponseStore) {
-        while store.statistics.queuedOperations > 0 { usleep(1000) }
-        // The last batch may still be on its way.
-        usleep(100_000)
+    static func drain(_ store: ResponseStore, until count: Int) {
+        while store.statistics.stored < count { usleep(500) }
     }
 
     /// Asks the kernel to forget the file's pages, so that reads are cold.

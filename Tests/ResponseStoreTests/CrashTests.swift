@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("A process that is killed while it stores")
+struct CrashTests {
+    /// The program beside the tests that stores until it is killed.
+    static let torture = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "StoreTorture")
+
+    /// What it says, each number with the time at which it was seen.
+    final class Listener: Sendable {
+        private let lines = Mutex<[(seen: Date, number: Int)]>([])
+        private let rest = Mutex(Data())
+
+        func take(_ data: Data) {
+            let now = Date.now
+            rest.withLock { rest in
+                rest.append(data)
+                while let end = rest.firstIndex(of: 0x0A) {
+                    let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+                    rest = Data(rest[rest.index(after: end)...])
+                    if let number = Int(line) { lines.withLock { $0.append((now, number)) } }
+                }
+            }
+        }
+
+        func last(before date: Date) -> Int { lines.withLock { $0.last { $0.seen <= date }?.number ?? -1 } }
+    }
+
+    // Tests/Long/store-crash.sh does the same 50 times.
+    @Test("What is older than a second is there after kill -9, and no body is wrong", arguments: 0..<5)
+    func survivesKill(round: Int) async throws {
+        let fixture = StoreFixture()
+        let writer = Process()
+        writer.executableURL = Self.torture
+        writer.arguments = ["write", fixture.path]
+        let pipe = Pipe()
+        writer.standardOutput = pipe
+        let listener = Listener()
+        pipe.fileHandleForReading.readabilityHandler = { listener.take($0.availableData) }
+        try writer.run()
+        try await Task.sleep(for: .milliseconds(1400 + round * 317))
+        kill(writer.processIdentifier, SIGKILL)
+        let last = listener.last(before: .now - 1)
+        writer.waitUntilExit()
+        pipe.fileHandleForReading.readabilityHandler = nil
+
+        let verifier = Process()
+        verifier.executableURL = Self.torture
+        verifier.arguments = ["verify", fixture.path, "\(last)"]
+        let said = Pipe()
+        verifier.standardOutput = said
+        try verifier.run()
+        let output = said.fileHandleForReading.readDataToEndOfFile()
+        verifier.waitUntilExit()
+        #expect(verifier.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+    }
+}
