@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import HTTPMessage
 import Synchronization
+import TestSupport
 
 @testable import ResponseStore
 
@@ -116,18 +117,5 @@ enum Sample {
             requestTime: Timestamp(seconds: date - 1), body: .bytes(body))
     }
 
-    /// Bytes that depend on the seed and repeat late.
-    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
-        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
-        while bytes.count < count {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            withUnsafeBytes(of: state) { bytes.append(contentsOf: $0) }
-        }
-        bytes.removeLast(bytes.count - count)
-        return bytes
-    }
+    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] { PatternBytes.make(count, seed: seed) }
 }

@@ -3,6 +3,7 @@ import Glibc
 import HTTPCaching
 import HTTPMessage
 import ResponseStore
+import TestSupport
 
 /// A store under load, to be killed, and the look at what is left of it.
 ///
@@ -139,18 +140,7 @@ enum StoreTorture {
 
     private static func body(_ number: Int) -> [UInt8] {
         let count = number % 40 == 7 ? 3_000_000 + number % 7 * 1_000_003 : 100 + number * 977 % 40_000
-        var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialised in
-            for index in 0..<count {
-                if index & 7 == 0 {
-                    state ^= state << 13
-                    state ^= state >> 7
-                    state ^= state << 17
-                }
-                buffer[index] = UInt8(truncatingIfNeeded: state >> UInt64((index & 7) * 8))
-            }
-            initialised = count
-        }
+        return PatternBytes.make(count, seed: UInt64(number))
     }
 
     private static func find(_ store: ResponseStore, _ number: Int) -> StoredResponse? {

@@ -99,7 +99,7 @@ package final class ResponseStore: Sendable {
     package func beginFilling(_ plan: FillingPlan) -> Filling? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
         let limit = isForDisk ? core.bodyLimit : UInt64(core.configuration.memoryBodyLimit)
-        guard plan.length ?? 0 <= limit, !core.fillingBudget.isExceeded, !(isForDisk && core.queue.isFull) else {
+        guard plan.length ?? 0 <= limit, core.mayBeginFilling, !(isForDisk && core.queue.isFull) else {
             core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
             return nil
         }
@@ -115,6 +115,7 @@ package final class ResponseStore: Sendable {
     /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
     package func freshen(_ old: StoredResponse, as new: StoredResponse) {
         let hash = core.memory.hasher.hash(new.key)
+        let new = new.row == old.row ? new : new.placed(body: new.body, row: old.row)
         core.memory.freshen(old, as: new, hash) { core.queue.add(.freshen(new, hash), urgent: false) }
     }
 

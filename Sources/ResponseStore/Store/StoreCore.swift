@@ -37,6 +37,11 @@ final class StoreCore: Sendable {
         UInt64(configuration.isInMemory ? configuration.memoryBodyLimit : max(configuration.disk.low, 0))
     }
 
+    /// Each filling may always have two chunks in memory, so their number is bounded too.
+    var mayBeginFilling: Bool {
+        !fillingBudget.isExceeded && fillings.count < max(1, configuration.limits.fillingBytes / (2 * Chunk.length))
+    }
+
     func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .relaxed).newValue }
 
     func put(_ response: StoredResponse) -> PutResult {
@@ -67,18 +72,25 @@ package enum PutResult: Sendable {
 /// The fillings under way, by the hash of their keys.
 final class FillingRegistry: Sendable {
     private let fillings = Guarded<[UInt64: [Filling]]>([:])
+    private let number = Atomic<Int>(0)
 
-    func add(_ filling: Filling) { fillings.withLock { $0[filling.keyHash.low, default: []].append(filling) } }
+    var count: Int { number.load(ordering: .relaxed) }
 
+    func add(_ filling: Filling) {
+        fillings.withLock { $0[filling.keyHash.low, default: []].append(filling) }
+        number.add(1, ordering: .relaxed)
+    }
+
+    /// Removes it, where it is there.
     func remove(_ filling: Filling) {
-        let removed = fillings.withLock { fillings -> [Filling]? in
-            let others = fillings[filling.keyHash.low]?.filter { $0 !== filling } ?? []
-            return fillings.updateValue(others, forKey: filling.keyHash.low).flatMap { old in
-                if others.isEmpty { fillings[filling.keyHash.low] = nil }
-                return old
-            }
+        let hash = filling.keyHash.low
+        let wasThere = fillings.withLock { fillings in
+            guard let index = fillings[hash]?.firstIndex(where: { $0 === filling }) else { return false }
+            fillings[hash]?.remove(at: index)
+            if fillings[hash]?.isEmpty ?? false { fillings[hash] = nil }
+            return true
         }
-        withExtendedLifetime(removed) {}
+        if wasThere { number.subtract(1, ordering: .relaxed) }
     }
 
     func all(of hash: KeyHash) -> [Filling] { fillings.withLock { $0[hash.low] ?? [] } }

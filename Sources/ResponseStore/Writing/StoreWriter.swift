@@ -266,7 +266,7 @@ final class StoreWriter {
         if tables == nil { reopen(now: now) }
         if room.isMakingRoom { makeRoom() }
         if !mustHappen.isEmpty { perform([]) }
-        evictSlice()
+        evict()
         deleteChunkSlice()
         tidyUpSlice()
         readKeySlice()
@@ -283,11 +283,17 @@ final class StoreWriter {
         if !rows.isEmpty { write([.accessed(rows, at: Clock.seconds())]) }
     }
 
-    /// One slice of eviction, by last access, from the high mark down to the low one.
-    private func evictSlice() {
+    /// Evicts by last access: at once down to the high mark, then in slices, between batches, down to the low one.
+    private func evict() {
         let marks = room.marks
         if totals.bytes > marks.high { isEvicting = true }
-        guard isEvicting else { return }
+        while isEvicting {
+            evictSlice(marks)
+            if totals.bytes <= marks.high { return }
+        }
+    }
+
+    private func evictSlice(_ marks: (high: Int64, low: Int64)) {
         guard totals.bytes > marks.low, begin(), let tables else {
             isEvicting = false
             return
@@ -310,7 +316,7 @@ final class StoreWriter {
         }
     }
 
-    private static let evictionSlice = 64
+    private static let evictionSlice = 256
 
     /// Has the log written back where it is long, and waits where it is too long.
     private func keepLogShort() {
