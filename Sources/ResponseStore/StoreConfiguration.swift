@@ -37,6 +37,8 @@ package struct StoreLimits: Sendable {
     /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
+    /// How far the writer may be behind: what is older than a second survives a kill.
+    package var queuedMilliseconds = 700
     /// Look-ups and reads that may wait for the readers.
     package var queuedReads = 16_384
     /// What one fetch may be ahead of its fastest reader and of the writer.

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("A process that is killed while it stores")
+@Suite("A process that is killed while it stores", .serialized)
 struct CrashTests {
     /// The program beside the tests that stores until it is killed.
     static let torture = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "StoreTorture")

@@ -36,11 +36,11 @@ enum StoreTorture {
         var number = next(store)
         print("from \(number)")
         while true {
-            if number % 40 == 7 { fillLarge(store, number) } else { put(store, number) }
+            if isLarge(number) { fillLarge(store, number) } else { put(store, number) }
             print(number)
             fflush(nil)
             number += 1
-            if number % 16 == 0 { usleep(2000) }
+            if number % 4 == 0 { usleep(4000) }
         }
     }
 
@@ -57,7 +57,7 @@ enum StoreTorture {
 
     private static func fillLarge(_ store: ResponseStore, _ number: Int) {
         let body = body(number)
-        let plan = FillingPlan(response: response(number, body: []), length: number % 80 == 7 ? UInt64(body.count) : nil)
+        let plan = FillingPlan(response: response(number, body: []), length: number % 2 == 1 ? UInt64(body.count) : nil)
         guard let filling = store.beginFilling(plan) else { return put(store, number) }
         var offset = 0
         while offset < body.count {
@@ -136,10 +136,12 @@ enum StoreTorture {
             body: .bytes(body))
     }
 
+    private static func isLarge(_ number: Int) -> Bool { number % 300 == 7 || number % 700 == 10 }
+
     private static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
 
     private static func body(_ number: Int) -> [UInt8] {
-        let count = number % 40 == 7 ? 3_000_000 + number % 7 * 1_000_003 : 100 + number * 977 % 40_000
+        let count = isLarge(number) ? 3_000_000 + number % 7 * 1_000_003 : 100 + number * 977 % 40_000
         return PatternBytes.make(count, seed: UInt64(number))
     }
 

@@ -36,6 +36,8 @@ final class WriterQueue: Sendable {
         var byteCount = 0
         /// When the first of the operations came.
         var since: Int64 = 0
+        /// When the first of those came that the writer is at work on; 0 while it is not.
+        var workedOnSince: Int64 = 0
         var isUrgent = false
         var isStopping = false
         /// The writer waits for an end of quiet, or for more of the same.
@@ -68,8 +70,17 @@ final class WriterQueue: Sendable {
 
     /// Whether new bodies should not be begun.
     var isFull: Bool {
-        refusesNew.load(ordering: .relaxed)
-            || monitor.withLock { $0.byteCount >= limits.queuedBytes || $0.operations.count >= limits.queuedOperations }
+        if refusesNew.load(ordering: .relaxed) { return true }
+        let now = Clock.monotonicMilliseconds()
+        return monitor.withLock { isBehind($0, adding: 0, now: now) }
+    }
+
+    /// Bounded in bytes, in number, and by how far the writer is behind.
+    private func isBehind(_ contents: Contents, adding bytes: Int, now: Int64) -> Bool {
+        if contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations { return true }
+        let waiting = contents.operations.isEmpty ? now : contents.since
+        let oldest = contents.workedOnSince == 0 ? waiting : contents.workedOnSince
+        return now - oldest > Int64(limits.queuedMilliseconds)
     }
 
     /// Adds an operation within the bounds.
@@ -77,9 +88,9 @@ final class WriterQueue: Sendable {
     func offer(_ operation: WriterOperation) -> Bool {
         if refusesNew.load(ordering: .relaxed) { return false }
         let bytes = operation.byteCount
+        let now = Clock.monotonicMilliseconds()
         let (accepted, wakes) = monitor.withLock { contents in
-            let isFull = contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations
-            if isFull || contents.isStopping { return (false, false) }
+            if contents.isStopping || isBehind(contents, adding: bytes, now: now) { return (false, false) }
             return (true, add(operation, bytes, urgent: false, to: &contents))
         }
         if wakes { monitor.wake() }
@@ -108,6 +119,7 @@ final class WriterQueue: Sendable {
     /// Waits for work; then, unless somebody waits for it, for more of it, so that a transaction is worth its cost.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
+            contents.workedOnSince = 0
             let isOver = !contents.operations.isEmpty || contents.isUrgent || contents.isStopping
             contents.waiting = isOver ? .no : .forAny
             return isOver ? true : nil
@@ -130,6 +142,7 @@ final class WriterQueue: Sendable {
         }
         return monitor.withLock { contents in
             let operations = contents.operations
+            contents.workedOnSince = operations.isEmpty ? 0 : contents.since
             contents.operations = []
             contents.operations.reserveCapacity(min(operations.count, WriterQueue.enoughOperations))
             contents.byteCount = 0
