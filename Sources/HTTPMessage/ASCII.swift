@@ -90,29 +90,17 @@ extension Span<UInt8> {
 extension Array<UInt8> {
     @inlinable
     package mutating func append(_ text: StaticString) {
-        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     }
 
     @inlinable
     package mutating func append(_ span: Span<UInt8>) {
-        span.withUnsafeBufferPointer { append(contentsOf: $0) }
+        append(addingCapacity: span.count) { $0.append(span) }
     }
 
     /// Appends the number in decimal, without an allocation of its own.
     @inlinable
     package mutating func append(decimal number: UInt64) {
-        if number < 10 {
-            append(0x30 + UInt8(number))
-            return
-        }
-        var digits: InlineArray<20, UInt8> = .init(repeating: 0)
-        var rest = number
-        var start = 20
-        while rest > 0 {
-            start -= 1
-            digits[start] = 0x30 + UInt8(rest % 10)
-            rest /= 10
-        }
-        append(digits.span.extracting(start..<20))
+        append(addingCapacity: 20) { $0.append(decimal: number) }
     }
 }

@@ -59,19 +59,16 @@ package struct Authority: Equatable, Sendable {
     private static func checkLabels(from start: Int, to end: Int, in bytes: Span<UInt8>) throws(AuthorityFault) {
         guard end - start <= hostLengthLimit, end > start else { throw .malformedHost }
         var labelStart = start
-        while true {
-            let dot = bytes.first(
-                from: labelStart, block: { $0.isEqual(to: UInt8(ascii: ".")) }, octet: { $0 == UInt8(ascii: ".") })
-            let labelEnd = min(dot, end)
-            guard labelEnd > labelStart, labelEnd - labelStart <= labelLengthLimit else { throw .malformedHost }
-            if labelEnd == end { return }
-            labelStart = labelEnd + 1
+        for index in start..<end where bytes[index] == UInt8(ascii: ".") {
+            guard index > labelStart, index - labelStart <= labelLengthLimit else { throw .malformedHost }
+            labelStart = index + 1
         }
+        guard end > labelStart, end - labelStart <= labelLengthLimit else { throw .malformedHost }
     }
 
     private static func kind(ofName name: Span<UInt8>) -> RequestTarget.HostKind {
         // Most names end in a letter, which is all that needs to be known of them.
-        ASCII.isDigit(name[name.count - 1]) && IPAddress(name) != nil ? .ipv4 : .name
+        ASCII.isDigit(name[name.count - 1]) && IPAddress(dottedDecimal: name) != nil ? .ipv4 : .name
     }
 
     /// What it means that an authority does not end where it should: some have userinfo, which is told apart.

@@ -6,7 +6,7 @@ package struct ConnectionOptions: Equatable, Sendable {
     /// Whether there is any option besides `close`, `keep-alive` and the names of the fixed hop-by-hop list.
     package private(set) var hasNominations = false
 
-    package init(of fields: Fields) {
+    package init(of fields: borrowing Fields) {
         guard fields.contains(.connection) else { return }
         for line in fields.lines where line.known == .connection {
             let value = fields.value(of: line)

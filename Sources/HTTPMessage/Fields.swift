@@ -34,8 +34,9 @@ package struct Fields: Sendable {
     package var count: Int { lines.count }
 
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        lines.removeAll(keepingCapacity: true)
+        // Asked first: emptying what is empty already is a generic replacement of nothing by nothing.
+        if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
+        if !lines.isEmpty { lines.removeAll(keepingCapacity: true) }
         present = 0
     }
 

@@ -59,9 +59,14 @@ extension IPAddress {
             guard let address = Self.readIPv6(text) else { return nil }
             self = address
         } else {
-            guard let bits = Self.readDottedDecimal(text) else { return nil }
-            self.init(ipv4: bits)
+            self.init(dottedDecimal: text)
         }
+    }
+
+    /// Reads four decimal numbers without leading zeros.
+    init?(dottedDecimal text: Span<UInt8>) {
+        guard let bits = Self.readDottedDecimal(text) else { return nil }
+        self.init(ipv4: bits)
     }
 
     package init?(_ text: String) {
@@ -98,27 +103,24 @@ extension IPAddress {
 
     private static func readDottedDecimal(_ text: Span<UInt8>) -> UInt32? {
         var bits: UInt32 = 0
-        var part: UInt32 = 0
-        var digits = 0
-        var dots = 0
-        for index in 0..<text.count {
-            let byte = text[index]
-            if ASCII.isDigit(byte) {
-                // A leading zero means octal to some readers and decimal to others, so it means neither here.
-                if digits > 0, part == 0 { return nil }
-                part = part * 10 + UInt32(byte - 0x30)
-                digits += 1
-                if part > 255 { return nil }
-            } else if byte == 0x2E, digits > 0, dots < 3 {
-                bits = bits << 8 | part
-                part = 0
-                digits = 0
-                dots += 1
-            } else {
-                return nil
+        var index = 0
+        for place in 0..<4 {
+            if place > 0 {
+                guard index < text.count, text[index] == 0x2E else { return nil }
+                index += 1
             }
+            let start = index
+            var part: UInt32 = 0
+            while index < text.count, index &- start < 3, ASCII.isDigit(text[index]) {
+                part = part &* 10 &+ UInt32(text[index] &- 0x30)
+                index += 1
+            }
+            // A leading zero means octal to some readers and decimal to others, so it means neither here.
+            let hasLeadingZero = index &- start > 1 && text[start] == 0x30
+            guard index > start, part <= 255, !hasLeadingZero else { return nil }
+            bits = bits << 8 | part
         }
-        return dots == 3 && digits > 0 ? bits << 8 | part : nil
+        return index == text.count ? bits : nil
     }
 
     private static func readIPv6(_ text: Span<UInt8>) -> IPAddress? {
@@ -197,13 +199,21 @@ extension IPAddress {
 extension IPAddress: CustomStringConvertible {
     /// Writes dotted decimal, or IPv6 as RFC 5952 recommends, without brackets.
     package func write(into output: inout [UInt8]) {
-        if family == .ipv4 {
+        output.append(addingCapacity: Self.textLimit) { write(into: &$0) }
+    }
+
+    package func write(into output: inout OutputSpan<UInt8>) {
+        switch family {
+        case .ipv4:
             for place in 0..<4 {
                 if place > 0 { output.append(0x2E) }
                 output.append(decimal: low >> UInt64(24 - 8 * place) & 0xFF)
             }
-            return
+        case .ipv6: writeGroups(into: &output)
         }
+    }
+
+    private func writeGroups(into output: inout OutputSpan<UInt8>) {
         let gap = longestZeroRun
         var place = 0
         while place < 8 {
@@ -213,10 +223,13 @@ extension IPAddress: CustomStringConvertible {
                 continue
             }
             if place > 0, place != gap.upperBound || gap.count < 2 { output.append(ASCII.colon) }
-            output.append(contentsOf: String(group(place), radix: 16).utf8)
+            for octet in String(group(place), radix: 16).utf8 { output.append(octet) }
             place += 1
         }
     }
+
+    /// No address is longer as text.
+    private static let textLimit = 39
 
     package var description: String {
         var bytes: [UInt8] = []

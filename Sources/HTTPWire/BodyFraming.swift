@@ -13,14 +13,17 @@ package enum BodyFraming: Equatable, Sendable {
 extension BodyFraming {
     /// The framing of a request's body. Stricter than §6.3 where two readers might disagree: both lengths, a list of
     /// equal lengths and more than one blank before the digits are errors (T10).
-    package static func ofRequest(_ head: RequestHead) throws(RequestParseError) -> BodyFraming {
+    package static func ofRequest(_ head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
         let framing = try declaredFraming(of: head)
         // RFC 9110 §9.3.6: what follows a CONNECT belongs to the tunnel.
-        if head.method == .connect, framing != .none, framing != .length(0) { throw .contentInConnect }
+        if case .connect = head.method, framing != .none, framing != .length(0) { throw .contentInConnect }
         return framing
     }
 
-    private static func declaredFraming(of head: RequestHead) throws(RequestParseError) -> BodyFraming {
+    private static func declaredFraming(of head: borrowing RequestHead) throws(RequestParseError) -> BodyFraming {
+        // Most requests have neither field: one test of bits is then all it costs.
+        let framingFields = KnownField.transferEncoding.bit | KnownField.contentLength.bit
+        guard head.fields.present & framingFields != 0 else { return .none }
         let fields = head.fields
         if fields.contains(.transferEncoding) {
             guard head.version.isAtLeast11 else { throw .transferEncodingInHTTP10 }

@@ -1,0 +1,62 @@
+/// Writing octets into room that was made for them.
+///
+///     output.append(addingCapacity: 64) { line in
+///         line.append("Age: ")
+///         line.append(decimal: age)
+///     }
+///
+/// A piece costs one check of the room and the copy, where appending it to an array asks each time whether the array is
+/// shared and large enough. The checks stay: what does not fit is a fault of ours and traps.
+extension OutputSpan<UInt8> {
+    @inlinable @inline(__always)
+    package mutating func append(_ text: StaticString) {
+        append(copying: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+
+    @inlinable @inline(__always)
+    @_lifetime(self: copy self)
+    package mutating func append(_ span: Span<UInt8>) {
+        span.withUnsafeBufferPointer { octets in
+            guard let start = octets.baseAddress else { return }
+            append(copying: start, count: octets.count)
+        }
+    }
+
+    @inlinable
+    package mutating func append(decimal number: UInt64) {
+        var digitCount = 1
+        var rest = number
+        while rest >= 10 {
+            rest /= 10
+            digitCount &+= 1
+        }
+        append(decimal: number, digitCount: digitCount)
+    }
+
+    /// Appends the last so many digits of the number, with zeros before it.
+    @inlinable
+    package mutating func append(decimal number: UInt64, digitCount: Int) {
+        withUnsafeMutableBufferPointer { buffer, initializedCount in
+            precondition(digitCount >= 0 && digitCount <= buffer.count &- initializedCount, "no room for a number")
+            var rest = number
+            var place = initializedCount &+ digitCount
+            while place > initializedCount {
+                place &-= 1
+                buffer.initializeElement(at: place, to: 0x30 &+ UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            }
+            initializedCount &+= digitCount
+        }
+    }
+
+    @inlinable @inline(__always)
+    mutating func append(copying start: UnsafePointer<UInt8>, count: Int) {
+        withUnsafeMutableBufferPointer { buffer, initializedCount in
+            // Both are within what the span knows to be its own, and `start` has `count` octets by its type's promise.
+            precondition(count <= buffer.count &- initializedCount, "no room for a text")
+            guard let base = buffer.baseAddress else { return }
+            (base + initializedCount).initialize(from: start, count: count)
+            initializedCount &+= count
+        }
+    }
+}
