@@ -16,35 +16,46 @@ package struct CacheKey: Hashable, Sendable {
     }
 
     /// Replaces `output`'s content by the key, keeping its storage.
-    package static func write(_ request: RequestHead, into output: inout [UInt8]) {
-        output.removeAll(keepingCapacity: true)
-        let target = request.target
-        writeOrigin(of: request, into: &output)
-        if target.path.isEmpty { output.append(ASCII.slash) }
-        // The query stands right behind the path.
-        let start = target.path.isEmpty ? target.query.offset : target.path.offset
-        output.append(request.span(of: Extent(offset: Int(start), count: Int(target.path.count + target.query.count))))
+    package static func write(_ request: borrowing RequestHead, into output: inout [UInt8]) {
+        if !output.isEmpty { output.removeAll(keepingCapacity: true) }
+        let path = request.span(of: pathAndQuery(of: request.target))
+        let host = request.span(of: request.target.host)
+        output.append(addingCapacity: originLength(ofHost: host.count) + 1 + path.count) { key in
+            writeOrigin(of: request.target, host: host, into: &key)
+            if request.target.path.isEmpty { key.append(ASCII.slash) }
+            key.append(path)
+        }
     }
 
     /// Appends `scheme://host:port` (RFC 9110 §4.3.1), the host in lower case.
     static func writeOrigin(of request: RequestHead, into output: inout [UInt8]) {
-        let target = request.target
-        let isBracketed = isIPv6(target.hostKind)
-        switch target.scheme {
-        case .http: output.append(isBracketed ? "http://[" : "http://")
-        case .https: output.append(isBracketed ? "https://[" : "https://")
-        }
-        let host = request.span(of: target.host)
-        output.append(addingCapacity: host.count) { lowercase in
-            for index in 0..<host.count { lowercase.append(ASCII.lowercased(host[index])) }
-        }
-        if target.port == 80 {
-            output.append(isBracketed ? "]:80" : ":80")
-        } else {
-            output.append(isBracketed ? "]:" : ":")
-            output.append(decimal: UInt64(target.port))
+        let host = request.span(of: request.target.host)
+        output.append(addingCapacity: originLength(ofHost: host.count)) {
+            writeOrigin(of: request.target, host: host, into: &$0)
         }
     }
+
+    private static func writeOrigin(of target: RequestTarget, host: Span<UInt8>, into key: inout OutputSpan<UInt8>) {
+        let isBracketed = isIPv6(target.hostKind)
+        switch target.scheme {
+        case .http: key.append("http://")
+        case .https: key.append("https://")
+        }
+        if isBracketed { key.append(UInt8(ascii: "[")) }
+        for index in 0..<host.count { key.append(ASCII.lowercased(host[index])) }
+        if isBracketed { key.append(UInt8(ascii: "]")) }
+        key.append(ASCII.colon)
+        key.append(decimal: UInt64(target.port))
+    }
+
+    /// The query stands right behind the path.
+    private static func pathAndQuery(of target: RequestTarget) -> Extent {
+        let start = target.path.isEmpty ? target.query.offset : target.path.offset
+        return Extent(offset: Int(start), count: Int(target.path.count + target.query.count))
+    }
+
+    /// No origin with such a host is longer: `https://[` before it and `]:65535` behind.
+    private static func originLength(ofHost count: Int) -> Int { 9 + count + 7 }
 
     private static func isIPv6(_ kind: RequestTarget.HostKind) -> Bool {
         switch kind {
