@@ -1,0 +1,153 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Where stored responses stand while a table of cases is played.
+enum StoreTier: CaseIterable, Sendable {
+    case memory
+    /// Nothing stays in memory: each answer is read from the file.
+    case disk
+}
+
+/// Plays cases through a proxy. The client names case and step in a field, and the origin answers by the table.
+struct CacheStage {
+    private let stage: Stage
+    private let cases: [CacheCase]
+
+    init(_ cases: [CacheCase], tier: StoreTier, loops: Int = 1, settings: String = "") throws {
+        self.cases = cases
+        stage = try Stage(
+            settings, loops: loops, storePath: tier == .memory ? ":memory:" : nil,
+            store: { if tier == .disk { $0.memory = .init(high: 0, low: 0) } }
+        ) { request, connection in
+            guard connection.readBody(of: request) != nil, let place = Place(request["X-Place"]) else { return false }
+            let step = cases[place.number].steps[place.step]
+            guard let answer = step.answer else { return false }
+            return connection.send(answer, to: request, at: place, outcome: step.outcome)
+        }
+    }
+
+    /// Every case, one after the other; what is not as it should be becomes an issue with the case's sentence.
+    func play() throws {
+        for (number, entry) in cases.enumerated() {
+            for (index, step) in entry.steps.enumerated() {
+                try play(step, Place(number: number, step: index), of: entry)
+            }
+        }
+    }
+
+    private func play(_ step: CacheCase.Step, _ place: Place, of entry: CacheCase) throws {
+        let before = stage.origin.requestHeads.count
+        let lines = ["X-Place: \(place)"] + step.fields.map(DatedLine.resolved)
+        let response = try stage.fetch(
+            "/\(place.number)\(step.suffix)", method: step.method, fields: lines.map { $0 + "\r\n" }.joined(),
+            body: ["POST", "PUT", "PATCH"].contains(step.method) ? "x" : "")
+        let asked = stage.origin.requestHeads.dropFirst(before).map(OriginRequest.init(head:))
+        var faults = faults(of: step.outcome, asked, response, place)
+        if let status = step.status, response.status != status { faults.append("status \(response.status), not \(status)") }
+        if let body = step.body, response.text != body { faults.append("body \(response.text.prefix(80)), not \(body)") }
+        faults += step.present.filter { !response.bears($0) }.map { "no \($0)" }
+        faults += step.absent.compactMap { name in response[name].map { "\(name): \($0)" } }
+        for line in step.asks where !asked.contains(where: { $0.bears(line) }) { faults.append("asked without \(line)") }
+        #expect(
+            faults.isEmpty,
+            "\(entry.sentence), request \(place.step + 1): \(faults.joined(separator: "; ")) [\(response.cacheStatus)]")
+    }
+
+    private func faults(
+        of outcome: CacheCase.Outcome, _ asked: [OriginRequest], _ response: ReceivedResponse, _ place: Place
+    ) -> [String] {
+        let isNew = response["X-Step"] == "\(place.step)"
+        switch outcome {
+        case .any: return []
+        case .reused: return asked.isEmpty ? [] : ["the origin was asked"]
+        case .forwarded:
+            guard let request = asked.first else { return ["the origin was not asked"] }
+            return request["If-None-Match"] == nil || isNew ? [] : ["what was stored came, though forwarded"]
+        case .validated(let name), .replaced(let name):
+            guard let request = asked.first else { return ["the origin was not asked"] }
+            if request[name] == nil { return ["asked without \(name)"] }
+            let bringsNew = if case .replaced = outcome { true } else { false }
+            return (response.text == "step \(place.step)") == bringsNew ? [] : ["the body is \(response.text.prefix(40))"]
+        }
+    }
+}
+
+/// Which step of which case a request belongs to.
+private struct Place: CustomStringConvertible {
+    let number: Int
+    let step: Int
+
+    init(number: Int, step: Int) {
+        self.number = number
+        self.step = step
+    }
+
+    init?(_ text: String?) {
+        let parts = (text ?? "").split(separator: ".").compactMap { Int($0) }
+        guard parts.count == 2 else { return nil }
+        self.init(number: parts[0], step: parts[1])
+    }
+
+    var description: String { "\(number).\(step)" }
+}
+
+/// A field line whose dates count from now.
+private enum DatedLine {
+    static func resolved(_ line: String) -> String {
+        guard let open = line.firstIndex(of: "{"), let close = line[open...].firstIndex(of: "}"),
+            let offset = Int(line[line.index(after: open)..<close])
+        else { return line }
+        return line[..<open] + date(secondsFromNow: offset) + line[line.index(after: close)...]
+    }
+
+    private static func date(secondsFromNow offset: Int) -> String {
+        let form = DateFormatter()
+        form.locale = Locale(identifier: "en_US_POSIX")
+        form.timeZone = TimeZone(identifier: "GMT")
+        form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return form.string(from: Date(timeIntervalSinceNow: Double(offset)))
+    }
+}
+
+extension OriginConnection {
+    /// A 304 where the step is to be validated and the request asks so.
+    fileprivate func send(
+        _ answer: CacheCase.Answer, to request: OriginRequest, at place: Place, outcome: CacheCase.Outcome
+    ) -> Bool {
+        var status = answer.status
+        if case .validated(let name) = outcome, request[name] != nil { status = 304 }
+        let lines = answer.fields.map { DatedLine.resolved($0.replacing("{self}", with: "/\(place.number)")) }
+        let names = Set(lines.map { $0.prefix { $0 != ":" }.lowercased() })
+        var head = "HTTP/1.1 \(status) As-Told\r\nX-Step: \(place.step)\r\n"
+        if !names.contains("date") { head += DatedLine.resolved("Date: {0}") + "\r\n" }
+        for line in lines where line != "Date: none" { head += line + "\r\n" }
+        let hasContent = status != 204 && status != 304
+        let body = hasContent ? answer.body ?? "step \(place.step)" : ""
+        if hasContent, !names.contains("content-length") { head += "Content-Length: \(body.utf8.count)\r\n" }
+        return send(head + "\r\n" + (request.method == "HEAD" ? "" : body))
+    }
+}
+
+extension ReceivedResponse {
+    fileprivate func bears(_ line: String) -> Bool { CacheStageLine(line).stands(in: lines) }
+}
+
+extension OriginRequest {
+    fileprivate func bears(_ line: String) -> Bool { CacheStageLine(line).stands(in: lines) }
+}
+
+private struct CacheStageLine {
+    let name: Substring
+    let value: Substring
+
+    init(_ line: String) {
+        let parts = line.split(separator: ":", maxSplits: 1)
+        name = parts[0]
+        value = parts[1].drop { $0 == " " }
+    }
+
+    func stands(in lines: [(name: String, value: String)]) -> Bool {
+        lines.contains { $0.name.lowercased() == name.lowercased() && $0.value == value }
+    }
+}
