@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 
 /// Called once at the end of the batch in which it asked for it: the place to flush what the batch has gathered.
 package protocol BatchHandler: AnyObject {
@@ -123,6 +124,15 @@ package final class EventLoop {
         let index = Int(registration.descriptor)
         precondition(slots[index].generation == registration.generation, "the registration has ended")
         epoll.remove(registration.descriptor)
+        slots[index].generation &+= 1
+        exchangeHandler(of: index, for: nil)
+    }
+
+    /// Ends the watch and closes the descriptor, which must have no duplicate: the kernel then ends its own watch unasked.
+    package func close(_ registration: Registration) {
+        let index = Int(registration.descriptor)
+        precondition(slots[index].generation == registration.generation, "the registration has ended")
+        _ = Glibc.close(registration.descriptor)
         slots[index].generation &+= 1
         exchangeHandler(of: index, for: nil)
     }

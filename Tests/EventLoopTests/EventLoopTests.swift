@@ -49,6 +49,23 @@ struct EventLoopDescriptorTests {
         #expect(loop.registrationCount == 0)
     }
 
+    @Test("A registration closed with its descriptor is heard of no more, and its number is free")
+    func closed() throws {
+        let loop = try EventLoop()
+        let pair = try makeSocketPair()
+        let handler = ClosureHandler()
+        var count = 0
+        handler.onReady = { _ in count += 1 }
+        let registration = try loop.register(pair.left, .read, handler: handler)
+        sendByte(pair.right)
+        loop.close(registration)
+        loop.turn(waitingAtMost: 0)
+        #expect(count == 0)
+        #expect(loop.registrationCount == 0)
+        #expect(fcntl(pair.left, F_GETFD) == -1)
+        close(pair.right)
+    }
+
     @Test("Interest can be changed and taken away")
     func interest() throws {
         let loop = try EventLoop()

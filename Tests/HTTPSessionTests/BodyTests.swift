@@ -145,6 +145,7 @@ struct BodyTests {
         exchange.endBody()
         harness.run { recorder.hasEnded }
         #expect(recorder.error == .requestBodyTooShort)
+        #expect(harness.budgets.statistics == (0, 0))
     }
 
     @Test("A large download comes in large pieces")

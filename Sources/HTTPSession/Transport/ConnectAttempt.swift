@@ -1,6 +1,3 @@
-import CCurl
-import CLinux
-import Glibc
 import HTTPMessage
 
 /// Where to connect to, and how.
@@ -11,66 +8,25 @@ struct ConnectTarget {
     var addresses: [IPAddress] = []
     /// Ask this proxy for a tunnel (CONNECT) to the host. `nil` connects to it.
     var tunnelProxy: UpstreamProxy?
+
+    /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
+    var onlyAddress: IPAddress? {
+        if tunnelProxy != nil || addresses.count > 1 { return nil }
+        if let address = addresses.first { return address }
+        let host = Array(host.utf8)
+        return IPAddress(asLookedUp: host.span)
+    }
+}
+
+/// An attempt to connect that is under way, as whoever waits for it holds it.
+protocol ConnectAttempt: AnyObject {
+    /// Ends the attempt at once, also while a name is being looked up; the observer hears nothing any more.
+    func cancel()
 }
 
 /// Hears how an attempt ended, once, and never from within `Connector.connect`.
 protocol ConnectObserver: AnyObject {
-    /// The descriptor is the observer's from here on.
-    func attempt(_ attempt: ConnectAttempt, didConnect descriptor: Int32, to address: IPAddress?)
-    func attempt(_ attempt: ConnectAttempt, didFailWith error: TransportError)
-}
-
-/// One attempt to connect, from name look-up to a connected socket; libcurl does the work. Confined to its loop.
-final class ConnectAttempt {
-    private weak var connector: Connector?
-    var observer: (any ConnectObserver)?
-    let easy: UnsafeMutableRawPointer
-    let addresses: AddressPolicy
-    private let lists: [UnsafeMutablePointer<curl_slist>]
-    private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
-    private(set) var firstProhibited: IPAddress?
-    private(set) var socketError: Int32 = 0
-
-    init(
-        _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy,
-        observer: any ConnectObserver
-    ) {
-        self.connector = connector
-        self.easy = easy
-        self.lists = lists
-        self.addresses = addresses
-        self.observer = observer
-        // The connector keeps the attempt for as long as libcurl may ask it for a socket.
-        let code = larder_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
-        precondition(code == CURLE_OK, "libcurl refused an option")
-    }
-
-    deinit {
-        for list in lists { curl_slist_free_all(list) }
-    }
-
-    /// Whether the name is looked up, so that a time-out can say what it waited for.
-    var hasAddress: Bool { !opened.isEmpty || firstProhibited != nil }
-
-    /// Ends the attempt at once, also while the name is being looked up; the observer hears nothing any more.
-    func cancel() { connector?.end(self) }
-
-    /// libcurl asks for a socket for this address: the place where the address policy is kept (T03, T04).
-    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        let raw = UnsafeRawPointer(larder_curl_address(address))
-        guard let raw, let remote = IPAddress(sockaddr: raw, length: Int(address.pointee.addrlen)) else { return -1 }
-        if !addresses.permits(remote) {
-            if firstProhibited == nil { firstProhibited = remote }
-            return -1
-        }
-        let type = address.pointee.socktype | larder_sock_nonblock | larder_sock_cloexec
-        let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
-        if descriptor < 0 { socketError = errno } else { opened.append((descriptor, remote)) }
-        return descriptor
-    }
-
-    func remoteAddress(of descriptor: Int32) -> IPAddress? {
-        opened.last { $0.descriptor == descriptor }?.address
-    }
+    /// The connected, non-blocking descriptor is the observer's from here on.
+    func didConnect(_ descriptor: Int32, to address: IPAddress?)
+    func didFailToConnect(_ error: TransportError)
 }

@@ -3,7 +3,8 @@ import EventLoop
 import Glibc
 import HTTPMessage
 
-/// libcurl's multi interface in the loop: names looked up off the loop, happy eyeballs, tunnels through proxies.
+/// Makes connections: where one address is known, directly (`DirectAttempt`); else by libcurl's multi interface in the loop, with
+/// names looked up off the loop, happy eyeballs and tunnels through proxies.
 ///
 /// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
 /// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection will keep its handle.
@@ -18,7 +19,7 @@ final class Connector {
     private var isKickPlanned = false
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
-    private var attempts: [UnsafeMutableRawPointer: ConnectAttempt] = [:]
+    private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
     var keptDescriptor: Int32 = -1
 
     /// Once for the process, before any handle is made.
@@ -39,12 +40,14 @@ final class Connector {
         timer = loop.makeTimer(ConnectorTimer(self))
     }
 
-    var attemptCount: Int { attempts.count }
-
     /// Begins to connect. `milliseconds` is libcurl's own limit; zero is its default of five minutes.
-    func connect(to target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+    func connect(to target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+        if let address = target.onlyAddress {
+            return DirectAttempt(
+                loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
+        }
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
-        let attempt = ConnectAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
+        let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
         attempts[easy] = attempt
         check(curl_multi_add_handle(multi, easy))
         return attempt
@@ -61,7 +64,7 @@ final class Connector {
         timer = nil
     }
 
-    func end(_ attempt: ConnectAttempt) {
+    func end(_ attempt: CurlAttempt) {
         guard attempts.removeValue(forKey: attempt.easy) != nil else { return }
         attempt.observer = nil
         check(curl_multi_remove_handle(multi, attempt.easy))
@@ -107,13 +110,13 @@ final class Connector {
         keptDescriptor = -1
         handles.put(easy)
         if descriptor >= 0 {
-            observer.attempt(attempt, didConnect: descriptor, to: attempt.remoteAddress(of: descriptor))
+            observer.didConnect(descriptor, to: attempt.remoteAddress(of: descriptor))
         } else {
-            observer.attempt(attempt, didFailWith: error)
+            observer.didFailToConnect(error)
         }
     }
 
-    private static func error(_ code: CURLcode, of attempt: ConnectAttempt) -> TransportError {
+    private static func error(_ code: CURLcode, of attempt: CurlAttempt) -> TransportError {
         var number = 0
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:

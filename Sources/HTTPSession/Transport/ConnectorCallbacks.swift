@@ -23,7 +23,7 @@ func connectorOpensSocket(
     _ attempt: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let attempt, let address else { return -1 }
-    return Unmanaged<ConnectAttempt>.fromOpaque(attempt).takeUnretainedValue().openSocket(address)
+    return Unmanaged<CurlAttempt>.fromOpaque(attempt).takeUnretainedValue().openSocket(address)
 }
 
 func connectorClosesSocket(_ connector: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {

@@ -19,4 +19,33 @@ extension IPAddress {
             return nil
         }
     }
+
+    /// The address and a port as the kernel wants them.
+    func withSocketAddress<Result>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        switch family {
+        case .ipv4:
+            var target = sockaddr_in()
+            target.sin_family = sa_family_t(AF_INET)
+            target.sin_port = port.bigEndian
+            target.sin_addr.s_addr = UInt32(truncatingIfNeeded: low).bigEndian
+            return Self.passing(&target, to: body)
+        case .ipv6:
+            var target = sockaddr_in6()
+            target.sin6_family = sa_family_t(AF_INET6)
+            target.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &target.sin6_addr) {
+                $0.storeBytes(of: high.bigEndian, toByteOffset: 0, as: UInt64.self)
+                $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            }
+            return Self.passing(&target, to: body)
+        }
+    }
+
+    private static func passing<Target, Result>(
+        _ target: inout Target, to body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafePointer(to: &target) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Target>.size)) }
+        }
+    }
 }

@@ -4,7 +4,7 @@ import HTTPWire
 
 /// Exchanges with origins over pooled connections: one for each loop, and confined to it.
 ///
-/// libcurl connects (`Connector`), HTTPWire frames, and the pool of idle connections is kept here. Limits over all loops stand in
+/// The `Connector` connects, HTTPWire frames, and the pool of idle connections is kept here. Limits over all loops stand in
 /// the `UpstreamBudgets` they share. `close` must be called before the transport is let go.
 package final class Transport {
     package let configuration: TransportConfiguration
@@ -155,14 +155,14 @@ package final class Transport {
         return budgets.acquire(key)
     }
 
-    func connect(to key: PoolKey, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+    func connect(to key: PoolKey, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let target = ConnectTarget(
             host: key.origin.host, port: key.origin.port, addresses: configuration.resolve[key.origin.host] ?? [],
             tunnelProxy: key.tunnelProxy)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    func connectTunnel(to origin: Origin, milliseconds: Int, observer: any ConnectObserver) -> ConnectAttempt {
+    func connectTunnel(to origin: Origin, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let target = ConnectTarget(
             host: origin.host, port: origin.port,
             addresses: configuration.proxy == nil ? configuration.resolve[origin.host] ?? [] : [],

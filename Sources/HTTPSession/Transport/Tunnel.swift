@@ -14,7 +14,7 @@ package protocol TunnelDelegate: AnyObject {
 package final class TunnelOpening: ConnectObserver, BatchHandler {
     private let transport: Transport
     private var delegate: (any TunnelDelegate)?
-    private var attempt: ConnectAttempt?
+    private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
 
     init(_ transport: Transport, delegate: any TunnelDelegate) {
@@ -50,8 +50,8 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
         if let refusal { fail(refusal) }
     }
 
-    func attempt(_ attempt: ConnectAttempt, didConnect descriptor: Int32, to address: IPAddress?) {
-        self.attempt = nil
+    func didConnect(_ descriptor: Int32, to address: IPAddress?) {
+        attempt = nil
         guard let delegate else {
             Glibc.close(descriptor)
             return
@@ -60,8 +60,8 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
         delegate.tunnel(self, didConnect: descriptor, to: address)
     }
 
-    func attempt(_ attempt: ConnectAttempt, didFailWith error: TransportError) {
-        self.attempt = nil
+    func didFailToConnect(_ error: TransportError) {
+        attempt = nil
         fail(error)
     }
 }

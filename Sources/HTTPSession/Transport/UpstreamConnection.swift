@@ -79,9 +79,8 @@ final class UpstreamConnection: EventHandler {
         guard state != .closed else { return }
         state = .closed
         exchange = nil
-        if let registration { transport.loop.deregister(registration) }
+        if let registration { transport.loop.close(registration) }
         registration = nil
-        Glibc.close(descriptor)
         transport.didClose(self)
     }
 

@@ -26,7 +26,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var delegate: (any OriginExchangeDelegate)?
     private var endpoint: Endpoint?
     private var connection: UpstreamConnection?
-    private var attempt: ConnectAttempt?
+    private var attempt: (any ConnectAttempt)?
     private var timeouts = UpstreamTimeouts()
 
     @exclusivity(unchecked) private var output = OutputBuffer()
@@ -135,13 +135,13 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private func connect(to endpoint: Endpoint) {
         waitingSince = loop.now
         state = .connecting
-        // libcurl keeps the time of look-up and connecting; the timer has only the whole to watch.
+        // The attempt keeps the time of look-up and connecting; the timer has only the whole to watch.
         arm(.connect, 0)
         attempt = transport.connect(to: endpoint.key, milliseconds: timeouts.connect, observer: self)
     }
 
-    func attempt(_ attempt: ConnectAttempt, didConnect descriptor: Int32, to address: IPAddress?) {
-        self.attempt = nil
+    func didConnect(_ descriptor: Int32, to address: IPAddress?) {
+        attempt = nil
         guard let endpoint else { return }
         metrics.connectTime = loop.now.microseconds(since: waitingSince)
         do throws(SystemError) {
@@ -153,8 +153,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         }
     }
 
-    func attempt(_ attempt: ConnectAttempt, didFailWith error: TransportError) {
-        self.attempt = nil
+    func didFailToConnect(_ error: TransportError) {
+        attempt = nil
         if let endpoint { transport.budgets.release(endpoint.key) }
         fail(error)
     }
@@ -261,6 +261,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             output.append { ChunkWriter.writeLastChunk(trailers: trailers, into: &$0) }
             flush()
         } else {
+            stopConnecting()
             closeConnection()
             refuse(.requestBodyTooShort)
         }
@@ -352,12 +353,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// Lets go of everything the exchange holds.
     private func settle() -> (any OriginExchangeDelegate)? {
         let last = delegate
-        if case .queued(let ticket) = state, let endpoint { transport.dequeue(ticket, key: endpoint.key) }
-        if let attempt, let endpoint {
-            attempt.cancel()
-            self.attempt = nil
-            transport.budgets.release(endpoint.key)
-        }
+        stopConnecting()
         state = .unused
         delegate = nil
         closeConnection()
@@ -367,6 +363,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         request.head = []
         if let timer { loop.cancelTimer(timer) }
         return last
+    }
+
+    /// Gives its place in the queue back, or its attempt to connect.
+    private func stopConnecting() {
+        guard let endpoint else { return }
+        if case .queued(let ticket) = state { transport.dequeue(ticket, key: endpoint.key) }
+        guard let attempt else { return }
+        self.attempt = nil
+        attempt.cancel()
+        transport.budgets.release(endpoint.key)
     }
 
     private func closeConnection() {
