@@ -74,6 +74,44 @@ struct TunnelTests {
         #expect(client.isClosedByPeer())
     }
 
+    @Test("What an origin sent before it closed reaches a client that reads late", arguments: [1000, 100_000, 8 << 20])
+    func keepsWhatCameBeforeTheEnd(length: Int) throws {
+        let body = PatternedBody(length: length)
+        let hasEnded = Gate()
+        let stage = try Stage(Self.anyPort) { connection in
+            connection.send(body)
+            connection.shutDownSending()
+            hasEnded.open()
+            _ = connection.readToEnd()
+        }
+        let client = try stage.client()
+        #expect(try connect(stage, client).status == 200)
+        // The longest one does not fit into the buffers on the way, so its sender cannot end before it is read.
+        if length < 1 << 20 { #expect(hasEnded.wait()) }
+        #expect(try client.read(body, count: length) == length)
+        client.endSending()
+        #expect(client.isClosedByPeer())
+    }
+
+    @Test("A tunnel asked for behind another request begins after that one's answer")
+    func followsAnotherRequest() throws {
+        let stage = try Stage(Self.anyPort) { connection in
+            guard let head = connection.readHead() else { return }
+            if head.hasPrefix("GET") {
+                connection.respond(body: "first")
+            } else {
+                connection.send("echo")
+                _ = connection.readToEnd()
+            }
+        }
+        let client = try stage.client()
+        let authority = "127.0.0.1:\(stage.origin.port)"
+        client.send("\(stage.head("GET", "/"))CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\nhello\r\n\r\n")
+        #expect(try client.readResponse().text == "first")
+        #expect(try client.readResponse(to: "CONNECT").status == 200)
+        #expect(try client.read(count: 4) == Array("echo".utf8))
+    }
+
     @Test("T34 tunnels lead to 443 and 80 alone, unless the settings say otherwise", arguments: [22, 25, 8443, 3306])
     func refusesPorts(port: Int) throws {
         let proxy = try TestProxy("resolve: {a.test: 127.0.0.1}")

@@ -317,7 +317,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     func close() {
         guard phase != .closed else { return }
-        let owned = phase != .handedOver
         if phase == .readingHead || phase == .idle, let driver {
             self.driver = nil
             driver.abandon()
@@ -325,21 +324,37 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         phase = .closed
         if let timer { worker.loop.removeTimer(timer) }
         timer = nil
-        if let registration, owned { worker.loop.deregister(registration) }
+        if let registration { worker.loop.close(registration) }
         registration = nil
-        if owned { _ = Glibc.close(descriptor) }
         worker.connectionClosed(self)
     }
 
-    /// Gives the descriptor to a tunnel, with what was read too far.
-    func handOver() -> (descriptor: Int32, read: [UInt8]) {
-        let rest = Array(input[inputStart...])
-        if let registration { worker.loop.deregister(registration) }
-        registration = nil
+    /// What becomes of a connection whose client has asked for a tunnel.
+    struct HandedOver {
+        /// Whoever takes it closes the descriptor.
+        let registration: Registration
+        /// What was read behind the request's head.
+        let received: [UInt8]
+        /// What the client has not taken yet.
+        let unsent: [UInt8]
+    }
+
+    /// Writes what waits, and gives the descriptor to a tunnel.
+    func handOver() -> HandedOver? {
+        guard let registration else { return nil }
+        // Where the client has gone, the tunnel will see it.
+        _ = output.write(to: descriptor)
+        let unsent = Array(output.buffer[(output.buffer.count - output.pendingCount)...])
+        output.buffer.removeAll(keepingCapacity: true)
+        worker.takeBack(&output.buffer)
+        let received = hasInput ? Array(input[inputStart...]) : []
+        if let timer { worker.loop.removeTimer(timer) }
+        timer = nil
+        self.registration = nil
         phase = .handedOver
         input = []
         inputStart = 0
-        return (descriptor, rest)
+        return HandedOver(registration: registration, received: received, unsent: unsent)
     }
 
     /// Closes at once when idle, else after the answer under way.

@@ -266,10 +266,10 @@ final class ExchangeDriver: TunnelDelegate {
     private func splice() {
         guard let connection, let upstream = delivery.tunnelDescriptor else { return }
         delivery.tunnelDescriptor = nil
+        connection.output.buffer.append(Tunnel.greeting)
+        guard let client = connection.handOver() else { return closeDescriptor(upstream) }
         self.connection = nil
-        let client = connection.handOver()
-        Tunnel.start(
-            worker, connection: connection, client: client.descriptor, upstream: upstream, alreadyRead: client.read, owner: self)
+        Tunnel.start(worker, connection: connection, client: client, upstream: upstream, owner: self)
     }
 
     func tunnelEnded(_ counts: Tunnel.Counts) {

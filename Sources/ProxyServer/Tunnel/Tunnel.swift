@@ -4,61 +4,81 @@ import Glibc
 
 /// A blind tunnel between a client and an origin (RFC 9110 §9.3.6): bytes both ways, each direction ending by itself.
 ///
-/// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both descriptors.
-final class Tunnel: TimerHandler {
+/// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both descriptors, which are watched by
+/// edges: what is waited for need not be said anew each time, and a side that has hung up while the other is slow to read wakes
+/// nobody.
+final class Tunnel: TimerHandler, BatchHandler {
     struct Counts: Sendable {
         var toUpstream: UInt64 = 0
         var toClient: UInt64 = 0
     }
 
-    private final class End: EventHandler {
+    private final class UpstreamEnd: EventHandler {
         unowned let tunnel: Tunnel
         init(_ tunnel: Tunnel) { self.tunnel = tunnel }
-        func ready(_ events: ReadyEvents) { tunnel.move(failed: events.contains(.failed)) }
+        func ready(_ events: ReadyEvents) { tunnel.upstreamReady(events) }
     }
+
+    private final class ClientEnd: EventHandler {
+        unowned let tunnel: Tunnel
+        init(_ tunnel: Tunnel) { self.tunnel = tunnel }
+        func ready(_ events: ReadyEvents) { tunnel.clientReady(events) }
+    }
+
+    /// What a successful CONNECT is answered with.
+    static let greeting: StaticString = "HTTP/1.1 200 OK\r\n\r\n"
 
     private let worker: LoopWorker
     private var owner: ExchangeDriver?
-    private let client: Int32
-    private let upstream: Int32
     private var toUpstream: TunnelDirection
     private var toClient: TunnelDirection
-    private var clientRegistration: Registration?
-    private var upstreamRegistration: Registration?
+    private let earlyCount: Int
+    private let client: Registration
+    private var upstream: Registration?
     private var timer: TimerID?
-    private var ends: (End, End)?
+    private var hasToldUpstream = false
+    private var hasToldClient = false
+    private var isContinuing = false
     private var isClosed = false
+
+    private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
+    /// From a sink's first delay on, for good: until then its readiness would wake the tunnel for nothing.
+    private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes both descriptors over and begins to move bytes.
     static func start(
-        _ worker: LoopWorker, connection: ClientConnection, client: Int32, upstream: Int32, alreadyRead: [UInt8],
+        _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
         owner: ExchangeDriver
     ) {
-        let tunnel = Tunnel(worker, client: client, upstream: upstream, alreadyRead: alreadyRead, owner: owner)
+        let tunnel = Tunnel(worker, client: client, upstream: upstream, owner: owner)
         worker.tunnelStarted(tunnel, from: connection)
         tunnel.begin()
     }
 
-    private init(_ worker: LoopWorker, client: Int32, upstream: Int32, alreadyRead: [UInt8], owner: ExchangeDriver) {
+    private init(_ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, owner: ExchangeDriver) {
         self.worker = worker
         self.owner = owner
-        self.client = client
-        self.upstream = upstream
-        toUpstream = TunnelDirection(from: client, to: upstream, alreadyRead: alreadyRead)
-        toClient = TunnelDirection(from: upstream, to: client, alreadyRead: Array("HTTP/1.1 200 OK\r\n\r\n".utf8))
+        self.client = client.registration
+        earlyCount = client.received.count
+        toUpstream = TunnelDirection(from: client.registration.descriptor, to: upstream, held: client.received)
+        toClient = TunnelDirection(from: upstream, to: client.registration.descriptor, held: client.unsent)
     }
 
     private func begin() {
-        let ends = (End(self), End(self))
-        self.ends = ends
-        timer = worker.loop.makeTimer(self)
+        let loop = worker.loop
+        timer = loop.makeTimer(self)
+        loop.setHandler(ClientEnd(self), of: client)
         do throws(SystemError) {
-            clientRegistration = try worker.loop.register(client, .read, handler: ends.0)
-            upstreamRegistration = try worker.loop.register(upstream, .read, handler: ends.1)
+            upstream = try loop.register(toUpstream.sink, Self.reading, handler: UpstreamEnd(self))
         } catch {
+            _ = Glibc.close(toUpstream.sink)
             return close()
         }
-        move(failed: false)
+        loop.modify(client, Self.reading)
+        // What is held goes out now; for the rest the kernel first reports what each side is ready for as it is now.
+        if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
+        if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
+        settle()
     }
 
     func deadlinePassed(_ timer: TimerID) { close() }
@@ -68,39 +88,64 @@ final class Tunnel: TimerHandler {
         guard !isClosed else { return }
         isClosed = true
         if let timer { worker.loop.removeTimer(timer) }
-        if let clientRegistration { worker.loop.deregister(clientRegistration) }
-        if let upstreamRegistration { worker.loop.deregister(upstreamRegistration) }
-        _ = Glibc.close(client)
-        _ = Glibc.close(upstream)
-        let greeting: UInt64 = 19
-        let counts = Counts(toUpstream: toUpstream.count, toClient: toClient.count - min(toClient.count, greeting))
+        worker.loop.close(client)
+        if let upstream { worker.loop.close(upstream) }
+        let counts = Counts(toUpstream: toUpstream.count + UInt64(earlyCount), toClient: toClient.count)
         owner?.tunnelEnded(counts)
         owner = nil
         worker.tunnelEnded(self)
     }
 
-    private func move(failed: Bool) {
-        guard !isClosed else { return }
-        if failed { return close() }
-        let up = toUpstream.move(through: worker.readBuffer)
-        let down = toClient.move(through: worker.readBuffer)
-        if case .failed = up { return close() }
-        if case .failed = down { return close() }
-        if toUpstream.hasEnded, toClient.hasEnded { return close() }
-        var clientInterest = Interest()
-        var upstreamInterest = Interest()
-        Self.note(up, source: &clientInterest, sink: &upstreamInterest)
-        Self.note(down, source: &upstreamInterest, sink: &clientInterest)
-        if let clientRegistration { worker.loop.modify(clientRegistration, clientInterest) }
-        if let upstreamRegistration { worker.loop.modify(upstreamRegistration, upstreamInterest) }
-        if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.tunnelIdle) }
+    private func clientReady(_ events: ReadyEvents) {
+        if events.contains(.failed) { return close() }
+        if events.isReadable || events.isBroken {
+            toUpstream.sourceReady(isEnding: events.isEnding, through: worker.readBuffer)
+        }
+        if events.isWritable { toClient.sinkReady(through: worker.readBuffer) }
+        settle()
     }
 
-    private static func note(_ step: TunnelDirection.Step, source: inout Interest, sink: inout Interest) {
-        switch step {
-        case .waitsToRead: source.insert(.read)
-        case .waitsToWrite: sink.insert(.write)
-        case .ended, .failed: break
+    private func upstreamReady(_ events: ReadyEvents) {
+        if events.contains(.failed) { return close() }
+        if events.isReadable || events.isBroken {
+            toClient.sourceReady(isEnding: events.isEnding, through: worker.readBuffer)
         }
+        if events.isWritable { toUpstream.sinkReady(through: worker.readBuffer) }
+        settle()
     }
+
+    func batchEnded() {
+        isContinuing = false
+        if isClosed { return }
+        if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
+        if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
+        settle()
+    }
+
+    /// Passes ends on, and goes on in the next batch where a direction's turn was over before its bytes.
+    private func settle() {
+        let up = toUpstream.state
+        let down = toClient.state
+        if up == .failed || down == .failed || (up == .ended && down == .ended) { return close() }
+        if up == .ended, !hasToldUpstream {
+            hasToldUpstream = true
+            _ = shutdown(toUpstream.sink, Int32(SHUT_WR))
+        }
+        if down == .ended, !hasToldClient {
+            hasToldClient = true
+            _ = shutdown(toClient.sink, Int32(SHUT_WR))
+        }
+        if up == .waitsForSink, let upstream { worker.loop.modify(upstream, Self.both) }
+        if down == .waitsForSink { worker.loop.modify(client, Self.both) }
+        if up == .hasMore || down == .hasMore, !isContinuing {
+            isContinuing = true
+            worker.loop.atEndOfBatch(self)
+        }
+        if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.tunnelIdle) }
+    }
+}
+
+extension ReadyEvents {
+    /// No more will come from there than what the kernel holds.
+    fileprivate var isEnding: Bool { contains(.peerClosed) || isBroken }
 }
