@@ -43,7 +43,9 @@ struct OutputQueue {
     /// Writes what there is in as few calls as the kernel lets us.
     mutating func write(to descriptor: Int32) -> Result {
         while !isEmpty {
-            let written = tailRange.isEmpty ? sendBuffer(to: descriptor) : sendBoth(to: descriptor)
+            let written =
+                tailRange.isEmpty
+                ? sendBuffer(to: descriptor) : tail.withBytes(tailRange) { sendBuffer(and: $0, to: descriptor) }
             if written < 0 {
                 if errno == EINTR { continue }
                 return errno == EAGAIN ? .blocked : .failed
@@ -53,33 +55,40 @@ struct OutputQueue {
         return .drained
     }
 
+    /// Writes what waits, and `bytes` behind it from where they lie; what the kernel does not take of them is kept. A failure
+    /// shows with the next write.
+    mutating func write(_ bytes: Span<UInt8>, to descriptor: Int32) {
+        precondition(tailRange.isEmpty, "the body before has not left yet")
+        let written = max(bytes.withUnsafeBytes { sendBuffer(and: $0, to: descriptor) }, 0)
+        let taken = max(written - (buffer.count - bufferOffset), 0)
+        advance(by: written - taken)
+        buffer.append(bytes.extracting(taken..<bytes.count))
+    }
+
     private func sendBuffer(to descriptor: Int32) -> Int {
         buffer.withUnsafeBytes { bytes in
             send(descriptor, bytes.baseAddress! + bufferOffset, bytes.count - bufferOffset, Int32(larder_msg_nosignal))
         }
     }
 
-    private func sendBoth(to descriptor: Int32) -> Int {
+    private func sendBuffer(and more: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
         buffer.withUnsafeBytes { first in
-            tail.withBytes(tailRange) { second in
-                var pieces: InlineArray<2, iovec> = .init(repeating: iovec())
-                var count = 0
-                if first.count > bufferOffset {
-                    pieces[0] = iovec(
-                        iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress! + bufferOffset),
-                        iov_len: first.count - bufferOffset)
-                    count = 1
-                }
-                pieces[count] = iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
-                count += 1
-                var span = pieces.mutableSpan
-                return span.withUnsafeMutableBufferPointer { list in
-                    var message = msghdr()
-                    message.msg_iov = list.baseAddress
-                    message.msg_iovlen = count
-                    return sendmsg(descriptor, &message, Int32(larder_msg_nosignal))
-                }
+            var pieces: InlineArray<2, iovec> = .init(repeating: iovec())
+            var count = 0
+            if first.count > bufferOffset {
+                pieces[0] = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress! + bufferOffset),
+                    iov_len: first.count - bufferOffset)
+                count = 1
+            }
+            pieces[count] = iovec(iov_base: UnsafeMutableRawPointer(mutating: more.baseAddress), iov_len: more.count)
+            count += 1
+            var span = pieces.mutableSpan
+            return span.withUnsafeMutableBufferPointer { list in
+                var message = msghdr()
+                message.msg_iov = list.baseAddress
+                message.msg_iovlen = count
+                return sendmsg(descriptor, &message, Int32(larder_msg_nosignal))
             }
         }
     }

@@ -57,7 +57,11 @@ extension ExchangeDriver {
         guard !bytes.isEmpty else { return }
         delivery.sentCount += UInt64(bytes.count)
         if delivery.isChunked { ChunkWriter.writeChunkHeader(count: bytes.count, into: &connection.output.buffer) }
-        connection.output.buffer.append(bytes)
+        if bytes.count > Self.copiedBodyLength, connection.output.pendingCount < Self.copiedBodyLength {
+            connection.output.write(bytes, to: connection.descriptor)
+        } else {
+            connection.output.buffer.append(bytes)
+        }
         if delivery.isChunked { connection.output.buffer.append("\r\n") }
     }
 
