@@ -26,7 +26,7 @@ final class FetchTable: Sendable {
     }
 
     private struct Contents {
-        var entries: [[UInt8]: FetchEntry] = [:]
+        var entries: [FetchKey: FetchEntry] = [:]
         /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
         var unshareable = [Int](repeating: 0, count: FetchTable.unshareableCount)
     }
@@ -42,11 +42,12 @@ final class FetchTable: Sendable {
 
     /// Joins the fetch of this key, or starts one. `makeReply` is called only where there is something to wait for.
     func join(_ key: [UInt8], makeReply: () -> Reply<SharedFetch>) -> Join {
-        let hash = key.hashValue
+        let key = FetchKey(key)
+        let hash = key.hash
         let (found, isNew) = shards[hash & 15].contents.withLock { contents -> (FetchEntry?, Bool) in
             if let entry = contents.entries[key] { return (entry, false) }
             if contents.unshareable[Self.place(of: hash)] == hash { return (nil, false) }
-            let entry = FetchEntry(key: key, hash: hash)
+            let entry = FetchEntry(key)
             contents.entries[key] = entry
             return (entry, true)
         }
@@ -63,15 +64,16 @@ final class FetchTable: Sendable {
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.
     /// - Parameter isUnshareable: what came can be used by one request only; the next ones ask for themselves at once.
     func remove(_ entry: FetchEntry, isUnshareable: Bool = false) {
-        shards[entry.hash & 15].contents.withLock { contents in
+        let hash = entry.key.hash
+        shards[hash & 15].contents.withLock { contents in
             if contents.entries[entry.key] === entry { contents.entries[entry.key] = nil }
-            if isUnshareable { contents.unshareable[Self.place(of: entry.hash)] = entry.hash }
+            if isUnshareable { contents.unshareable[Self.place(of: hash)] = hash }
         }
     }
 
     /// A response to this key can be shared after all.
     func noteShareable(_ key: [UInt8]) {
-        let hash = key.hashValue
+        let hash = FetchKey(key).hash
         shards[hash & 15].contents.withLock { contents in
             let place = Self.place(of: hash)
             if contents.unshareable[place] == hash { contents.unshareable[place] = 0 }
@@ -81,6 +83,21 @@ final class FetchTable: Sendable {
     private static func place(of hash: Int) -> Int { (hash >> 4) & (unshareableCount - 1) }
 }
 
+/// A cache key with its hash, made once and in one go: an array's own hash is made octet by octet, for each look-up anew.
+struct FetchKey: Hashable, Sendable {
+    let hash: Int
+    let octets: [UInt8]
+
+    init(_ octets: [UInt8]) {
+        self.octets = octets
+        var hasher = Hasher()
+        octets.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hash = hasher.finalize()
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
 /// One fetch under way and those who wait for it.
 final class FetchEntry: Sendable {
     private struct State {
@@ -88,14 +105,10 @@ final class FetchEntry: Sendable {
         var waiters: [Reply<SharedFetch>] = []
     }
 
-    let key: [UInt8]
-    let hash: Int
+    let key: FetchKey
     private let state = Mutex(State())
 
-    init(key: [UInt8], hash: Int) {
-        self.key = key
-        self.hash = hash
-    }
+    init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
     var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
