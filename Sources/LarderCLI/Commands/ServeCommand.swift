@@ -58,6 +58,7 @@ struct ServeCommand: ParsableCommand {
             let message = StartMessage(addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file)
             Terminal.talk(message.text(style: Terminal.Style()))
         }
+        StartUpCode.letGo()
         SignalThread.run { server.handle($0) }
     }
 }
