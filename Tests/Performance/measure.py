@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one warm hit costs: heap allocations, instructions, system calls, memory.
+"""What one warm hit costs: heap allocations, instructions, system calls; and what a tunnel and a connection cost.
 
 Each number is a difference between two runs of warm requests (1,000 and 11,000), so that start-up, the first fetch and
 the warming of buffers do not count. The origin is a thread here; everything stays on loopback.
@@ -8,7 +8,6 @@ the warming of buffers do not count. The origin is a thread here; everything sta
 import argparse
 import os
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -45,7 +44,7 @@ class Origin(BaseHTTPRequestHandler):
 class Larder:
     """A release binary under test, on a port of its own choice, with a store that goes away."""
 
-    def __init__(self, options, prefix=(), environment=None):
+    def __init__(self, options, prefix=(), environment=None, settings=()):
         self.folder = os.path.join(options.work, f"run-{time.monotonic_ns()}")
         os.makedirs(self.folder)
         port_file = os.path.join(self.folder, "port")
@@ -53,6 +52,7 @@ class Larder:
             *prefix, options.larder, "serve", "--quiet", "--listen", "127.0.0.1:0", "--port-file", port_file,
             "--store", os.path.join(self.folder, "store.sqlite"), "--set", "loops=1",
             "--set", f"log.access.path={os.path.join(self.folder, 'access.log')}",
+            *(word for setting in settings for word in ("--set", setting)),
         ]
         self.output = open(os.path.join(self.folder, "output"), "wb")
         self.process = subprocess.Popen(
@@ -192,37 +192,14 @@ def syscalls(options, origin, url):
     return True
 
 
-def resident(process):
-    with open(f"/proc/{process.pid}/status") as file:
-        return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
-
-
-def memory(options, origin, url):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    connections = min(10_000, hard - 200)
-    larder = Larder(options)
-    time.sleep(1)
-    print(f"resident at start: {resident(larder.process) / 1024:.1f} MiB")
-    client = Client(larder.port, url)
-    client.warm(origin)
-    before = resident(larder.process)
-    idle = []
-    for _ in range(connections):
-        one = Client(larder.port, url)
-        one.get()
-        idle.append(one)
-    time.sleep(1)
-    after = resident(larder.process)
-    print(f"resident per idle connection: {(after - before) * 1024 / connections:.0f} B ({connections} connections)")
-    for one in idle:
-        one.socket.close()
-    larder.stop()
-    return True
-
-
 def main():
-    measures = {"allocations": allocations, "instructions": instructions, "syscalls": syscalls, "memory": memory}
+    # Here, since they are built on this file.
+    from footprint import memory
+    from tunnels import tunnels
+
+    measures = {
+        "allocations": allocations, "instructions": instructions, "syscalls": syscalls, "tunnels": tunnels, "memory": memory,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--larder", required=True)
     parser.add_argument("--counter", required=True)
