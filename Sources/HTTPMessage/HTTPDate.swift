@@ -144,7 +144,8 @@ package enum HTTPDate {
 
     private static func moment(year: Int, month: Int, day: Int, secondOfDay: Int) -> Timestamp? {
         guard let date = CivilDate(year: year, month: month, day: day) else { return nil }
-        return Timestamp(seconds: date.daysSince1970 * 86_400 + Int64(secondOfDay))
+        // A leap second at the end of 9999 has no next minute that four digits can say.
+        return Timestamp(seconds: min(date.daysSince1970 * 86_400 + Int64(secondOfDay), CivilDate.latest))
     }
 
     private static func moment(sameDayAs time: Timestamp, inYear year: Int) -> Timestamp? {

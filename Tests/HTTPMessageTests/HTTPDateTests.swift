@@ -30,6 +30,8 @@ struct HTTPDateTests {
             ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
             // A leap second counts as the next one.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
+            // The last moment that can be written again.
+            ("Fri, 31 Dec 9999 23:59:60 GMT", 253_402_300_799),
             // RFC 9111 §4.2: a cache compares without regard to case.
             ("sUN, 06 nOV 1994 08:49:37 gmt", 784_111_777),
         ])
