@@ -74,7 +74,9 @@ let package = Package(
             ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
 
-        .target(name: "TestSupport", dependencies: ["HTTPMessage", "CLinux"], path: "Tests/Support", swiftSettings: swift),
+        .target(
+            name: "TestSupport", dependencies: ["HTTPMessage", "EventLoop", "CLinux"], path: "Tests/Support", swiftSettings: swift
+        ),
         .executableTarget(
             name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching"],
             path: "Tests/Performance/PolicyBench", swiftSettings: swift),
@@ -85,7 +87,8 @@ let package = Package(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(
-            name: "StoreTorture", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
+            name: "StoreTorture",
+            dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
             path: "Tests/StoreTorture", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(

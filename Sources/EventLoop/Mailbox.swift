@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import Synchronization
 
 /// Messages to a loop from any thread. The first message of a burst wakes the loop; the others find it awake.
 final class Mailbox: Sendable {
@@ -13,7 +12,7 @@ final class Mailbox: Sendable {
 
     /// An eventfd, readable while there is something to collect.
     let descriptor: Int32
-    private let contents = Mutex(Contents())
+    private let contents = Guarded(Contents())
 
     init() throws(SystemError) {
         descriptor = eventfd(0, larder_efd_nonblock | larder_efd_cloexec)

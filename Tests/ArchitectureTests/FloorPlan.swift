@@ -50,6 +50,7 @@ enum FloorPlan {
 
     /// Files that may say `@unchecked Sendable`, `nonisolated(unsafe)` or `Unmanaged`, each with why it must.
     static let permittedEscapes: [String: String] = [
+        "Sources/EventLoop/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
         "Sources/EventLoop/LoopThread.swift": "hands a thread's first argument over through pthread_create",
         "Sources/HTTPSession/Transport/CurlAttempt.swift": "libcurl's callbacks carry their owner as a pointer",
         "Sources/HTTPSession/Transport/Connector.swift": "as CurlAttempt",
@@ -57,7 +58,6 @@ enum FloorPlan {
         "Sources/HTTPSession/Transport/EasyHandles.swift": "as CurlAttempt",
         "Sources/ResponseStore/Filling/BodyChunk.swift":
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
-        "Sources/ResponseStore/Threads/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]

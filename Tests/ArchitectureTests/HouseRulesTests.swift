@@ -30,6 +30,20 @@ struct HouseRulesTests {
         }
     }
 
+    /// ThreadSanitizer does not see into `Mutex`'s library: `Guarded` tells it. Nothing else locks, but for `Monitor`, on which
+    /// threads wait.
+    @Test("One type locks: Guarded", arguments: ["Sources", "Tests"])
+    func locksOneWay(place: String) {
+        // Put together here, so that this file does not find itself.
+        let locks = ["Mut" + "ex<", "Mut" + "ex(", "NSL" + "ock", "pthread_mut" + "ex_lock", "pthread_rwl" + "ock"]
+        let permitted = ["Sources/EventLoop/Guarded.swift", "Sources/ResponseStore/Threads/Monitor.swift"]
+        for file in Repository.files(below: place) where file.path.hasSuffix(".swift") && !permitted.contains(file.path) {
+            for (number, line) in file.code where locks.contains(where: { line.contains($0) }) {
+                Issue.record("\(file):\(number): not by Guarded: \(line)")
+            }
+        }
+    }
+
     @Test("Nothing names a path of one machine")
     func namesNoMachine() {
         // Put together here, so that this file does not find itself.

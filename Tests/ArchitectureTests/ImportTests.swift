@@ -29,7 +29,7 @@ struct ImportTests {
     func staysPure(room: String) {
         let forbidden = [
             "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", "SystemRandomNumberGenerator", ".random(in",
-            "Mutex<", "Atomic<", "Task {", "Task.sleep", "await ",
+            "Guarded<", "Atomic<", "Task {", "Task.sleep", "await ",
         ]
         for file in Repository.sources where file.room == room {
             for (number, line) in file.code {

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EventLoop
@@ -12,7 +11,7 @@ struct MailboxTests {
         let loop = try EventLoop()
         var seen: [Int] = []
         let collect = loop.reply { (values: [Int]) in seen = values }
-        let log = Mutex<[Int]>([])
+        let log = Guarded<[Int]>([])
         let handle = loop.handle
         for number in 0..<100 { handle.post { _ in log.withLock { $0.append(number) } } }
         let before = loop.batchCount
@@ -60,7 +59,7 @@ struct MailboxTests {
 
     @Test("A loop on a thread of its own serves messages until it is stopped, then refuses them")
     func thread() throws {
-        let sum = Mutex(0)
+        let sum = Guarded(0)
         let thread = try LoopThread(name: "loop") { _ in sum.withLock { $0 += 1 } }
         for _ in 0..<1000 { thread.handle.post { _ in sum.withLock { $0 += 1 } } }
         thread.handle.stop()

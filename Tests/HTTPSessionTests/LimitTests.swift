@@ -1,7 +1,6 @@
 import EventLoop
 import HTTPMessage
 import HTTPWire
-import Synchronization
 import TestSupport
 import Testing
 
@@ -79,7 +78,7 @@ struct LimitTests {
             quiet.stop()
         }
         let harness = try TransportHarness(budgets: UpstreamBudgets(connections: 1))
-        let order = Mutex<[String]>([])
+        let order = Guarded<[String]>([])
         func open(_ name: String, _ port: UInt16) -> Recorder {
             let recorder = Recorder()
             recorder.onEnd = { _ in order.withLock { $0.append(name) } }
@@ -161,9 +160,9 @@ struct LimitTests {
         defer { origin.stop() }
         let budgets = UpstreamBudgets(connectionsPerOrigin: 2)
         let port = origin.port
-        let completed = Mutex(0)
+        let completed = Guarded(0)
         // Counted at this side: the origin learns of a close after the next connection has come.
-        let peak = Mutex(0)
+        let peak = Guarded(0)
         let threads = try (0..<4).map { _ in
             try LoopThread(name: "client") { loop in
                 let client = LoopClient(loop: loop, budgets: budgets, port: port, count: 50) { isComplete in

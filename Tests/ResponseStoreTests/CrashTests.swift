@@ -1,5 +1,5 @@
+import EventLoop
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("A process that is killed while it stores", .serialized)
@@ -9,8 +9,8 @@ struct CrashTests {
 
     /// What it says, each number with the time at which it was seen.
     final class Listener: Sendable {
-        private let lines = Mutex<[(seen: Date, number: Int)]>([])
-        private let rest = Mutex(Data())
+        private let lines = Guarded<[(seen: Date, number: Int)]>([])
+        private let rest = Guarded(Data())
 
         func take(_ data: Data) {
             let now = Date.now

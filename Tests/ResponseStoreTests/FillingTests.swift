@@ -1,7 +1,7 @@
+import EventLoop
 import Foundation
 import HTTPCaching
 import HTTPMessage
-import Synchronization
 import Testing
 
 @testable import ResponseStore
@@ -58,7 +58,7 @@ struct FillingTests {
         let filling = try #require(store.beginFilling(plan))
         let shared = store
         let readers = try (0..<threads * 2).map { _ in try #require(filling.attach()) }
-        let results = Mutex<[[UInt8]?]>([])
+        let results = Guarded<[[UInt8]?]>([])
         let group = DispatchGroup()
         for (index, reader) in readers.enumerated() {
             let thread = Thread {

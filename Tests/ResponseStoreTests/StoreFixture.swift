@@ -1,7 +1,7 @@
+import EventLoop
 import Foundation
 import HTTPCaching
 import HTTPMessage
-import Synchronization
 import TestSupport
 
 @testable import ResponseStore
@@ -9,7 +9,7 @@ import TestSupport
 /// A store in a temporary folder, and answers waited for.
 final class StoreFixture: Sendable {
     let folder: String
-    let notices = Mutex<[StoreNotice]>([])
+    let notices = Guarded<[StoreNotice]>([])
 
     init() {
         folder = FileManager.default.temporaryDirectory.path + "/store-\(UUID().uuidString)"
@@ -33,7 +33,7 @@ final class StoreFixture: Sendable {
 
 /// One answer, waited for by the thread of a test.
 final class Answer<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
+    private let value = Guarded<Value?>(nil)
     private let semaphore = DispatchSemaphore(value: 0)
 
     func set(_ value: Value) {

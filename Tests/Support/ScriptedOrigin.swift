@@ -1,6 +1,6 @@
 import CLinux
+import EventLoop
 import Glibc
-import Synchronization
 
 /// A server on loopback that does what a test's script says, one thread for each connection.
 ///
@@ -11,7 +11,7 @@ package final class ScriptedOrigin: Sendable {
     package let port: UInt16
     private let listener: Int32
     private let script: Script
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     private struct State {
         var connectionCount = 0

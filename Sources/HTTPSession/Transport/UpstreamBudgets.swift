@@ -35,7 +35,7 @@ package final class UpstreamBudgets: Sendable {
         var members: [Port<BudgetMessage>?] = []
     }
 
-    private let books = Mutex(Books())
+    private let books = Guarded(Books())
     private let waiters = Atomic(0)
 
     package init(connections: Int = 1024, connectionsPerOrigin: Int = 64, queueLength: Int = 1024) {

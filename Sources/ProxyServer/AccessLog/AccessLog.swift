@@ -1,5 +1,4 @@
 import EventLoop
-import Synchronization
 
 /// The access log: a line for each request, written by a thread of its own.
 ///
@@ -75,7 +74,7 @@ package final class AccessLog: Sendable {
 
 /// The buffers that the writer goes through.
 final class AccessLogShelf: Sendable {
-    private let buffers = Mutex<[AccessLogBuffer]>([])
+    private let buffers = Guarded<[AccessLogBuffer]>([])
 
     func add(_ buffer: AccessLogBuffer) { buffers.withLock { $0.append(buffer) } }
 

@@ -1,5 +1,5 @@
+import EventLoop
 import HTTPMessage
-import Synchronization
 
 /// One loop's way into the access log: noting a request copies it and allocates nothing, never waits for a disk, and drops
 /// and counts what the writer is too slow for.
@@ -7,7 +7,7 @@ import Synchronization
 /// The loop notes, the writer's thread takes the whole batch in exchange for an empty one; the lock between them is held for
 /// a copy or an exchange of two arrays.
 package final class AccessLogBuffer: Sendable {
-    private let batch: Mutex<AccessBatch>
+    private let batch: Guarded<AccessBatch>
     private let bell: AccessLogBell
     /// Nothing is written: a record need not even be made.
     let isOff: Bool
@@ -16,7 +16,7 @@ package final class AccessLogBuffer: Sendable {
     init(bell: AccessLogBell, isOff: Bool, includesQuery: Bool) {
         var empty = AccessBatch()
         if !isOff { empty.reserve() }
-        batch = Mutex(empty)
+        batch = Guarded(empty)
         self.bell = bell
         self.isOff = isOff
         self.includesQuery = includesQuery

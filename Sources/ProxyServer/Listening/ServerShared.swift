@@ -2,7 +2,6 @@ import EventLoop
 import HTTPSession
 import ProxyCore
 import ResponseStore
-import Synchronization
 
 /// What the loops share: the store, the fetches under way, the budgets upstream, and the settings in force.
 final class ServerShared: Sendable {
@@ -22,7 +21,7 @@ final class ServerShared: Sendable {
     let warn: @Sendable (String) -> Void
     /// Sets this process's request names apart from another's.
     let instance: UInt64
-    private let state: Mutex<Current>
+    private let state: Guarded<Current>
 
     init(
         store: ResponseStore, checks: CheckPool, budgets: UpstreamBudgets, loops: Int, accessLog: AccessLog, instance: UInt64,
@@ -36,7 +35,7 @@ final class ServerShared: Sendable {
         self.warn = warn
         self.accessLog = accessLog
         self.instance = instance
-        state = Mutex(current)
+        state = Guarded(current)
     }
 
     var current: Current { state.withLock { $0 } }

@@ -1,7 +1,6 @@
 import EventLoop
 import HTTPCaching
 import ResponseStore
-import Synchronization
 
 /// What a fetch that others have joined brought.
 enum SharedFetch: Sendable {
@@ -32,7 +31,7 @@ final class FetchTable: Sendable {
     }
 
     private final class Shard: Sendable {
-        let contents = Mutex(Contents())
+        let contents = Guarded(Contents())
     }
 
     /// How many keys with responses that cannot be shared each shard remembers.
@@ -106,7 +105,7 @@ final class FetchEntry: Sendable {
     }
 
     let key: FetchKey
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(_ key: FetchKey) { self.key = key }
 

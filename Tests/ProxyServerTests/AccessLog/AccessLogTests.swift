@@ -1,6 +1,6 @@
+import EventLoop
 import Foundation
 import HTTPMessage
-import Synchronization
 import Testing
 
 @testable import ProxyServer
@@ -130,7 +130,7 @@ struct AccessLogTests {
         "A full disk costs lines, which are counted and said once",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func survivesAFullDisk() throws {
-        let said = Mutex<[String]>([])
+        let said = Guarded<[String]>([])
         let log = try AccessLog(AccessLog.Configuration(path: "/dev/full")) { message in said.withLock { $0.append(message) } }
         let buffer = log.makeBuffer()
         for _ in 0..<10 { note("http://a.test/", in: buffer) }
