@@ -92,7 +92,7 @@ let package = Package(
             path: "Tests/StoreTorture", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
-            name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"],
+            name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "LarderCLI"],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),

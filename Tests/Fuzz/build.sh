@@ -1,30 +1,53 @@
 #!/usr/bin/env bash
-# Builds the fuzzer: the pure rooms and Tests/Fuzz/Targets, instrumented for coverage and with AddressSanitizer.
+# Builds the fuzzers: the rooms that are fuzzed, instrumented for coverage, and Tests/Fuzz/Targets.
 #
-#   Tests/Fuzz/build.sh [FOLDER]     FOLDER holds the program `larder-fuzz` afterwards (default .build/fuzz)
+#   Tests/Fuzz/build.sh [FOLDER]     FOLDER holds two programs afterwards (default .build/fuzz):
+#     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
+#     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
+#
+# Of LarderCLI only the folder Settings is built, which needs no other room than the pure ones.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/.build/fuzz}
 mkdir -p "$out"
-cd "$out"
+out=$(cd "$out" && pwd)
+# The package's own copy of Yams.
+[[ -d $root/.build/checkouts/Yams ]] || swift package --package-path "$root" resolve
+yams=$root/.build/checkouts/Yams/Sources
 
-# -O as in the release, with the checks that debug builds make (-assert-config Debug).
+# -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
-    -sanitize=fuzzer,address -assert-config Debug -I "$out")
+    -assert-config Debug -I "$yams/CYaml/include")
 
-module() { # NAME FOLDER
+module() { # NAME FOLDER OPTIONS…
     local sources
     mapfile -t sources < <(find "$root/$2" -name '*.swift' | sort)
-    swiftc "${flags[@]}" -module-name "$1" -emit-module -emit-module-path "$1.swiftmodule" -emit-object -o "$1.o" "${sources[@]}"
+    swiftc "${flags[@]}" "${@:3}" -I . -module-name "$1" -emit-module -emit-module-path "$1.swiftmodule" -emit-object -o "$1.o" \
+        "${sources[@]}"
 }
 
-module HTTPMessage Sources/HTTPMessage
-module HTTPWire Sources/HTTPWire
-module HTTPCaching Sources/HTTPCaching
-module ProxyPolicy Sources/ProxyPolicy
-module FuzzTargets Tests/Fuzz/Targets
+program() { # NAME, options of Swift for what is covered, for what is not, of C
+    local folder=$out/$1.objects covered uncovered c
+    read -ra covered <<< "$2"
+    read -ra uncovered <<< "$3"
+    read -ra c <<< "$4"
+    mkdir -p "$folder"
+    cd "$folder"
+    for source in "$yams"/CYaml/src/*.c; do
+        clang -O1 -g -DYAML_DECLARE_STATIC "${c[@]}" -I "$yams/CYaml/include" -c "$source" -o "$(basename "$source").o"
+    done
+    module HTTPMessage Sources/HTTPMessage "${covered[@]}"
+    module HTTPWire Sources/HTTPWire "${covered[@]}"
+    module HTTPCaching Sources/HTTPCaching "${covered[@]}"
+    module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
+    module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
+    module LarderCLI Sources/LarderCLI/Settings "${covered[@]}"
+    module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
+    swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1"
+    echo "$out/$1"
+}
 
-swiftc "${flags[@]}" -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift \
-    HTTPMessage.o HTTPWire.o HTTPCaching.o ProxyPolicy.o FuzzTargets.o -o larder-fuzz
-echo "$out/larder-fuzz"
+program larder-fuzz "-sanitize=fuzzer -sanitize-coverage=edge,inline-8bit-counters,pc-table" "" \
+    "-fsanitize-coverage=edge,inline-8bit-counters,pc-table"
+program larder-fuzz-asan "-sanitize=fuzzer,address" "-sanitize=address" "-fsanitize=fuzzer-no-link,address"

@@ -29,6 +29,11 @@ package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
     package let source: String
     package let problem: SettingsProblem
 
+    package init(source: String, problem: SettingsProblem) {
+        self.source = source
+        self.problem = problem
+    }
+
     /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers where there is no file.
     package var description: String {
         problem.place == .none

@@ -1,6 +1,4 @@
-import Foundation
 import HTTPMessage
-import HTTPSession
 
 /// Where requests go when there is an HTTP proxy behind us.
 package struct UpstreamProxyAddress: Equatable, Sendable {
@@ -34,14 +32,6 @@ package struct UpstreamProxyAddress: Equatable, Sendable {
         guard !host.isEmpty else { return nil }
         self.host = String(host)
         self.port = port
-    }
-
-    /// As the transport wants it: user and password with their percent-encoding undone.
-    var proxy: UpstreamProxy {
-        guard let credentials else { return UpstreamProxy(host: host, port: port) }
-        let parts = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { $0.removingPercentEncoding ?? String($0) }
-        return UpstreamProxy(host: host, port: port, user: parts[0], password: parts.count > 1 ? parts[1] : "")
     }
 
     /// The address without what must not be shown.

@@ -1,7 +1,7 @@
 /// Writes shown values as YAML that `YAMLReader` reads back the same.
-enum YAMLWriter {
+package enum YAMLWriter {
     /// The settings as nested mappings, in the schema's order.
-    static func write(_ settings: LarderSettings) -> String {
+    package static func write(_ settings: LarderSettings) -> String {
         write(nested(SettingsSchema.settings.map { ($0.parts[...], $0.show(settings)) }), indentation: 0)
     }
 

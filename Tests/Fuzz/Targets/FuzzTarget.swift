@@ -17,5 +17,6 @@ package struct FuzzTarget: Sendable {
         .chunkedDecoder,
         .fieldValues,
         .rules,
+        .settings,
     ]
 }
