@@ -1,0 +1,99 @@
+"""What the matrix of clients stands on: running a program, a port, larder itself, and what each client is given."""
+
+import os
+import subprocess
+import socket
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HOST = "origin.test"
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command, env=None, cwd=None, timeout=120):
+    """What the program says; a `Failure` where it ends with anything but 0. It sees no proxy but the one that `env` names."""
+    merged = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    merged.update(env or {})
+    done = subprocess.run(command, env=merged, cwd=cwd, timeout=timeout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise Failure(f"{command[0]} ended with {done.returncode}: {done.stdout.decode(errors='replace')[-1500:]}")
+    return done.stdout
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for_port(port):
+    deadline = time.time() + 15
+    while time.time() < deadline:
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise Failure(f"nothing listens on {port}")
+
+
+class Larder:
+    def __init__(self, binary, work, origins):
+        port_file = work / "port"
+        ports = [port for origin in origins for port in (origin.http, origin.https)]
+        self.process = subprocess.Popen(
+            [binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--store", str(work / "store" / "store.sqlite"), "--port-file",
+             str(port_file), "--set", f"resolve={{{HOST}: 127.0.0.1}}", "--set", f"tunnel.ports={ports}",
+             "--set", f"log.access.path={work}/access.log"])
+        deadline = time.time() + 30
+        while not port_file.exists():
+            if time.time() > deadline or self.process.poll() is not None:
+                raise Failure("larder did not start")
+            time.sleep(0.02)
+        self.port = int(port_file.read_text().split()[0])
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(40)
+
+
+class Bench:
+    """What each client is given: the proxy, files that all origins serve, and folders of its own."""
+
+    def __init__(self, larder, site, work):
+        self.larder, self.site, self.work = larder, site, work
+        self.lock, self.count = threading.Lock(), 0
+        u = larder.url
+        self.env = {"http_proxy": u, "https_proxy": u, "HTTP_PROXY": u, "HTTPS_PROXY": u, "all_proxy": u, "no_proxy": "", "NO_PROXY": "",
+                    "SSL_CERT_FILE": str(site.ca), "REQUESTS_CA_BUNDLE": str(site.ca), "HOME": str(work)}
+
+    def file(self, size):
+        """A new file's path and content."""
+        with self.lock:
+            self.count += 1
+            name = f"f{self.count}.bin"
+        data = os.urandom(size)
+        (self.site.root / name).write_bytes(data)
+        self.site.age(self.site.root / name)
+        return "/" + name, data
+
+    def folder(self):
+        return Path(tempfile.mkdtemp(dir=self.work))
+
+    def output(self):
+        return self.folder() / "out"
+
+
+def check_same(what, got, data):
+    if got != data:
+        raise Failure(f"{what}: {len(got)} bytes that are not the origin's {len(data)}")
+
+
+def check_asked(origin, path, times):
+    if origin.asked(path) != times:
+        raise Failure(f"{path} was asked for {origin.asked(path)} times, not {times}")
