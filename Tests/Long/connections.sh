@@ -1,2 +1,6 @@
 #!/bin/bash
-exec python3 "$(dirname "$0")/connections.py"
+set -euo pipefail
+cd "$(dirname "$0")"
+export LOAD=$WORK/load
+cc -O2 -Wall -Werror -o "$LOAD" load.c
+exec python3 connections.py
