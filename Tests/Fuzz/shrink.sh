@@ -12,7 +12,7 @@ corpus=$root/Tests/Fuzz/Corpus/$target
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 cp "$corpus"/seed-* "$fresh"
-LARDER_FUZZ_TARGET=$target "${LARDER_FUZZ:-$root/.build/fuzz/larder-fuzz}" -set_cover_merge=1 -use_counters=0 "$fresh" "$corpus" \
+LARDER_FUZZ_TARGET=$target "${LARDER_FUZZ:-$root/.build/fuzz}/larder-fuzz" -set_cover_merge=1 -use_counters=0 "$fresh" "$corpus" \
     "$root/.build/fuzz/found/$target"
 find "$corpus" -type f ! -name 'seed-*' -delete
 cp -n "$fresh"/* "$corpus"

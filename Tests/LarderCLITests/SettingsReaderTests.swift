@@ -92,6 +92,21 @@ struct SettingsReaderTests {
         #expect(problems("limits: {head: \(text)}").isEmpty == isGood)
     }
 
+    @Test(
+        "What may not stand in YAML is found where it stands, however lines end and letters are written",
+        arguments: [
+            ("log: {level: \u{1}}", "1:14"), ("a: é\r\nloops: \u{1}", "2:8"), ("a: 1\rloops: \u{1}", "2:8"),
+            ("a: e\u{301}\u{1}", "1:6"), ("\u{FEFF}a: \u{FEFF}", "1:5"),
+        ])
+    func placesControls(text: String, place: String) {
+        #expect(problems(text) == ["larder.yaml:\(place): not YAML: control characters are not allowed"])
+    }
+
+    @Test("What the end is missing is said at the end", arguments: [("store: {path: a", "1:16"), ("store: {path: a\n", "2:1")])
+    func placesTheEnd(text: String, place: String) {
+        #expect(problems(text) == ["larder.yaml:\(place): not YAML: did not find expected ',' or '}'"])
+    }
+
     @Test("Aliases are read, and bounded")
     func boundsAliases() throws {
         #expect(
@@ -100,7 +115,7 @@ struct SettingsReaderTests {
             ])
         var laughs = "egress: {deny: &a0 [10.0.0.1, 10.0.0.2]}\nrules:\n"
         for level in 1...30 { laughs += "  - &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1)]\n" }
-        #expect(problems(laughs) == ["larder.yaml: more than 16 aliases (`*name`); quote what is not one"])
+        #expect(problems(laughs) == ["larder.yaml:8:15: more than 16 aliases (`*name`); quote what is not one"])
     }
 
     @Test("A file that is too long or too deep is refused")

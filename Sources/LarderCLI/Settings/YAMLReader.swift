@@ -16,8 +16,8 @@ package enum YAMLReader {
         guard text.utf8.count <= lengthLimit else {
             throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
         }
-        guard countsOfReferences(in: text) <= aliasLimit else {
-            throw single("more than \(aliasLimit) aliases (`*name`); quote what is not one", .none)
+        if let excess = firstAlias(in: text, after: aliasLimit) {
+            throw single("more than \(aliasLimit) aliases (`*name`); quote what is not one", excess)
         }
         let root: Node?
         do {
@@ -55,19 +55,22 @@ package enum YAMLReader {
         }
     }
 
-    /// How many `*name` stand where an alias could, if there is any `&name` to refer to. It counts those in comments and
-    /// in text too: what is counted is a bound, not what is there.
-    private static func countsOfReferences(in text: String) -> Int {
-        var previous: UInt8 = 0x20
-        var anchors = 0
+    /// The first `*name` too many, where an alias could stand, if there is any `&name` to refer to. It counts those in comments
+    /// and in text too: what is counted is a bound, not what is there.
+    private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
+        var previous: Unicode.Scalar = " "
+        var hasAnchor = false
         var aliases = 0
-        for byte in text.utf8 {
-            let startsToken = previous <= 0x20 || previous == 0x2C || previous == 0x5B || previous == 0x7B
-            if startsToken, byte == 0x26 { anchors += 1 }
-            if startsToken, byte == 0x2A { aliases += 1 }
-            previous = byte
+        var excess: String.Index?
+        for index in text.unicodeScalars.indices {
+            let scalar = text.unicodeScalars[index]
+            let startsToken = previous.value <= 0x20 || previous == "," || previous == "[" || previous == "{"
+            if startsToken, scalar == "&" { hasAnchor = true }
+            if startsToken, scalar == "*" { aliases += 1 }
+            if aliases > limit, excess == nil { excess = index }
+            previous = scalar
         }
-        return anchors == 0 ? 0 : aliases
+        return hasAnchor ? excess.map { place(of: $0, in: text) } : nil
     }
 
     private static func place(of mark: Mark?) -> SettingsPlace {
@@ -87,20 +90,33 @@ package enum YAMLReader {
             // What people run into: `host: *.example` without quotes.
             let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
             let hint = isAboutAlias ? " (a text that begins with `*` or `&` stands in quotes)" : ""
-            return single("not YAML: \(problem)\(hint)", place(of: mark))
+            // What the end of the text is missing stands a line behind it for the parser, when no line end does.
+            return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
         case .duplicatedKeysInMapping(let keys, let context):
             return single("`\(printable(keys.first ?? ""))` stands twice", place(of: context.mark))
-        case .reader(let problem, let offset, _, _):
-            return single("not YAML: \(problem)", offset.map { place(atByte: $0, in: text) } ?? .none)
+        case .reader(let problem, _, let value, _):
+            // Its offset counts what people see as one character. Reading stops at the first one that is not allowed, wherever
+            // it stands; a byte order mark is, at the beginning.
+            let scalars = text.unicodeScalars
+            let index = scalars.indices.dropFirst(value == 0xFEFF ? 1 : 0).first { Int(scalars[$0].value) == Int(value) }
+            return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
         default:
             return single("not YAML", .none)
         }
     }
 
-    private static func place(atByte offset: Int, in text: String) -> SettingsPlace {
-        let before = text.utf8.prefix(max(0, offset))
-        let line = before.count { $0 == 0x0A } + 1
-        let column = before.reversed().prefix { $0 != 0x0A }.count + 1
+    /// In the lines of YAML 1.1, which the parser counts by.
+    private static func place(of end: String.Index, in text: String) -> SettingsPlace {
+        var line = 1
+        var column = 1
+        var previous: Unicode.Scalar = " "
+        for scalar in text.unicodeScalars[..<end] {
+            let endsLine = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains(scalar)
+            let isSecondHalf = scalar == "\n" && previous == "\r"
+            if endsLine, !isSecondHalf { line += 1 }
+            column = endsLine ? 1 : column + 1
+            previous = scalar
+        }
         return SettingsPlace(line: line, column: column)
     }
 }
