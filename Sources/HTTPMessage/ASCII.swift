@@ -95,6 +95,8 @@ extension Array<UInt8> {
 
     @inlinable
     package mutating func append(_ span: Span<UInt8>) {
+        // With nothing to add, an empty array's count would be written to the storage that all empty arrays share (Swift 6.3).
+        if span.isEmpty { return }
         append(addingCapacity: span.count) { $0.append(span) }
     }
 

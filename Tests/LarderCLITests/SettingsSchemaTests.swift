@@ -78,6 +78,13 @@ struct SettingsSchemaTests {
         for setting in SettingsSchema.settings { #expect(setting.show(second) == setting.show(first)) }
     }
 
+    @Test("A rule in which a word says nothing is read back the same", arguments: ["deny:", "deny: ~", "{name: a, deny: null}"])
+    func readsBackNothing(rule: String) throws {
+        let first = YAMLWriter.write(try settings("rules:\n- \(rule)\n"))
+        #expect(first.contains("deny: null"))
+        #expect(YAMLWriter.write(try settings(first)) == first)
+    }
+
     @Test("Each refuses a value of the wrong kind, with its name and place", arguments: SettingsSchema.settings.map(\.name))
     func refusesTheWrongKind(name: String) {
         let found = problems(Self.nested(name, "[[1]]"))
