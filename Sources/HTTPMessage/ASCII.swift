@@ -88,20 +88,22 @@ extension Span<UInt8> {
 }
 
 extension Array<UInt8> {
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(_ text: StaticString) {
+        // With nothing to add, an empty array's count would be written to the storage that all empty arrays share (Swift 6.3).
+        if text.utf8CodeUnitCount == 0 { return }
         append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(_ span: Span<UInt8>) {
-        // With nothing to add, an empty array's count would be written to the storage that all empty arrays share (Swift 6.3).
+        // As above.
         if span.isEmpty { return }
         append(addingCapacity: span.count) { $0.append(span) }
     }
 
     /// Appends the number in decimal, without an allocation of its own.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func append(decimal number: UInt64) {
         append(addingCapacity: 20) { $0.append(decimal: number) }
     }

@@ -24,11 +24,13 @@ extension OutputSpan<UInt8> {
 
     @inlinable
     package mutating func append(decimal number: UInt64) {
-        var digitCount = 1
-        var rest = number
-        while rest >= 10 {
-            rest /= 10
+        if number < 10 { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
+        var digitCount = 2
+        var limit: UInt64 = 100
+        // Ten to the twentieth does not fit: a number that long has twenty digits.
+        while digitCount < 20, number >= limit {
             digitCount &+= 1
+            limit = limit &* 10
         }
         append(decimal: number, digitCount: digitCount)
     }
@@ -42,8 +44,9 @@ extension OutputSpan<UInt8> {
             var place = initializedCount &+ digitCount
             while place > initializedCount {
                 place &-= 1
-                buffer.initializeElement(at: place, to: 0x30 &+ UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
+                let tenth = rest / 10
+                buffer.initializeElement(at: place, to: 0x30 &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
+                rest = tenth
             }
             initializedCount &+= digitCount
         }

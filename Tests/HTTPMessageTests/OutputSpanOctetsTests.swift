@@ -1,0 +1,39 @@
+import Testing
+
+@testable import HTTPMessage
+
+@Suite("Writing octets")
+struct OutputSpanOctetsTests {
+    static let numbers: [UInt64] =
+        (1...19).flatMap { power -> [UInt64] in
+            let ten = (0..<power).reduce(1 as UInt64) { product, _ in product * 10 }
+            return [ten - 1, ten, ten + 1]
+        } + [0, UInt64(UInt32.max), UInt64.max - 1, .max]
+
+    @Test("A number has the digits that it has everywhere", arguments: numbers)
+    func writesDecimal(number: UInt64) {
+        var output = Array("=".utf8)
+        output.append(decimal: number)
+        #expect(String(decoding: output, as: UTF8.self) == "=\(number)")
+    }
+
+    @Test(
+        "With a count of digits, zeros stand before the number and its first digits are left out",
+        arguments: [(7, 3, "007"), (123, 3, "123"), (4567, 3, "567"), (0, 2, "00"), (5, 0, "")] as [(UInt64, Int, String)])
+    func writesDigits(number: UInt64, count: Int, expected: String) {
+        var output: [UInt8] = []
+        output.append(addingCapacity: 8) { $0.append(decimal: number, digitCount: count) }
+        #expect(String(decoding: output, as: UTF8.self) == expected)
+    }
+
+    @Test("Texts and spans, empty ones too, stand one behind the other; an array keeps what it held")
+    func writesTexts() {
+        let octets = Array("span".utf8)
+        var output = Array("held ".utf8)
+        output.append("text ")
+        output.append("")
+        output.append(octets.span)
+        output.append(octets.span.extracting(0..<0))
+        #expect(String(decoding: output, as: UTF8.self) == "held text span")
+    }
+}
