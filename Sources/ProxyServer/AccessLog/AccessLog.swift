@@ -2,8 +2,8 @@ import EventLoop
 
 /// The access log: a line for each request, written by a thread of its own.
 ///
-/// Loops note requests in buffers (`makeBuffer`), the writer collects them ten times a second, or sooner when one fills,
-/// formats and writes them. A disk or pipe that is too slow costs lines, which are counted, and never a loop's time.
+/// Loops write lines into buffers (`makeBuffer`), the writer collects these ten times a second, or sooner when one fills, and
+/// writes them to the file. A disk or pipe that is too slow costs lines, which are counted, and never a loop's time.
 package final class AccessLog: Sendable {
     package enum Format: String, Sendable, CaseIterable { case ndjson, squid, combined }
 
@@ -21,13 +21,14 @@ package final class AccessLog: Sendable {
     }
 
     private let bell: AccessLogBell
+    private let format: Format
     private let includesQuery: Bool
     private let thread: LoopThread?
     private let shelf: AccessLogShelf
 
     /// No log: noting a request does nothing.
     package static func off() throws(SystemError) -> AccessLog {
-        AccessLog(bell: try AccessLogBell(), thread: nil, shelf: AccessLogShelf(), includesQuery: false)
+        AccessLog(bell: try AccessLogBell(), thread: nil, shelf: AccessLogShelf(), Configuration())
     }
 
     /// Opens the file and starts the writer's thread.
@@ -40,21 +41,22 @@ package final class AccessLog: Sendable {
         let descriptor = try AccessLogFile.open(configuration.path)
         let thread = try LoopThread(name: "access-log") { loop in
             let file = AccessLogFile(path: configuration.path, descriptor: descriptor)
-            AccessLogWriter.start(on: loop, bell: bell, shelf: shelf, file: file, format: configuration.format, warn: warn)
+            AccessLogWriter.start(on: loop, bell: bell, shelf: shelf, file: file, warn: warn)
         }
-        self.init(bell: bell, thread: thread, shelf: shelf, includesQuery: configuration.includesQuery)
+        self.init(bell: bell, thread: thread, shelf: shelf, configuration)
     }
 
-    private init(bell: AccessLogBell, thread: LoopThread?, shelf: AccessLogShelf, includesQuery: Bool) {
+    private init(bell: AccessLogBell, thread: LoopThread?, shelf: AccessLogShelf, _ configuration: Configuration) {
         self.bell = bell
         self.thread = thread
         self.shelf = shelf
-        self.includesQuery = includesQuery
+        format = configuration.format
+        includesQuery = configuration.includesQuery
     }
 
     /// A buffer for one loop (or one thread): make it once, and keep it.
     package func makeBuffer() -> AccessLogBuffer {
-        let buffer = AccessLogBuffer(bell: bell, isOff: thread == nil, includesQuery: includesQuery)
+        let buffer = AccessLogBuffer(bell: bell, format: format, isOff: thread == nil, includesQuery: includesQuery)
         if thread != nil { shelf.add(buffer) }
         return buffer
     }

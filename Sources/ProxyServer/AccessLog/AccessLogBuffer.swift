@@ -1,23 +1,25 @@
 import EventLoop
 import HTTPMessage
 
-/// One loop's way into the access log: noting a request copies it and allocates nothing, never waits for a disk, and drops
-/// and counts what the writer is too slow for.
+/// One loop's way into the access log: noting a request writes its line behind the others and allocates nothing, never waits
+/// for a disk, and drops and counts what the writer is too slow for.
 ///
-/// The loop notes, the writer's thread takes the whole batch in exchange for an empty one; the lock between them is held for
-/// a copy or an exchange of two arrays.
+/// The loop writes, the writer's thread takes all lines in exchange for an empty storage; the lock between them is held for
+/// a line or an exchange of two arrays.
 package final class AccessLogBuffer: Sendable {
-    private let batch: Guarded<AccessBatch>
+    private let lines: Guarded<AccessLines>
     private let bell: AccessLogBell
+    private let format: AccessLog.Format
     /// Nothing is written: a record need not even be made.
     let isOff: Bool
     private let includesQuery: Bool
 
-    init(bell: AccessLogBell, isOff: Bool, includesQuery: Bool) {
-        var empty = AccessBatch()
+    init(bell: AccessLogBell, format: AccessLog.Format, isOff: Bool, includesQuery: Bool) {
+        var empty = AccessLines()
         if !isOff { empty.reserve() }
-        batch = Guarded(empty)
+        lines = Guarded(empty)
         self.bell = bell
+        self.format = format
         self.isOff = isOff
         self.includesQuery = includesQuery
     }
@@ -29,30 +31,30 @@ package final class AccessLogBuffer: Sendable {
         userAgent: Span<UInt8> = Span(), contentType: Span<UInt8> = Span(), rule: Span<UInt8> = Span()
     ) {
         if isOff { return }
-        let url = includesQuery ? url : url.extracting(first: url.lengthBeforeQuery)
         // A referrer is a URL too.
-        let referrer = includesQuery ? referrer : referrer.extracting(first: referrer.lengthBeforeQuery)
-        let call = batch.withLock { batch -> AccessLogBell.Call in
-            if batch.isFull { return .dropped }
-            let wasEmpty = batch.isEmpty
-            let wasHalfFull = batch.isHalfFull
-            batch.append(
-                record, method: method, url: url, referrer: referrer, userAgent: userAgent, contentType: contentType, rule: rule)
-            if batch.isHalfFull && !wasHalfFull { return .soon }
+        let texts = AccessTexts(
+            method: method, url: includesQuery ? url : url.extracting(first: url.lengthBeforeQuery),
+            referrer: includesQuery ? referrer : referrer.extracting(first: referrer.lengthBeforeQuery),
+            userAgent: userAgent, contentType: contentType, rule: rule)
+        let call = lines.withLock { lines -> AccessLogBell.Call in
+            if lines.isFull { return .dropped }
+            let wasEmpty = lines.isEmpty
+            let wasHalfFull = lines.isHalfFull
+            lines.append(record, texts, as: format)
+            if lines.isHalfFull && !wasHalfFull { return .soon }
             return wasEmpty ? .inTime : .none
         }
         bell.ring(call)
     }
 
-    /// Exchanges what was noted for an empty batch. For the writer.
-    func take(_ empty: inout AccessBatch) {
-        batch.withLock { swap(&$0, &empty) }
+    /// Exchanges what was noted for an empty storage. For the writer.
+    func take(_ empty: inout AccessLines) {
+        lines.withLock { swap(&$0, &empty) }
     }
 }
 
 extension Span<UInt8> {
     fileprivate var lengthBeforeQuery: Int {
-        for index in 0..<count where self[index] == ASCII.question { return index }
-        return count
+        first(from: 0, block: { $0.isEqual(to: ASCII.question) }, octet: { $0 == ASCII.question })
     }
 }

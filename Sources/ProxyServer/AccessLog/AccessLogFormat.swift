@@ -3,104 +3,135 @@ import HTTPMessage
 /// How a record becomes a line. Whatever a peer put into a text, a line is one line, and holds nothing that a terminal or a
 /// reader of JSON would take for something else (T43).
 extension AccessLog.Format {
-    func write(_ item: AccessBatch.Item, of batch: borrowing AccessBatch, into output: inout [UInt8]) {
+    /// No octet of a text becomes more than six, and all else fits into the first part.
+    private static let textGrowth = 6
+    private static let fixedLength = 1024
+    /// No line is longer.
+    static let lineLimit = fixedLength + textGrowth * AccessTexts.Limit.all
+
+    /// No line with these texts is longer.
+    func lengthLimit(_ texts: borrowing AccessTexts) -> Int { Self.fixedLength + Self.textGrowth * texts.count }
+
+    /// - Parameter clock: stands at the record's time.
+    func write(
+        _ record: AccessRecord, _ texts: borrowing AccessTexts, _ clock: borrowing LogClock,
+        into line: inout OutputSpan<UInt8>
+    ) {
         switch self {
-        case .ndjson: writeNDJSON(item, of: batch, into: &output)
-        case .squid: writeSquid(item, of: batch, into: &output)
-        case .combined: writeCombined(item, of: batch, into: &output)
+        case .ndjson: Self.writeNDJSON(record, texts, clock, into: &line)
+        case .squid: Self.writeSquid(record, texts, into: &line)
+        case .combined: Self.writeCombined(record, texts, clock, into: &line)
         }
-        output.append(ASCII.lf)
+        line.append(ASCII.lf)
     }
 
     /// One JSON object; what there is nothing to say about is left out.
-    private func writeNDJSON(_ item: AccessBatch.Item, of batch: borrowing AccessBatch, into output: inout [UInt8]) {
-        let record = item.record
-        output.append("{\"ts\":\"")
-        LogTime(record.receivedAt).writeRFC3339(into: &output)
-        output.append("\",\"id\":\"")
-        output.append(hexadecimalID: record.id)
-        output.append("\",\"client\":\"")
-        output.append(record.client, port: record.clientPort)
-        output.append("\"")
-        output.append(member: "method", batch.text(.method, of: item))
-        output.append(member: "url", batch.text(.url, of: item))
-        output.append(member: "status", UInt64(record.status))
-        output.append(member: "cache", record.outcome.word)
-        output.append(member: "reuse", record.reuse)
-        output.append(member: "storage", record.storage)
-        output.append(member: "rule", batch.text(.rule, of: item))
-        output.append(member: "error", record.error)
-        output.append(member: "bytes", record.bytesSent)
-        if record.bytesReceived > 0 { output.append(member: "bytes_in", record.bytesReceived) }
-        output.append(member: "duration_ms", microseconds: record.durationMicroseconds)
-        if let upstream = record.upstream {
-            output.append(",\"upstream\":\"")
-            output.append(upstream, port: record.upstreamPort)
-            output.append("\"")
-            if record.upstreamStatus > 0 { output.append(member: "upstream_status", UInt64(record.upstreamStatus)) }
-            output.append(",\"upstream_reused\":")
-            output.append(record.reusedConnection ? "true" : "false")
-            if !record.reusedConnection { output.append(member: "connect_ms", microseconds: record.connectMicroseconds) }
-            output.append(member: "first_byte_ms", microseconds: record.firstByteMicroseconds)
+    private static func writeNDJSON(
+        _ record: AccessRecord, _ texts: borrowing AccessTexts, _ clock: borrowing LogClock,
+        into line: inout OutputSpan<UInt8>
+    ) {
+        line.append("{\"ts\":\"")
+        clock.writeRFC3339(into: &line)
+        line.append("\",\"id\":\"")
+        line.append(hexadecimal: record.id)
+        line.append("\",\"client\":\"")
+        line.append(record.client, port: record.clientPort)
+        line.append("\"")
+        line.append(member: ",\"method\":", texts.method)
+        line.append(member: ",\"url\":", texts.url)
+        line.append(",\"status\":")
+        line.append(decimal: UInt64(record.status))
+        line.append(member: ",\"cache\":", record.outcome.word)
+        line.append(member: ",\"reuse\":", record.reuse)
+        line.append(member: ",\"storage\":", record.storage)
+        line.append(member: ",\"rule\":", texts.rule)
+        line.append(member: ",\"error\":", record.error)
+        line.append(",\"bytes\":")
+        line.append(decimal: record.bytesSent)
+        if record.bytesReceived > 0 {
+            line.append(",\"bytes_in\":")
+            line.append(decimal: record.bytesReceived)
         }
-        output.append(UInt8(ascii: "}"))
+        line.append(",\"duration_ms\":")
+        line.append(millisecondsOf: record.durationMicroseconds)
+        if let upstream = record.upstream {
+            line.append(",\"upstream\":\"")
+            line.append(upstream, port: record.upstreamPort)
+            line.append("\"")
+            if record.upstreamStatus > 0 {
+                line.append(",\"upstream_status\":")
+                line.append(decimal: UInt64(record.upstreamStatus))
+            }
+            line.append(",\"upstream_reused\":")
+            line.append(record.reusedConnection ? "true" : "false")
+            if !record.reusedConnection {
+                line.append(",\"connect_ms\":")
+                line.append(millisecondsOf: record.connectMicroseconds)
+            }
+            line.append(",\"first_byte_ms\":")
+            line.append(millisecondsOf: record.firstByteMicroseconds)
+        }
+        line.append(UInt8(ascii: "}"))
     }
 
     /// Squid's native format: `time elapsed client code/status bytes method URL user hierarchy/peer type`.
-    private func writeSquid(_ item: AccessBatch.Item, of batch: borrowing AccessBatch, into output: inout [UInt8]) {
-        let record = item.record
+    private static func writeSquid(
+        _ record: AccessRecord, _ texts: borrowing AccessTexts, into line: inout OutputSpan<UInt8>
+    ) {
         let milliseconds = UInt64(max(0, record.receivedAt.milliseconds)) + record.durationMicroseconds / 1000
-        output.append(decimal: milliseconds / 1000)
-        output.append(UInt8(ascii: "."))
-        output.append(decimal: milliseconds % 1000, width: 3)
-        output.append(ASCII.space)
-        output.append(decimal: record.durationMicroseconds / 1000, width: 6, padding: ASCII.space)
-        output.append(ASCII.space)
-        record.client.write(into: &output)
-        output.append(ASCII.space)
-        output.append(record.squidCode)
-        output.append(ASCII.slash)
-        output.append(decimal: UInt64(record.status), width: 3)
-        output.append(ASCII.space)
-        output.append(decimal: record.bytesSent)
-        output.append(ASCII.space)
-        output.append(orDash: batch.text(.method, of: item))
-        output.append(ASCII.space)
-        output.append(orDash: batch.text(.url, of: item))
-        output.append(" - ")
+        line.append(decimal: milliseconds / 1000)
+        line.append(UInt8(ascii: "."))
+        line.append(decimal: milliseconds % 1000, digitCount: 3)
+        line.append(ASCII.space)
+        line.append(decimal: record.durationMicroseconds / 1000, width: 6, padding: ASCII.space)
+        line.append(ASCII.space)
+        record.client.write(into: &line)
+        line.append(ASCII.space)
+        line.append(record.squidCode)
+        line.append(ASCII.slash)
+        line.append(decimal: UInt64(record.status), digitCount: 3)
+        line.append(ASCII.space)
+        line.append(decimal: record.bytesSent)
+        line.append(ASCII.space)
+        line.append(orDash: texts.method)
+        line.append(ASCII.space)
+        line.append(orDash: texts.url)
+        line.append(" - ")
         if let upstream = record.upstream {
-            output.append("HIER_DIRECT/")
-            upstream.write(into: &output)
+            line.append("HIER_DIRECT/")
+            upstream.write(into: &line)
         } else {
-            output.append("HIER_NONE/-")
+            line.append("HIER_NONE/-")
         }
-        output.append(ASCII.space)
-        output.append(orDash: batch.text(.contentType, of: item))
+        line.append(ASCII.space)
+        line.append(orDash: texts.contentType)
     }
 
     /// The combined log format of web servers.
-    private func writeCombined(_ item: AccessBatch.Item, of batch: borrowing AccessBatch, into output: inout [UInt8]) {
-        let record = item.record
-        record.client.write(into: &output)
-        output.append(" - - [")
-        LogTime(record.receivedAt).writeCommon(into: &output)
-        output.append("] \"")
-        output.append(quotedText: batch.text(.method, of: item))
-        output.append(ASCII.space)
-        output.append(quotedText: batch.text(.url, of: item))
-        output.append(" HTTP/")
-        output.append(decimal: UInt64(record.version.major))
-        output.append(UInt8(ascii: "."))
-        output.append(decimal: UInt64(record.version.minor))
-        output.append("\" ")
-        output.append(decimal: UInt64(record.status), width: 3)
-        output.append(ASCII.space)
-        output.append(decimal: record.bytesSent)
-        output.append(" \"")
-        output.append(quotedTextOrDash: batch.text(.referrer, of: item))
-        output.append("\" \"")
-        output.append(quotedTextOrDash: batch.text(.userAgent, of: item))
-        output.append("\"")
+    private static func writeCombined(
+        _ record: AccessRecord, _ texts: borrowing AccessTexts, _ clock: borrowing LogClock,
+        into line: inout OutputSpan<UInt8>
+    ) {
+        record.client.write(into: &line)
+        line.append(" - - [")
+        clock.writeCommon(into: &line)
+        line.append("] \"")
+        line.append(quotedText: texts.method)
+        line.append(ASCII.space)
+        line.append(quotedText: texts.url)
+        line.append(" HTTP/")
+        line.append(decimal: UInt64(record.version.major))
+        line.append(UInt8(ascii: "."))
+        line.append(decimal: UInt64(record.version.minor))
+        line.append("\" ")
+        line.append(decimal: UInt64(record.status), digitCount: 3)
+        line.append(ASCII.space)
+        line.append(decimal: record.bytesSent)
+        line.append(" \"")
+        line.append(quotedTextOrDash: texts.referrer)
+        line.append("\" \"")
+        line.append(quotedTextOrDash: texts.userAgent)
+        line.append("\"")
     }
 }
 

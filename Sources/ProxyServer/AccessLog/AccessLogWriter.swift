@@ -1,15 +1,13 @@
 import EventLoop
 
-/// Collects what loops have noted, formats it and writes it. Confined to its thread, which may wait for a disk.
+/// Collects the lines that loops have noted and writes them. Confined to its thread, which may wait for a disk.
 final class AccessLogWriter: EventHandler, TimerHandler {
     private unowned let loop: EventLoop
     private let bell: AccessLogBell
     private let shelf: AccessLogShelf
     private var file: AccessLogFile
-    private let format: AccessLog.Format
     private let warn: @Sendable (String) -> Void
-    private var batch = AccessBatch()
-    private var output: [UInt8] = []
+    private var lines = AccessLines()
     private var timer: TimerID?
     private var isTimerSet = false
     private var warnedDropCount: UInt64 = 0
@@ -17,14 +15,13 @@ final class AccessLogWriter: EventHandler, TimerHandler {
 
     /// How long records gather before they are written: what `tail -f` does not notice.
     private static let gatherMilliseconds = 100
-    private static let outputLimit = 64 * 1024
     private static let warningIntervalMilliseconds = 60_000
 
     static func start(
-        on loop: EventLoop, bell: AccessLogBell, shelf: AccessLogShelf, file: consuming AccessLogFile, format: AccessLog.Format,
+        on loop: EventLoop, bell: AccessLogBell, shelf: AccessLogShelf, file: consuming AccessLogFile,
         warn: @escaping @Sendable (String) -> Void
     ) {
-        let writer = AccessLogWriter(loop, bell, shelf, file, format, warn)
+        let writer = AccessLogWriter(loop, bell, shelf, file, warn)
         do throws(SystemError) {
             // The loop keeps the writer for as long as it is registered: until the loop ends.
             _ = try loop.register(bell.descriptor, .read, handler: writer)
@@ -36,17 +33,15 @@ final class AccessLogWriter: EventHandler, TimerHandler {
 
     private init(
         _ loop: EventLoop, _ bell: AccessLogBell, _ shelf: AccessLogShelf, _ file: consuming AccessLogFile,
-        _ format: AccessLog.Format, _ warn: @escaping @Sendable (String) -> Void
+        _ warn: @escaping @Sendable (String) -> Void
     ) {
         self.loop = loop
         self.bell = bell
         self.shelf = shelf
         self.file = file
-        self.format = format
         self.warn = warn
         nextWarning = loop.now
-        batch.reserve()
-        output.reserveCapacity(2 * Self.outputLimit)
+        lines.reserve()
     }
 
     func ready(_ events: ReadyEvents) {
@@ -74,30 +69,12 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     private func writeAll() {
         bell.disarm()
         for buffer in shelf.all {
-            buffer.take(&batch)
-            write(batch)
-            batch.removeAll()
+            buffer.take(&lines)
+            // A part of the lines may have gone out; as many as did not end in the file are not told apart.
+            if file.write(lines.bytes.span) < lines.bytes.count { bell.countDropped(UInt64(lines.count)) }
+            lines.removeAll()
         }
         warnOfDrops()
-    }
-
-    private func write(_ batch: borrowing AccessBatch) {
-        var count: UInt64 = 0
-        for index in 0..<batch.items.count {
-            format.write(batch.items[index], of: batch, into: &output)
-            count += 1
-            if output.count >= Self.outputLimit {
-                flush(lines: count)
-                count = 0
-            }
-        }
-        flush(lines: count)
-    }
-
-    private func flush(lines: UInt64) {
-        // A part of the lines may have gone out; as many as did not end in the file are not told apart.
-        if file.write(output.span) < output.count { bell.countDropped(lines) }
-        output.removeAll(keepingCapacity: true)
     }
 
     private func reopen() {

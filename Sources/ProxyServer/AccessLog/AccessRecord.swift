@@ -1,7 +1,6 @@
 import HTTPMessage
 
-/// The facts about one request for the access log. Trivial: noting one copies it and touches no heap; its texts (URL, method, …)
-/// go beside it as spans, see `AccessTexts`.
+/// The facts about one request for the access log. Trivial; its texts (URL, method, …) go beside it as spans, see `AccessTexts`.
 package struct AccessRecord: Sendable {
     /// How the request was answered in the end.
     package enum Outcome: UInt8, Sendable, CaseIterable {
@@ -42,19 +41,4 @@ package struct AccessRecord: Sendable {
     package var firstByteMicroseconds: UInt64 = 0
 
     package init() {}
-}
-
-/// A text of a record. Long ones are cut: a log line is bounded however long a URL is.
-enum AccessText: Int, CaseIterable {
-    case method, url, referrer, userAgent, contentType, rule
-
-    var lengthLimit: Int {
-        switch self {
-        case .method: 64
-        case .url: 8192
-        case .referrer: 2048
-        case .userAgent: 512
-        case .contentType, .rule: 128
-        }
-    }
 }

@@ -1,12 +1,16 @@
 import HTTPMessage
 
 /// Writing into lines: numbers, addresses, and texts of peers made harmless.
-extension Array<UInt8> {
-    mutating func append(hexadecimalID number: UInt64) {
-        for place in 0..<16 { append(hexadecimalDigit: UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place))) }
+extension OutputSpan<UInt8> {
+    mutating func append(hexadecimal number: UInt64) {
+        var rest = number
+        for _ in 0..<16 {
+            append(hexadecimalDigit: UInt8(truncatingIfNeeded: rest &>> 60))
+            rest = rest &<< 4
+        }
     }
 
-    mutating func append(decimal number: UInt64, width: Int, padding: UInt8 = 0x30) {
+    mutating func append(decimal number: UInt64, width: Int, padding: UInt8) {
         var limit: UInt64 = 10
         var digits = 1
         while digits < width {
@@ -17,34 +21,33 @@ extension Array<UInt8> {
         append(decimal: number)
     }
 
+    /// Milliseconds with three decimals.
+    mutating func append(millisecondsOf microseconds: UInt64) {
+        append(decimal: microseconds / 1000)
+        append(UInt8(ascii: "."))
+        append(decimal: microseconds % 1000, digitCount: 3)
+    }
+
     /// `127.0.0.1:80`, `[::1]:80`.
     mutating func append(_ address: IPAddress, port: UInt16) {
-        if address.family == .ipv6 { append(UInt8(ascii: "[")) }
-        address.write(into: &self)
-        if address.family == .ipv6 { append(UInt8(ascii: "]")) }
+        switch address.family {
+        case .ipv4: address.write(into: &self)
+        case .ipv6:
+            append(UInt8(ascii: "["))
+            address.write(into: &self)
+            append(UInt8(ascii: "]"))
+        }
         append(ASCII.colon)
         append(decimal: UInt64(port))
     }
 
     // MARK: JSON
 
-    mutating func append(member name: StaticString, _ number: UInt64) {
-        appendName(name)
-        append(decimal: number)
-    }
-
-    /// Milliseconds with three decimals.
-    mutating func append(member name: StaticString, microseconds: UInt64) {
-        appendName(name)
-        append(decimal: microseconds / 1000)
-        append(UInt8(ascii: "."))
-        append(decimal: microseconds % 1000, width: 3)
-    }
-
     /// A word of our own; left out when it is empty.
+    /// - Parameter name: with the comma before it and the colon behind.
     mutating func append(member name: StaticString, _ word: StaticString) {
         if word.utf8CodeUnitCount == 0 { return }
-        appendName(name)
+        append(name)
         append(ASCII.quote)
         append(word)
         append(ASCII.quote)
@@ -52,35 +55,20 @@ extension Array<UInt8> {
 
     /// A text of a peer; left out when it is empty. An octet outside of printable ASCII is written as `\u00XX`, which is valid
     /// whatever the octets were and turns no terminal's direction.
+    /// - Parameter name: with the comma before it and the colon behind.
+    @_lifetime(self: copy self)
     mutating func append(member name: StaticString, _ text: Span<UInt8>) {
         if text.isEmpty { return }
-        appendName(name)
-        append(ASCII.quote)
-        for index in 0..<text.count {
-            let byte = text[index]
-            switch byte {
-            case ASCII.quote, ASCII.backslash:
-                append(ASCII.backslash)
-                append(byte)
-            case 0x20..<0x7F: append(byte)
-            default:
-                append("\\u00")
-                append(hexadecimalDigit: byte >> 4)
-                append(hexadecimalDigit: byte)
-            }
-        }
-        append(ASCII.quote)
-    }
-
-    private mutating func appendName(_ name: StaticString) {
-        append(",\"")
         append(name)
-        append("\":")
+        append(ASCII.quote)
+        append(text, escapedBehind: "\\u00")
+        append(ASCII.quote)
     }
 
     // MARK: Columns
 
     /// A column of its own: blanks, quotes, controls and what is not ASCII become `%XX`; nothing becomes `-`.
+    @_lifetime(self: copy self)
     mutating func append(orDash text: Span<UInt8>) {
         if text.isEmpty { append(UInt8(ascii: "-")) }
         for index in 0..<text.count {
@@ -96,28 +84,54 @@ extension Array<UInt8> {
     }
 
     /// Inside quotes: `"` and `\` are escaped, what is not printable ASCII becomes `\xXX`, as web servers do.
-    mutating func append(quotedText text: Span<UInt8>) {
-        for index in 0..<text.count {
-            let byte = text[index]
-            switch byte {
-            case ASCII.quote, ASCII.backslash:
-                append(ASCII.backslash)
-                append(byte)
-            case 0x20..<0x7F: append(byte)
-            default:
-                append("\\x")
-                append(hexadecimalDigit: byte >> 4)
-                append(hexadecimalDigit: byte)
-            }
+    @_lifetime(self: copy self)
+    mutating func append(quotedText text: Span<UInt8>) { append(text, escapedBehind: "\\x") }
+
+    @_lifetime(self: copy self)
+    mutating func append(quotedTextOrDash text: Span<UInt8>) {
+        if text.isEmpty { append(UInt8(ascii: "-")) } else { append(quotedText: text) }
+    }
+
+    // MARK: Octets
+
+    /// What may stand inside quotes is copied, up to the next octet that may not; nearly every text is copied whole.
+    @_lifetime(self: copy self)
+    private mutating func append(_ text: Span<UInt8>, escapedBehind prefix: StaticString) {
+        var index = 0
+        while index < text.count {
+            let end = text.firstUnquotable(from: index)
+            append(text.extracting(index..<end))
+            if end == text.count { return }
+            append(escaping: text[end], behind: prefix)
+            index = end + 1
         }
     }
 
-    mutating func append(quotedTextOrDash text: Span<UInt8>) {
-        if text.isEmpty { append(UInt8(ascii: "-")) } else { append(quotedText: text) }
+    private mutating func append(escaping byte: UInt8, behind prefix: StaticString) {
+        if byte == ASCII.quote || byte == ASCII.backslash {
+            append(ASCII.backslash)
+            append(byte)
+        } else {
+            append(prefix)
+            append(hexadecimalDigit: byte >> 4)
+            append(hexadecimalDigit: byte)
+        }
     }
 
     private mutating func append(hexadecimalDigit digit: UInt8, uppercase: Bool = false) {
         let digit = digit & 15
         append(digit < 10 ? 0x30 + digit : (uppercase ? 0x37 : 0x57) + digit)
+    }
+}
+
+extension Span<UInt8> {
+    /// The place of the first octet that has to be escaped inside quotes, or the end.
+    fileprivate func firstUnquotable(from start: Int) -> Int {
+        first(
+            from: start,
+            block: {
+                .!$0.isWithin(0x20...0x7E) .| $0.isEqual(to: ASCII.quote) .| $0.isEqual(to: ASCII.backslash)
+            },
+            octet: { $0 < 0x20 || $0 > 0x7E || $0 == ASCII.quote || $0 == ASCII.backslash })
     }
 }

@@ -8,13 +8,10 @@ struct LogTime {
     let hour: UInt64
     let minute: UInt64
     let second: UInt64
-    let millisecond: UInt64
 
     /// Moments before 1970 are taken as its beginning.
     init(_ time: Timestamp) {
-        let milliseconds = UInt64(max(0, time.milliseconds))
-        let seconds = milliseconds / 1000
-        millisecond = milliseconds % 1000
+        let seconds = UInt64(max(0, time.seconds))
         hour = seconds / 3600 % 24
         minute = seconds / 60 % 60
         second = seconds % 60
@@ -29,38 +26,36 @@ struct LogTime {
         year = days / 146_097 * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 
-    /// `2026-11-21T09:08:07.006Z`
-    func writeRFC3339(into output: inout [UInt8]) {
-        output.append(decimal: year, width: 4)
+    /// `2026-11-21T09:08:07.`: what stays the same within a second.
+    func writeRFC3339Second(into output: inout OutputSpan<UInt8>) {
+        output.append(decimal: year, digitCount: 4)
         output.append(UInt8(ascii: "-"))
-        output.append(decimal: month, width: 2)
+        output.append(decimal: month, digitCount: 2)
         output.append(UInt8(ascii: "-"))
-        output.append(decimal: day, width: 2)
+        output.append(decimal: day, digitCount: 2)
         output.append(UInt8(ascii: "T"))
         writeTimeOfDay(into: &output)
         output.append(UInt8(ascii: "."))
-        output.append(decimal: millisecond, width: 3)
-        output.append(UInt8(ascii: "Z"))
     }
 
     /// `21/Nov/2026:09:08:07 +0000`
-    func writeCommon(into output: inout [UInt8]) {
-        output.append(decimal: day, width: 2)
+    func writeCommon(into output: inout OutputSpan<UInt8>) {
+        output.append(decimal: day, digitCount: 2)
         output.append(ASCII.slash)
         output.append(Self.monthName(month))
         output.append(ASCII.slash)
-        output.append(decimal: year, width: 4)
+        output.append(decimal: year, digitCount: 4)
         output.append(ASCII.colon)
         writeTimeOfDay(into: &output)
         output.append(" +0000")
     }
 
-    private func writeTimeOfDay(into output: inout [UInt8]) {
-        output.append(decimal: hour, width: 2)
+    private func writeTimeOfDay(into output: inout OutputSpan<UInt8>) {
+        output.append(decimal: hour, digitCount: 2)
         output.append(ASCII.colon)
-        output.append(decimal: minute, width: 2)
+        output.append(decimal: minute, digitCount: 2)
         output.append(ASCII.colon)
-        output.append(decimal: second, width: 2)
+        output.append(decimal: second, digitCount: 2)
     }
 
     private static func monthName(_ month: UInt64) -> StaticString {

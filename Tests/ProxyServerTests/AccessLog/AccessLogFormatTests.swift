@@ -30,15 +30,14 @@ struct AccessLogFormatTests {
         _ format: AccessLog.Format, of record: AccessRecord = example, method: String = "GET", url: String = "http://a.test/x",
         referrer: String = "", userAgent: String = "", contentType: String = "", rule: String = ""
     ) -> String {
-        var batch = AccessBatch()
+        var lines = AccessLines()
         let (method, url, referrer) = (Array(method.utf8), Array(url.utf8), Array(referrer.utf8))
         let (userAgent, contentType, rule) = (Array(userAgent.utf8), Array(contentType.utf8), Array(rule.utf8))
-        batch.append(
-            record, method: method.span, url: url.span, referrer: referrer.span, userAgent: userAgent.span,
+        let texts = AccessTexts(
+            method: method.span, url: url.span, referrer: referrer.span, userAgent: userAgent.span,
             contentType: contentType.span, rule: rule.span)
-        var output: [UInt8] = []
-        format.write(batch.items[0], of: batch, into: &output)
-        return String(decoding: output, as: UTF8.self)
+        lines.append(record, texts, as: format)
+        return String(decoding: lines.bytes, as: UTF8.self)
     }
 
     @Test("NDJSON: one object with every decision")
@@ -112,21 +111,33 @@ struct AccessLogFormatTests {
 
     @Test("Octets that are no text at all are written too", arguments: AccessLog.Format.allCases)
     func escapesAnyOctet(format: AccessLog.Format) throws {
-        var batch = AccessBatch()
+        var lines = AccessLines()
         let all = (0...255).map { UInt8($0) }
-        batch.append(
-            Self.example, method: all.span, url: all.span, referrer: all.span, userAgent: all.span, contentType: all.span,
-            rule: all.span)
-        var output: [UInt8] = []
-        format.write(batch.items[0], of: batch, into: &output)
-        #expect(output.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
-        if format == .ndjson { _ = try JSONSerialization.jsonObject(with: Data(output)) }
+        let texts = AccessTexts(
+            method: all.span, url: all.span, referrer: all.span, userAgent: all.span, contentType: all.span, rule: all.span)
+        lines.append(Self.example, texts, as: format)
+        #expect(lines.bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+        if format == .ndjson { _ = try JSONSerialization.jsonObject(with: Data(lines.bytes)) }
     }
 
     @Test("A line is bounded however long a URL is")
     func cutsLongTexts() {
         let line = Self.line(.ndjson, url: "http://a.test/" + String(repeating: "x", count: 100_000))
         #expect(line.utf8.count < 9000)
+    }
+
+    @Test("A line finds room with texts that are as long and as hostile as can be", arguments: AccessLog.Format.allCases)
+    func boundsLines(format: AccessLog.Format) {
+        let hostile = String(repeating: "\u{1}", count: 10_000)
+        var record = Self.example
+        (record.id, record.bytesSent, record.bytesReceived) = (.max, .max, .max)
+        (record.durationMicroseconds, record.connectMicroseconds, record.firstByteMicroseconds) = (.max, .max, .max)
+        let longest = IPAddress("1111:1111:1111:1111:1111:1111:1111:1111")!
+        (record.client, record.upstream) = (longest, longest)
+        let line = Self.line(
+            format, of: record, method: hostile, url: hostile, referrer: hostile, userAgent: hostile, contentType: hostile,
+            rule: hostile)
+        #expect(line.utf8.count <= AccessLog.Format.lineLimit)
     }
 
     @Test(
@@ -138,8 +149,26 @@ struct AccessLogFormatTests {
             (-5, "1970-01-01T00:00:00.000Z"),
         ] as [(Int64, String)])
     func writesTime(milliseconds: Int64, expected: String) {
+        var clock = LogClock()
+        clock.advance(to: Timestamp(milliseconds: milliseconds), for: .ndjson)
         var output: [UInt8] = []
-        LogTime(Timestamp(milliseconds: milliseconds)).writeRFC3339(into: &output)
+        output.append(addingCapacity: 32) { clock.writeRFC3339(into: &$0) }
         #expect(String(decoding: output, as: UTF8.self) == expected)
+    }
+
+    @Test("The clock goes on, within a second and past it, and back where it was set back")
+    func advances() {
+        var lines = AccessLines()
+        let none = [UInt8]()
+        for milliseconds in [999, 1000, 1001, 61_002, 500] as [Int64] {
+            var record = AccessRecord()
+            record.receivedAt = Timestamp(milliseconds: milliseconds)
+            let texts = AccessTexts(
+                method: none.span, url: none.span, referrer: none.span, userAgent: none.span, contentType: none.span,
+                rule: none.span)
+            lines.append(record, texts, as: .ndjson)
+        }
+        let times = String(decoding: lines.bytes, as: UTF8.self).split(separator: "\n").map { $0.dropFirst(18).prefix(12) }
+        #expect(times == ["00:00:00.999", "00:00:01.000", "00:00:01.001", "00:01:01.002", "00:00:00.500"])
     }
 }

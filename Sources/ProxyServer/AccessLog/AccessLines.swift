@@ -1,0 +1,32 @@
+import HTTPMessage
+
+/// Lines of the log as a loop writes them and the writer takes them: octets in storage that is kept.
+struct AccessLines: Sendable {
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+    private var clock = LogClock()
+
+    /// Octets between two visits of the writer; the line that goes past it is the last.
+    static let byteLimit = 1024 * 1024
+
+    var isEmpty: Bool { bytes.isEmpty }
+    var isHalfFull: Bool { bytes.count >= Self.byteLimit / 2 }
+    var isFull: Bool { bytes.count >= Self.byteLimit }
+
+    /// Makes room once, so that writing a line never grows anything. Pages that are not used stay untouched.
+    mutating func reserve() {
+        bytes.reserveCapacity(Self.byteLimit + AccessLog.Format.lineLimit)
+        clock.reserve()
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        count = 0
+    }
+
+    mutating func append(_ record: AccessRecord, _ texts: AccessTexts, as format: AccessLog.Format) {
+        clock.advance(to: record.receivedAt, for: format)
+        bytes.append(addingCapacity: format.lengthLimit(texts)) { format.write(record, texts, clock, into: &$0) }
+        count += 1
+    }
+}

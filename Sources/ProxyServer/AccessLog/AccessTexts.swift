@@ -1,0 +1,38 @@
+import HTTPMessage
+
+/// What stands in a record as text, where it lies in the heads: nothing is copied before it is written. Long ones are cut: a log
+/// line is bounded however long a URL is.
+struct AccessTexts: ~Escapable {
+    let method: Span<UInt8>
+    let url: Span<UInt8>
+    let referrer: Span<UInt8>
+    let userAgent: Span<UInt8>
+    let contentType: Span<UInt8>
+    let rule: Span<UInt8>
+
+    /// Octets that are kept of each.
+    enum Limit {
+        static let method = 64
+        static let url = 8192
+        static let referrer = 2048
+        static let userAgent = 512
+        static let contentType = 128
+        static let rule = 128
+        static let all = method + url + referrer + userAgent + contentType + rule
+    }
+
+    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule)
+    init(
+        method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8>, userAgent: Span<UInt8>, contentType: Span<UInt8>,
+        rule: Span<UInt8>
+    ) {
+        self.method = method.extracting(first: Limit.method)
+        self.url = url.extracting(first: Limit.url)
+        self.referrer = referrer.extracting(first: Limit.referrer)
+        self.userAgent = userAgent.extracting(first: Limit.userAgent)
+        self.contentType = contentType.extracting(first: Limit.contentType)
+        self.rule = rule.extracting(first: Limit.rule)
+    }
+
+    var count: Int { method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count }
+}

@@ -1,0 +1,39 @@
+import HTTPMessage
+
+/// The time of day as log lines show it, written out once a second.
+struct LogClock: Sendable {
+    private var second: Int64 = -1
+    private var millisecond: UInt64 = 0
+    private var text: [UInt8] = []
+
+    private static let textLimit = 32
+
+    /// Makes room once, so that no turn of a second allocates.
+    mutating func reserve() { text.reserveCapacity(Self.textLimit) }
+
+    /// Moments before 1970 are taken as its beginning. One clock shows the time for one format.
+    mutating func advance(to time: Timestamp, for format: AccessLog.Format) {
+        let time = Timestamp(milliseconds: max(0, time.milliseconds))
+        millisecond = UInt64(time.milliseconds % 1000)
+        if time.seconds == second { return }
+        second = time.seconds
+        text.removeAll(keepingCapacity: true)
+        text.append(addingCapacity: Self.textLimit) { text in
+            switch format {
+            case .ndjson: LogTime(time).writeRFC3339Second(into: &text)
+            case .combined: LogTime(time).writeCommon(into: &text)
+            case .squid: break
+            }
+        }
+    }
+
+    /// `2026-11-21T09:08:07.006Z`
+    func writeRFC3339(into line: inout OutputSpan<UInt8>) {
+        line.append(text.span)
+        line.append(decimal: millisecond, digitCount: 3)
+        line.append(UInt8(ascii: "Z"))
+    }
+
+    /// `21/Nov/2026:09:08:07 +0000`
+    func writeCommon(into line: inout OutputSpan<UInt8>) { line.append(text.span) }
+}
