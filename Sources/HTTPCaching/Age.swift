@@ -27,8 +27,11 @@ package enum Age {
         return min(max(apparentAge, correctedAgeValue), ReuseFacts.greatestAge)
     }
 
+    /// No Age field line is longer.
+    package static let lineLimit = 24
+
     /// Appends an Age field line.
-    package static func write(_ age: DeltaSeconds, into output: inout [UInt8]) {
+    package static func write(_ age: DeltaSeconds, into output: inout OutputSpan<UInt8>) {
         output.append("Age: ")
         output.append(decimal: UInt64(age.seconds))
         output.append("\r\n")

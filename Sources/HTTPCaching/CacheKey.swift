@@ -18,11 +18,12 @@ package struct CacheKey: Hashable, Sendable {
     /// Replaces `output`'s content by the key, keeping its storage.
     package static func write(_ request: borrowing RequestHead, into output: inout [UInt8]) {
         if !output.isEmpty { output.removeAll(keepingCapacity: true) }
-        let path = request.span(of: pathAndQuery(of: request.target))
-        let host = request.span(of: request.target.host)
+        let target = request.target
+        let path = request.span(of: pathAndQuery(of: target))
+        let host = request.span(of: target.host)
         output.append(addingCapacity: originLength(ofHost: host.count) + 1 + path.count) { key in
-            writeOrigin(of: request.target, host: host, into: &key)
-            if request.target.path.isEmpty { key.append(ASCII.slash) }
+            writeOrigin(of: target, host: host, into: &key)
+            if target.path.isEmpty { key.append(ASCII.slash) }
             key.append(path)
         }
     }

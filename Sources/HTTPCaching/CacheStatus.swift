@@ -50,15 +50,18 @@ package struct CacheStatus: Equatable, Sendable {
             && left.detail?.description == right.detail?.description
     }
 
+    /// No field line is longer, whatever it says: its words are ours.
+    package static let lineLimit = 512
+
     /// Appends the field line. An existing Cache-Status of the response stays before it, as its own line.
-    package func writeField(into output: inout [UInt8]) {
+    package func writeField(into output: inout OutputSpan<UInt8>) {
         output.append("Cache-Status: ")
         write(into: &output)
         output.append("\r\n")
     }
 
     /// Appends the member alone.
-    package func write(into output: inout [UInt8]) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         switch outcome {
         case .hit:
             // In one piece for the way that is taken most.
@@ -76,7 +79,7 @@ package struct CacheStatus: Equatable, Sendable {
         writeDetail(into: &output)
     }
 
-    private func writeForwarding(into output: inout [UInt8]) {
+    private func writeForwarding(into output: inout OutputSpan<UInt8>) {
         if let forwardStatus {
             output.append("; fwd-status=")
             output.append(decimal: UInt64(forwardStatus.code))
@@ -89,7 +92,7 @@ package struct CacheStatus: Equatable, Sendable {
         }
     }
 
-    private func writeDetail(into output: inout [UInt8]) {
+    private func writeDetail(into output: inout OutputSpan<UInt8>) {
         if let detail {
             output.append("; detail=")
             output.append(detail)

@@ -11,13 +11,14 @@ extension Exchange {
         if delivery.isNotModified {
             writeNotModifiedHead(of: stored, into: &output)
         } else if isPrepared(stored) {
-            output.append(contentsOf: stored.preparedHead)
+            let head = stored.preparedHead
+            output.append(head.span)
         } else {
             writeChangedHead(of: stored, into: &output)
         }
         // What a 304 sets goes to the client that asked, and to nobody else (T25).
         if trace.outcome == .revalidated { Freshening.writeSetCookie(of: response, into: &output) }
-        Age.write(stored.facts.currentAge(at: now), into: &output)
+        output.append(addingCapacity: Age.lineLimit) { Age.write(stored.facts.currentAge(at: now), into: &$0) }
         writeEnd(into: &output)
     }
 
@@ -179,7 +180,8 @@ extension Exchange {
 
     /// Via, the decisions, and whether the connection goes on; then the empty line.
     private func writeEnd(receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
-        output.append(contentsOf: context.viaLine(for: version))
+        let via = context.viaLine(for: version)
+        output.append(via.span)
         writeCacheStatus(into: &output)
         if delivery.isAnnotated { writeValidationNote(into: &output) }
         if !delivery.keepsConnection {
@@ -202,7 +204,7 @@ extension Exchange {
             status.forwardStatus = Status(trace.upstreamStatus)
         }
         status.collapsing = isCollapsed ? .collapsed : collapsing
-        status.writeField(into: &output)
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(into: &$0) }
     }
 
     private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {

@@ -23,7 +23,7 @@ package struct Delivery: Equatable, Sendable {
     mutating func readConnection(of request: RequestHead) {
         keepsConnection = ConnectionOptions(of: request.fields).permitsNextRequest(after: request.version)
         speaks11 = request.version.isAtLeast11
-        isHead = request.method == .head
+        isHead = if case .head = request.method { true } else { false }
     }
 
     mutating func closeConnection() { keepsConnection = false }
@@ -67,14 +67,13 @@ package struct Delivery: Equatable, Sendable {
     }
 
     private mutating func chooseRange(of whole: UInt64, of stored: StoredResponse, for request: RequestHead) {
-        guard stored.head.status == .ok else { return }
+        guard stored.head.status.code == 200 else { return }
         chooseRange(of: whole, validators: stored.head.fields, for: request)
     }
 
     /// One range is cut out; several are answered with the whole, as RFC 9110 §14.2 permits.
     private mutating func chooseRange(of whole: UInt64, validators: Fields, for request: RequestHead) {
-        guard request.method == .get, let line = request.fields.first(.range),
-            request.fields.lineCount(of: .range) == 1,
+        guard let line = request.fields.first(.range), request.method == .get, request.fields.lineCount(of: .range) == 1,
             let ranges = ByteRangeSet(request.fields.value(of: line)), ranges.count == 1,
             RangeCondition.holds(request, for: validators)
         else { return }
@@ -92,7 +91,7 @@ package struct Delivery: Equatable, Sendable {
     }
 
     private mutating func frame() {
-        if isHead || status.code == 204 || status == .notModified {
+        if isHead || status.code == 204 || status.code == 304 {
             length = .none
             return
         }

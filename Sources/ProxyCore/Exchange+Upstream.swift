@@ -51,6 +51,11 @@ extension Exchange {
 }
 
 extension Exchange {
+    /// Lends both heads to who writes of them, for the log. Mutating, so that nothing is copied to be lent.
+    package mutating func withHeads(_ body: (_ request: borrowing RequestHead, _ response: borrowing ResponseHead) -> Void) {
+        body(request, response)
+    }
+
     /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
     package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 }

@@ -7,7 +7,7 @@ import Testing
 struct CacheStatusTests {
     static func write(_ status: CacheStatus) -> String {
         var output: [UInt8] = []
-        status.write(into: &output)
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.write(into: &$0) }
         return text(output)
     }
 
@@ -60,7 +60,7 @@ struct CacheStatusTests {
         var status = CacheStatus(.hit)
         status.remaining = -(1 << 31)
         var output: [UInt8] = []
-        status.writeField(into: &output)
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(into: &$0) }
         #expect(text(output) == "Cache-Status: Larder; hit; ttl=-2147483648\r\n")
     }
 

@@ -19,11 +19,13 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // The worker outlives what it owns; the check on each use would cost more than all else here.
     unowned(unsafe) let worker: LoopWorker
+    private let loop: EventLoop
     let descriptor: Int32
     let peer: PeerAddress
     @exclusivity(unchecked) private(set) var phase: Phase = .idle
-    private var registration: Registration?
-    private var timer: TimerID?
+    @exclusivity(unchecked) private var registration: Registration?
+    @exclusivity(unchecked) private var timer: TimerID?
+    private var isHeadTimed = false
     private var isInputPaused = false
     @exclusivity(unchecked) private var parser: RequestParser
     /// Bytes received: from `inputStart` on they are the rest of a head, of a body, or pipelined requests.
@@ -39,16 +41,17 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
         self.worker = worker
+        loop = worker.loop
         self.descriptor = descriptor
         self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
-        registration = try worker.loop.register(descriptor, .read, handler: self)
-        timer = worker.loop.makeTimer(self)
+        registration = try loop.register(descriptor, .read, handler: self)
+        timer = loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHead)
     }
 
     private func setDeadline(_ milliseconds: Int) {
-        if let timer { worker.loop.setTimer(timer, afterMilliseconds: milliseconds) }
+        if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
 
     /// No request is under way, so a drain may close it.
@@ -127,11 +130,16 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if isProcessing { return }
         isProcessing = true
         while hasInput, takesRequests {
+            let driver = takeDriver()
             let held = input
-            let read = readHead(held.span.bytes.extracting(inputStart..<held.count))
-            guard let length = read.length else { break }
+            let read = HeadRead(
+                held.span.bytes.extracting(inputStart..<held.count), with: &parser, into: &driver.exchange.request)
+            guard let length = read.length else {
+                waitForHead()
+                break
+            }
             use(length)
-            start(read)
+            start(read, with: driver)
         }
         isProcessing = false
     }
@@ -143,43 +151,19 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         defer { isProcessing = false }
         var used = 0
         while used < bytes.byteCount, takesRequests {
-            let read = readHead(bytes.extracting(used..<bytes.byteCount))
-            guard let length = read.length else { break }
+            let driver = takeDriver()
+            let read = HeadRead(bytes.extracting(used..<bytes.byteCount), with: &parser, into: &driver.exchange.request)
+            guard let length = read.length else {
+                waitForHead()
+                break
+            }
             used += length
-            start(read)
+            start(read, with: driver)
         }
         return used
     }
 
-    /// What came of looking for a head.
-    private enum HeadRead {
-        case incomplete
-        case request(BodyFraming, length: Int)
-        /// Where the next request would begin is not known: all bytes are used.
-        case refused(Fault, length: Int)
-
-        var length: Int? {
-            switch self {
-            case .incomplete: nil
-            case .request(_, let length), .refused(_, let length): length
-            }
-        }
-    }
-
-    private func readHead(_ bytes: RawSpan) -> HeadRead {
-        let driver = takeDriver()
-        do throws(RequestParseError) {
-            guard let length = try parser.parse(bytes, into: &driver.exchange.request) else { return .incomplete }
-            parser.reset()
-            return .request(try BodyFraming.ofRequest(driver.exchange.request), length: length)
-        } catch {
-            parser.reset()
-            return .refused(FaultMapping.fault(error), length: bytes.byteCount)
-        }
-    }
-
-    private func start(_ read: HeadRead) {
-        guard let driver else { return }
+    private func start(_ read: HeadRead, with driver: ExchangeDriver) {
         phase = .exchanging
         switch read {
         case .incomplete: break
@@ -194,9 +178,16 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         let taken = worker.takeDriver(for: self)
         driver = taken
         phase = .readingHead
+        isHeadTimed = false
         if output.buffer.capacity == 0 { worker.lend(to: &output.buffer) }
-        setDeadline(worker.settings.timeouts.clientHead)
         return taken
+    }
+
+    /// A head has begun: its deadline counts from here, however slowly the rest comes. One that comes whole needs none.
+    private func waitForHead() {
+        if isHeadTimed { return }
+        isHeadTimed = true
+        setDeadline(worker.settings.timeouts.clientHead)
     }
 
     /// Reads request content for the driver, from what is held first.
@@ -284,7 +275,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     func flushSoon() {
         if isFlushPlanned || isProcessing { return }
         isFlushPlanned = true
-        worker.loop.atEndOfBatch(self)
+        loop.atEndOfBatch(self)
     }
 
     func batchEnded() {
@@ -322,9 +313,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             driver.abandon()
         }
         phase = .closed
-        if let timer { worker.loop.removeTimer(timer) }
+        if let timer { loop.removeTimer(timer) }
         timer = nil
-        if let registration { worker.loop.close(registration) }
+        if let registration { loop.close(registration) }
         registration = nil
         worker.connectionClosed(self)
     }
@@ -348,7 +339,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         output.buffer.removeAll(keepingCapacity: true)
         worker.takeBack(&output.buffer)
         let received = hasInput ? Array(input[inputStart...]) : []
-        if let timer { worker.loop.removeTimer(timer) }
+        if let timer { loop.removeTimer(timer) }
         timer = nil
         self.registration = nil
         phase = .handedOver
@@ -368,7 +359,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         guard let registration, phase != .closed else { return }
         let timeouts = worker.settings.timeouts
         if !output.isEmpty {
-            worker.loop.modify(registration, .write)
+            loop.modify(registration, .write)
             return setDeadline(timeouts.clientIdle)
         }
         if closesWhenDrained, phase == .idle { return endGracefully() }
@@ -377,21 +368,21 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             if !hasInput { releaseInput() }
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
             isInputPaused = false
-            worker.loop.modify(registration, .read)
+            loop.modify(registration, .read)
             setDeadline(timeouts.clientIdle)
         case .readingHead:
-            worker.loop.modify(registration, .read)
+            loop.modify(registration, .read)
         case .exchanging:
             let reads = driver?.wantsRequestBody == true && !peerHasEnded
             // Interest in reading stays until bytes really come: most clients wait for their answer.
-            worker.loop.modify(registration, reads || !isInputPaused ? .read : Interest())
+            loop.modify(registration, reads || !isInputPaused ? .read : Interest())
             if reads {
                 isInputPaused = false
                 setDeadline(timeouts.clientBody)
             } else if let timer {
-                worker.loop.cancelTimer(timer)
+                loop.cancelTimer(timer)
             }
-        case .lingering: worker.loop.modify(registration, .read)
+        case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }
     }
@@ -407,7 +398,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         guard let registration else { return }
         if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
         phase = .lingering
-        worker.loop.modify(registration, .read)
+        loop.modify(registration, .read)
         setDeadline(worker.settings.timeouts.lingering)
     }
 }

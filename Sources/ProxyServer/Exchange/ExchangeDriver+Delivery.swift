@@ -12,10 +12,8 @@ extension ExchangeDriver {
     func sendStored() {
         guard let connection, let selected = exchange.selected else { return }
         noteUnreadBody()
-        exchange.writeStoredHead(at: worker.now, into: &connection.output.buffer)
-        guard exchange.delivery.length != .none else {
-            return handle(.deliveryEnded(isComplete: true, at: worker.now))
-        }
+        exchange.writeStoredHead(at: now, into: &connection.output.buffer)
+        if case .none = exchange.delivery.length { return handle(.deliveryEnded(isComplete: true, at: now)) }
         delivery.isChunked = exchange.delivery.isChunked
         if let range = exchange.delivery.range {
             delivery.offset = range.lowerBound
@@ -44,7 +42,7 @@ extension ExchangeDriver {
         delivery.sentCount += UInt64(upper - lower)
         if upper - lower <= Self.copiedBodyLength {
             connection.output.buffer.append(bytes.span.extracting(lower..<upper))
-            return handle(.deliveryEnded(isComplete: true, at: worker.now))
+            return handle(.deliveryEnded(isComplete: true, at: now))
         }
         connection.output.setTail(.bytes(bytes), lower..<upper)
         delivery.source = .memory

@@ -14,13 +14,17 @@ import ResponseStore
 final class ExchangeDriver: TunnelDelegate {
     // The worker outlives what it owns; the check on each use would cost more than all else here.
     unowned(unsafe) let worker: LoopWorker
+    // What every request needs of it: a constant of our own is used without being retained.
+    let loop: EventLoop
+    private let store: ResponseStore
+    let accessLog: AccessLogBuffer
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var connection: ClientConnection?
     /// Counts the exchanges, so that an answer that comes too late is recognised.
     private(set) var epoch: UInt64 = 0
-    @exclusivity(unchecked) private var pendingEvents: [ExchangeEvent] = []
-    private var isHandling = false
-    private var isInUse = false
+    @exclusivity(unchecked) private var events = EventQueue()
+    @exclusivity(unchecked) private var isHandling = false
+    @exclusivity(unchecked) private var isInUse = false
 
     @exclusivity(unchecked) var upload: RequestUpload
     @exclusivity(unchecked) var fetch: Fetch
@@ -35,11 +39,17 @@ final class ExchangeDriver: TunnelDelegate {
 
     init(_ worker: LoopWorker) {
         self.worker = worker
+        loop = worker.loop
+        store = worker.store
+        accessLog = worker.accessLog
         exchange = Exchange(context: worker.context)
         peer = PeerAddress(address: IPAddress(ipv4: 0), port: 0)
         upload = RequestUpload()
         fetch = Fetch()
     }
+
+    /// Wall-clock time, read once per batch.
+    var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
     // MARK: Life
 
@@ -50,15 +60,15 @@ final class ExchangeDriver: TunnelDelegate {
         isInUse = true
         epoch &+= 1
         closesConnection = false
-        startedAt = worker.loop.now
+        startedAt = loop.now
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
     }
 
     /// The request's head is complete in `exchange.request`.
     func start(_ framing: BodyFraming) {
-        startedAt = worker.loop.now
+        startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
-        handle(.requestHead(body: framing.bodyLength, at: worker.now))
+        handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
     func reject(_ fault: Fault) {
@@ -82,23 +92,23 @@ final class ExchangeDriver: TunnelDelegate {
     // MARK: Events and commands
 
     /// Gives an event to the exchange and does what it asks; events that come of that are given in turn.
-    func handle(_ event: ExchangeEvent) {
-        if isHandling { return pendingEvents.append(event) }
+    func handle(_ event: consuming ExchangeEvent) {
+        if isHandling { return events.append(event) }
         isHandling = true
         step(event)
-        while !pendingEvents.isEmpty { step(pendingEvents.removeFirst()) }
+        while let next = events.popFirst() { step(next) }
         isHandling = false
         giveBackIfDone()
     }
 
     /// Once the exchange is over and nothing goes on for others, the next request may have this driver.
     func giveBackIfDone() {
-        guard isInUse, !isHandling, connection == nil, exchange.state == .finished, !fetch.isActive else { return }
+        guard isInUse, !isHandling, connection == nil, case .finished = exchange.state, !fetch.isActive else { return }
         isInUse = false
         worker.giveBack(self)
     }
 
-    private func step(_ event: ExchangeEvent) {
+    private func step(_ event: borrowing ExchangeEvent) {
         var commands = CommandBuffer()
         exchange.handle(event, into: &commands)
         var index = 0
@@ -135,11 +145,11 @@ final class ExchangeDriver: TunnelDelegate {
     // MARK: The store
 
     private func lookUpInMemory() {
-        switch worker.store.inMemory(exchange.key.span) {
+        switch store.inMemory(exchange.key.span) {
         case .found(let variants):
-            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: worker.now))
+            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: now))
         case .absent:
-            handle(.lookedUp([], isComplete: true, at: worker.now))
+            handle(.lookedUp([], isComplete: true, at: now))
         case .unknown:
             lookUpOnDisk()
         }

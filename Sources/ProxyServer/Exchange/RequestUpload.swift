@@ -16,7 +16,10 @@ struct RequestUpload {
         self.framing = framing
         receivedCount = 0
         isBlocked = false
-        isComplete = framing == .none || framing == .length(0)
+        switch framing {
+        case .none, .length(0): isComplete = true
+        case .length, .chunked, .untilClose: isComplete = false
+        }
         if !isComplete { decoder = BodyDecoder(framing: framing, limits: limits) }
     }
 

@@ -12,7 +12,7 @@ final class LoopWorker {
     /// The way upstream under the settings in force; a reload makes a new one.
     private(set) var transport: Transport
     /// Those of settings before, until what they carry has ended.
-    private var retiredTransports: [Transport] = []
+    @exclusivity(unchecked) private var retiredTransports: [Transport] = []
     /// Tunnels being opened, by whichever transport.
     var openingTunnels = 0
     /// Where every read of this loop goes first.
@@ -20,13 +20,13 @@ final class LoopWorker {
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
-    private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
+    @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
-    private var whenDrained: (() -> Void)?
+    @exclusivity(unchecked) private var whenDrained: (() -> Void)?
     let accessLog: AccessLogBuffer
     private var listeners: [Listener] = []
 
@@ -119,7 +119,7 @@ final class LoopWorker {
     }
 
     func giveBack(_ driver: ExchangeDriver) {
-        runningDrivers[ObjectIdentifier(driver)] = nil
+        if !runningDrivers.isEmpty { runningDrivers[ObjectIdentifier(driver)] = nil }
         if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
         closeQuietTransports()
         checkDrained()

@@ -1,0 +1,17 @@
+import ProxyCore
+
+/// Events that come up while another is being handled, in order. There is nearly always one at most, which needs no array.
+struct EventQueue {
+    private var first: ExchangeEvent?
+    private var others: [ExchangeEvent] = []
+
+    mutating func append(_ event: consuming ExchangeEvent) {
+        if case .none = first { first = event } else { others.append(event) }
+    }
+
+    mutating func popFirst() -> ExchangeEvent? {
+        guard let event = first.take() else { return nil }
+        if !others.isEmpty { first = others.removeFirst() }
+        return event
+    }
+}
