@@ -3,6 +3,8 @@
 //
 //   cc -O2 -shared -fPIC -o counter.so allocation-counter.c -ldl
 //   ALLOCATION_COUNT_FILE=count LD_PRELOAD=$PWD/counter.so program        (8 bytes, native order)
+//
+// With ALLOCATION_COUNT_THREADS=loop- only threads whose names begin so are counted.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static _Atomic uint64_t before_the_file;
@@ -37,7 +40,17 @@ static int is_early(const void *pointer) {
     return (const char *)pointer >= early && (const char *)pointer < early + sizeof early;
 }
 
+static char threads[16];
+
+static int is_counted(void) {
+    if (!threads[0]) return 1;
+    // Asked each time: a thread gets its name after it has started, and perhaps after it first allocates.
+    char name[16] = "";
+    return prctl(PR_GET_NAME, name) == 0 && strncmp(name, threads, strlen(threads)) == 0;
+}
+
 static void count(void) {
+    if (!is_counted()) return;
     atomic_fetch_add_explicit(atomic_load_explicit(&counter, memory_order_relaxed), 1, memory_order_relaxed);
 }
 
@@ -48,6 +61,8 @@ __attribute__((constructor)) static void start(void) {
     next_aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
     next_posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
 
+    const char *prefix = getenv("ALLOCATION_COUNT_THREADS");
+    if (prefix) strncpy(threads, prefix, sizeof threads - 1);
     const char *path = getenv("ALLOCATION_COUNT_FILE");
     if (!path) return;
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
