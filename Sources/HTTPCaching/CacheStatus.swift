@@ -7,6 +7,8 @@ package struct CacheStatus: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         case hit
         case forwarded(ForwardReason)
+        /// Nothing stored could be used, and the request was not to go forward: neither `hit` nor `fwd` is true of it.
+        case notSatisfied(ForwardReason)
     }
 
     package enum Collapsing: UInt8, Sendable {
@@ -39,8 +41,8 @@ package struct CacheStatus: Equatable, Sendable {
             self.init(.hit)
             remaining = terms.remaining
             detail = terms.usedUnsafe ? "unsafe" : reason.word
-        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason):
-            self.init(.forwarded(reason))
+        case .validate(let reason), .forward(let reason): self.init(.forwarded(reason))
+        case .notSatisfiable(let reason): self.init(.notSatisfied(reason))
         }
     }
 
@@ -71,6 +73,7 @@ package struct CacheStatus: Equatable, Sendable {
             output.append(reason.forwardToken)
             writeForwarding(into: &output)
             if remaining != nil { output.append("; ttl=") }
+        case .notSatisfied: output.append("Larder")
         }
         if let remaining {
             if remaining < 0 { output.append(0x2D) }
@@ -96,7 +99,12 @@ package struct CacheStatus: Equatable, Sendable {
         if let detail {
             output.append("; detail=")
             output.append(detail)
-        } else if case .forwarded(let reason) = outcome, reason.hasDetail {
+            return
+        }
+        switch outcome {
+        case .hit: break
+        case .forwarded(let reason) where !reason.hasDetail: break
+        case .forwarded(let reason), .notSatisfied(let reason):
             output.append("; detail=")
             output.append(reason.word)
         }

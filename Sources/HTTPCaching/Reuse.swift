@@ -82,9 +82,19 @@ package enum Reuse {
         }
     }
 
-    /// Whether the stored response may stand in for an origin server that failed, or for a response that a rule refused
-    /// (RFC 9111 §4.2.4: disconnected, or by configuration); `nil` where the origin server's words forbid it.
+    /// Whether the stored response may stand in for an origin server that could not be asked (RFC 9111 §4.2.4:
+    /// disconnected); `nil` where the origin server's words forbid it, or the request's (§5.2.1).
     package static func staleAfterFailure(
+        _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
+    ) -> ReuseDecision? {
+        let clock = ReuseClock(facts, overrides: overrides, at: now)
+        guard objection(of: request, clock) == nil, request.acceptsStaleness(-clock.remaining) else { return nil }
+        return staleInsteadOfRefused(facts, overrides: overrides, at: now)
+    }
+
+    /// Whether the stored response may be served in the place of one that a rule refused (RFC 9111 §4.2.4: by
+    /// configuration); `nil` where the origin server's words forbid it.
+    package static func staleInsteadOfRefused(
         _ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision? {
         let mayLiftProhibition = overrides.isPolicyUnsafe && facts.permitsUnsafeUse
@@ -174,6 +184,16 @@ package enum Reuse {
 
     private static func mayNotForward(_ request: RequestDirectives, _ overrides: CacheOverrides) -> Bool {
         request.contains(.onlyIfCached) || overrides.effectivePolicy == .storedOnly
+    }
+}
+
+extension RequestDirectives {
+    /// Whether the client would take a response so many milliseconds past its lifetime from a cache that cannot ask: within
+    /// its max-stale; without one, where it bounds no age (RFC 9111 §5.2.1.1, §5.2.1.2).
+    fileprivate func acceptsStaleness(_ milliseconds: Int64) -> Bool {
+        if milliseconds <= 0 { return true }
+        if contains(.maxStale) { return maxStale == .greatest || milliseconds <= maxStale.milliseconds }
+        return !contains(.maxAge)
     }
 }
 

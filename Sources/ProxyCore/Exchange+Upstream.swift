@@ -46,6 +46,12 @@ extension Exchange {
         if case .doNotStore = trace.storage { true } else { false }
     }
 
+    /// The longest body that the rules let be kept, in octets; `nil`: any. For one whose length no head has told.
+    package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
+
+    /// The body has turned out longer than `keptBodyLength`: it passes without being kept.
+    package mutating func noteBodyTooLarge() { trace.storage = .doNotStore(.bodyTooLarge) }
+
     /// The store takes no further body now: the response passes without being kept.
     package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
 }

@@ -55,10 +55,9 @@ package struct Exchange: ~Copyable, Sendable {
     var collapsing = CacheStatus.Collapsing.none
     /// How much of the joined response is to come, where its body is still on its way.
     package var selectedLength: BodyLength?
-    /// The length of the body that was gathered to be checked, and whether that is all of it.
-    var gatheredLength: UInt64 = 0
-    var isGatheredWhole = false
-    private var isLeading = false
+    /// The length of the body that was gathered to be checked, where all of it was.
+    var gatheredLength: UInt64?
+    var isLeading = false
 
     package init(context: ExchangeContext) { self.context = context }
 
@@ -86,8 +85,7 @@ package struct Exchange: ~Copyable, Sendable {
         isCollapsed = false
         collapsing = .none
         selectedLength = nil
-        gatheredLength = 0
-        isGatheredWhole = false
+        gatheredLength = nil
         isLeading = false
     }
 
@@ -341,13 +339,13 @@ extension Exchange {
         deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
     }
 
-    private mutating func deliverRelayed(
+    mutating func deliverRelayed(
         at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
     ) {
         let stores = decideStorage(mayStore: mayStore, at: now)
         if isLeading, !stores { commands.append(.releaseJoined) }
         trace.outcome = outcomeOfForwarding
-        if isChecked, isGatheredWhole {
+        if isChecked, let gatheredLength {
             delivery.chooseGathered(response, whole: gatheredLength, for: request)
         } else {
             delivery.chooseRelayed(response, body: responseBody)
@@ -367,7 +365,7 @@ extension Exchange {
             request: request, response: response, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
         trace.storage = decision
         guard case .store(let facts, _) = decision else { return false }
-        let body = isGatheredWhole ? .known(gatheredLength) : responseBody
+        let body = gatheredLength.map { .known($0) } ?? responseBody
         if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
             trace.storage = .doNotStore(.bodyTooLarge)
             return false
@@ -404,21 +402,18 @@ extension Exchange {
     }
 
     private mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
-        if let stored = selected, usesStaleInstead(of: stored, at: now) {
+        // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
+        if GatewayError(fault).permitsStale, let stored = selected,
+            let decision = Reuse.staleAfterFailure(stored.facts, for: directives, overrides: obligations.cache, at: now)
+        {
+            trace.reuse = decision
             trace.fault = fault
             return deliverStale(discardingBody: false, into: &commands)
         }
         fail(fault, at: now, into: &commands)
     }
 
-    /// Whether the stored response stands in for an origin that failed (RFC 9111 §4.2.4); the decision is noted.
-    private mutating func usesStaleInstead(of stored: StoredResponse, at now: Timestamp) -> Bool {
-        guard let decision = Reuse.staleAfterFailure(stored.facts, overrides: obligations.cache, at: now) else { return false }
-        trace.reuse = decision
-        return true
-    }
-
-    private mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
+    mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
         if discardingBody { commands.append(.discardUpstreamBody) }
         if isLeading { commands.append(.releaseJoined) }
         deliverSelected(outcome: .staleHit, into: &commands)
@@ -436,65 +431,10 @@ extension Exchange {
     }
 }
 
-// MARK: Validation
-
-extension Exchange {
-    /// What the rules want checked of this response, where one says so.
-    package var validation: ValidationPlan? { matched.validation }
-
-    private func validateHead() -> ValidationFaults {
-        // A 304 to the client's own condition brings nothing: what the client has is not judged again.
-        let confirms = response.status == .notModified && directives.contains(.cacheCondition)
-        guard let validation, !confirms else { return ValidationFaults() }
-        return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
-    }
-
-    private var checksBody: Bool { obligations.checksBody && hasResponseContent }
-
-    private var hasResponseContent: Bool {
-        request.method != .head && responseBody != .none && responseBody != .known(0)
-    }
-
-    private mutating func bodyChecked(
-        _ outcome: BodyCheckOutcome, length: UInt64, at now: Timestamp, into commands: inout CommandBuffer
-    ) {
-        gatheredLength = length
-        isGatheredWhole = outcome != .tooLarge
-        let passesOversize = outcome == .tooLarge && validation?.oversize == .pass
-        if outcome != .passed, !passesOversize {
-            trace.findings.insert(outcome)
-            guard finishValidation(at: now, into: &commands) else { return }
-        }
-        deliverRelayed(at: now, isChecked: true, mayStore: outcome == .passed && trace.findings.isEmpty, into: &commands)
-    }
-
-    /// Carries out what the rule says about a response that was found wanting.
-    /// - Returns: whether the response is passed on all the same.
-    private mutating func finishValidation(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        guard let validation, let outermost = trace.findings.outermost else { return true }
-        switch validation.onFailure {
-        case .pass: return true
-        case .annotate:
-            delivery.isAnnotated = true
-            return true
-        case .stale:
-            if let stored = selected, usesStaleInstead(of: stored, at: now) {
-                trace.fault = Fault(outermost)
-                deliverStale(discardingBody: true, into: &commands)
-                return false
-            }
-        case .block: break
-        }
-        commands.append(.discardUpstreamBody)
-        fail(Fault(outermost), at: now, into: &commands)
-        return false
-    }
-}
-
 // MARK: Ends
 
 extension Exchange {
-    private mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+    mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         let row = GatewayError(fault)
         trace.fault = fault
         trace.status = row.status.code

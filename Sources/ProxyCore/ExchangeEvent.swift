@@ -23,8 +23,8 @@ package enum ExchangeEvent: Sendable {
     /// The final response's head stands in `response`.
     case upstreamHead(body: BodyLength, at: Timestamp)
     case upstreamFailed(Fault, at: Timestamp)
-    /// The body check that was asked for has ended. `length`: what was gathered; the whole body unless it was too large.
-    case bodyChecked(BodyCheckOutcome, length: UInt64, at: Timestamp)
+    /// The body check that was asked for has ended. `length`: the whole body's; `nil` where not all of it was gathered.
+    case bodyChecked(BodyCheckOutcome, length: UInt64?, at: Timestamp)
     /// The tunnel to the origin stands.
     case tunnelOpened(at: Timestamp)
     /// The last byte of the response was handed to the client's connection, or the body ended badly.

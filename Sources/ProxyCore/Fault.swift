@@ -54,6 +54,7 @@ package enum Fault: Equatable, Sendable {
     case secureOriginNotSupported
     case egressClosed
     case overloaded
+    case checkQueueFull
     case shuttingDown
     case internalError
 }

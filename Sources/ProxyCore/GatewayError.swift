@@ -35,6 +35,17 @@ package struct GatewayError: Equatable, Sendable {
         self.closesConnection = closes
     }
 
+    /// Whether a stored response may stand in where the way upstream ended so: the origin was out of reach. What the client
+    /// did wrong or policy forbids is no such case.
+    package var permitsStale: Bool {
+        switch origin {
+        case .upstream, .larder: true
+        // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
+        case .policy: code == "egress_closed"
+        case .client: false
+        }
+    }
+
     package init(_ fault: Fault) {
         switch fault {
         case .malformedRequest(let detail):
@@ -188,6 +199,9 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 503, "overloaded", "connection_limit_reached", .larder, "There are too many connections.", retry: true,
                 closes: true)
+        case .checkQueueFull:
+            self.init(
+                503, "check_queue_full", "proxy_internal_error", .larder, "Too many bodies wait to be checked.", retry: true)
         case .shuttingDown:
             self.init(
                 503, "shutting_down", "proxy_internal_response", .larder, "The proxy is shutting down.", retry: true,

@@ -47,6 +47,12 @@ struct CacheStatusTests {
         #expect(Self.write(status) == "Larder; fwd=vary-miss; collapsed=?0; detail=private")
     }
 
+    @Test("What was neither answered from the store nor forwarded says neither, and why (§2.1, §2.2)")
+    func writesNotSatisfied() throws {
+        let status = try #require(CacheStatus(ReuseDecision.notSatisfiable(.uriMiss)))
+        #expect(Self.write(status) == "Larder; detail=uri_miss")
+    }
+
     @Test("The reason stands in detail where fwd does not tell it")
     func writesDetail() {
         #expect(Self.write(CacheStatus(.forwarded(.requestMaxAge))) == "Larder; fwd=request; detail=request_max_age")

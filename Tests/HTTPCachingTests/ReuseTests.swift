@@ -257,9 +257,28 @@ struct StaleAfterFailureTests {
     func obeysOrigin(control: String, isAllowed: Bool) throws {
         let facts = try facts(response(200, "Cache-Control: \(control)", ReuseTests.tag))
         let now = arrival.advanced(seconds: 100)
-        let decision = Reuse.staleAfterFailure(facts, overrides: .none, at: now)
+        let any = RequestDirectives(get())
+        let decision = Reuse.staleAfterFailure(facts, for: any, overrides: .none, at: now)
         #expect(decision?.staleReason == (isAllowed ? .failure : nil))
-        let byUnsafe = Reuse.staleAfterFailure(facts, overrides: CacheOverrides(policy: .useProtocol, unsafe: true), at: now)
+        #expect(Reuse.staleInsteadOfRefused(facts, overrides: .none, at: now) == decision)
+        let byUnsafe = Reuse.staleAfterFailure(
+            facts, for: any, overrides: CacheOverrides(policy: .useProtocol, unsafe: true), at: now)
         #expect(byUnsafe?.terms?.usedUnsafe == !isAllowed)
+    }
+
+    @Test(
+        "Not against the request's own words, which a rule that asks for stale responses may overrule (§5.2.1)",
+        arguments: [
+            ("X-No: 1", true), ("Cache-Control: no-cache", false), ("Pragma: no-cache", false),
+            ("Cache-Control: max-age=0", false), ("Cache-Control: max-age=1000", false),
+            ("Cache-Control: max-age=1000, max-stale", true), ("Cache-Control: max-stale=40", true),
+            ("Cache-Control: max-stale=39", false), ("Cache-Control: min-fresh=1", false),
+        ])
+    func obeysRequest(field: String, isAllowed: Bool) throws {
+        let facts = try facts(response(200, "Cache-Control: max-age=60", ReuseTests.tag))
+        let now = arrival.advanced(seconds: 100)
+        let decision = Reuse.staleAfterFailure(facts, for: RequestDirectives(get(field)), overrides: .none, at: now)
+        #expect(decision?.staleReason == (isAllowed ? .failure : nil))
+        #expect(Reuse.staleInsteadOfRefused(facts, overrides: .none, at: now)?.staleReason == .failure)
     }
 }

@@ -138,6 +138,7 @@ struct FetchTests {
             .found([]), [.sendError],
             .delivered, [.finish])
         #expect(missing.written?.status == 504)
+        #expect(missing.written?.cacheStatus == ["detail": "uri_miss"])
         let stale = try Playbook()
         try stale.run(
             .request("GET http://a.example/x", "Cache-Control: only-if-cached"), [.lookUp(onDisk: false)],

@@ -16,7 +16,7 @@ struct GatewayErrorTests {
         .destinationUnroutable, .upstreamQueueFull, .upstreamQueueTimeout, .upstreamProxyRefused, .responseTimeout(phase: "idle"),
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,
         .unacceptableContentType, .malformedJSON, .malformedCoding, .unsupportedCoding, .responseBodyTooLarge,
-        .secureOriginNotSupported, .egressClosed, .overloaded, .shuttingDown, .internalError,
+        .secureOriginNotSupported, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -61,8 +61,9 @@ struct GatewayErrorTests {
         case .secureOriginNotSupported: 37
         case .egressClosed: 38
         case .overloaded: 39
-        case .shuttingDown: 40
-        case .internalError: 41
+        case .checkQueueFull: 40
+        case .shuttingDown: 41
+        case .internalError: 42
         }
     }
 
@@ -81,7 +82,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<42))
+        #expect(Self.faults.map(Self.number) == Array(0..<43))
     }
 
     @Test(

@@ -169,6 +169,37 @@ struct OriginValidationTests {
         }
     }
 
+    @Test(
+        "What the client did not want unvalidated is an error where it cannot be validated",
+        arguments: ["Cache-Control: no-cache", "Pragma: no-cache", "Cache-Control: max-age=0"])
+    func failureOfDemandedValidation(field: String) throws {
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x", field), [.lookUp(onDisk: false)],
+            .found([try Messages.stored("Cache-Control: max-age=60", "ETag: \"v1\"", age: 55)]), [.fetch],
+            .fails(.connectionRefused), [.sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == 502)
+    }
+
+    @Test(
+        "A stored response stands in for an origin out of reach, never for one that may not be reached",
+        arguments: [
+            (Fault.connectionRefused, true), (.nameNotFound, true), (.responseTimeout(phase: "idle"), true),
+            (.upstreamQueueFull, true), (.egressClosed, true), (.destinationProhibited, false),
+            (.badTarget(detail: "host"), false), (.requestTimeout, false),
+        ])
+    func refusalIsNoFailure(fault: Fault, servesStale: Bool) throws {
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+            .found([try stored()]), [.joinFetch],
+            .leads, [.fetch],
+            .fails(fault), servesStale ? [.releaseJoined, .sendStored] : [.releaseJoined, .sendError],
+            .delivered, [.finish])
+        #expect((book.written?.status == 200) == servesStale)
+    }
+
     @Test("If-Match is for the origin alone: nothing stored stands in when it fails")
     func originConditionIsNotAnsweredStale() throws {
         let book = try Playbook()

@@ -34,7 +34,7 @@ final class Playbook {
         static let notShared = Step.event { .fetchNotShared(at: $0) }
         static let abandoned = Step.event { .fetchAbandoned(at: $0) }
         static func fails(_ fault: Fault) -> Step { .event { .upstreamFailed(fault, at: $0) } }
-        static func checked(_ outcome: BodyCheckOutcome, length: UInt64) -> Step {
+        static func checked(_ outcome: BodyCheckOutcome, length: UInt64?) -> Step {
             .event { .bodyChecked(outcome, length: length, at: $0) }
         }
         static let tunnelOpened = Step.event { .tunnelOpened(at: $0) }
