@@ -8,89 +8,132 @@ struct ServeTests {
         let folder: TemporaryFolder
         let settings: String
         let process = Process()
-        let talk: String
+        private let talk = Talk()
+        private let ended = DispatchSemaphore(value: 0)
 
-        init(_ yaml: String = "", arguments: [String] = []) throws {
+        init(_ yaml: String = "") throws {
             folder = try TemporaryFolder()
             settings = try folder.write(yaml, to: "larder.yaml")
-            talk = try folder.write("", to: "talk")
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "larder")
-            process.arguments =
-                [
-                    "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", ":memory:",
-                    "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
-                ] + arguments
+            process.arguments = [
+                "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", ":memory:",
+                "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
+            ]
             process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
             process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle(forWritingAtPath: talk)
+            process.standardError = talk.pipe
+            process.terminationHandler = { [ended] _ in ended.signal() }
             try process.run()
+            talk.collect()
         }
 
         deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-        /// Waits for something that the process does; it has long enough on a busy machine.
-        func wait(until condition: () throws -> Bool) rethrows -> Bool {
-            for _ in 0..<3000 {
-                if try condition() { return true }
-                usleep(10_000)
+        /// Waits until the process has said this; it has long enough on a busy machine.
+        func says(_ text: String) -> Bool { talk.wait(for: text) }
+
+        /// The ports, once it serves.
+        func ports() throws -> [Int] {
+            #expect(says("export http_proxy="))
+            return try String(contentsOfFile: "\(folder.path)/ports", encoding: .utf8).split(separator: "\n").compactMap {
+                Int($0)
             }
-            return false
         }
 
-        func ports() -> [Int] {
-            let text = try? String(contentsOfFile: "\(folder.path)/ports", encoding: .utf8)  // not there yet
-            return text?.split(separator: "\n").compactMap { Int($0) } ?? []
-        }
+        /// Waits for the end.
+        func hasEnded() -> Bool { ended.wait(timeout: .now() + 30) == .success }
 
-        func said() throws -> String { try String(contentsOfFile: talk, encoding: .utf8) }
+        var said: String { talk.text }
 
         func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    }
+
+    /// What a process writes to standard error, as it comes.
+    final class Talk: Sendable {
+        let pipe = Pipe()
+        private let condition = NSCondition()
+        // Guarded by `condition`.
+        nonisolated(unsafe) private var bytes = Data()
+
+        var text: String { condition.withLock { String(decoding: bytes, as: UTF8.self) } }
+
+        /// Reads until the process has ended, on a thread of its own.
+        func collect() {
+            let reading = pipe.fileHandleForReading
+            try? pipe.fileHandleForWriting.close()  // the process has its own
+            Thread {
+                while true {
+                    let piece = reading.availableData
+                    if piece.isEmpty { return }
+                    self.condition.withLock {
+                        self.bytes += piece
+                        self.condition.broadcast()
+                    }
+                }
+            }.start()
+        }
+
+        func wait(for text: String) -> Bool {
+            let limit = Date(timeIntervalSinceNow: 30)
+            return condition.withLock {
+                while !String(decoding: bytes, as: UTF8.self).contains(text) {
+                    if !condition.wait(until: limit) { return false }
+                }
+                return true
+            }
+        }
     }
 
     @Test("It writes the ports that were chosen, says where it listens, and ends by SIGTERM with 0")
     func serves() throws {
         let served = try Served()
-        #expect(served.wait { served.ports().count == 2 })
-        let ports = served.ports()
-        #expect(try served.wait { try served.said().contains("export http_proxy=http://127.0.0.1:\(ports[0])") })
-        #expect(try served.said().contains("127.0.0.2:\(ports[1])"))
-        // Standard error is a file here: no colours.
-        #expect(try !served.said().contains("\u{1B}"))
+        let ports = try served.ports()
+        #expect(ports.count == 2)
+        #expect(served.said.contains("export http_proxy=http://127.0.0.1:\(ports[0])"))
+        #expect(served.said.contains("127.0.0.2:\(ports[1])"))
+        // Standard error is no terminal here: no colours.
+        #expect(!served.said.contains("\u{1B}"))
         served.signal(SIGTERM)
-        #expect(served.wait { !served.process.isRunning })
+        #expect(served.hasEnded())
         #expect(served.process.terminationStatus == 0)
     }
 
-    @Test("SIGHUP reads the settings again; bad ones are refused, and those in force stay")
+    @Test("SIGHUP reads the settings again; bad ones are refused, those in force stay, and what waits for a restart is named")
     func readsAgain() throws {
-        let served = try Served(arguments: ["--quiet"])
-        #expect(served.wait { !served.ports().isEmpty })
+        let served = try Served()
+        _ = try served.ports()
         _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(try served.wait { try served.said().contains("those in force stay") })
-        #expect(try served.said().contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
-        _ = try served.folder.write("log: {level: debug}\n", to: "larder.yaml")
+        #expect(served.says("those in force stay"))
+        #expect(served.said.contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
+        _ = try served.folder.write(
+            "log: {level: debug}\nloops: 7\nstore: {disk: {high: 3GiB}}\nlimits: {fields: 50}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(try served.wait { try served.said().contains("the settings were read again") })
+        #expect(served.says("the settings were read again"))
+        #expect(served.said.contains("warning: loops has changed, which takes effect at the next start"))
+        #expect(served.said.contains("warning: store.disk.high has changed"))
+        #expect(!served.said.contains("log.level has changed") && !served.said.contains("limits.fields has changed"))
         #expect(served.process.isRunning)
     }
 
     @Test("SIGUSR1 opens the access log again")
     func reopensLogs() throws {
-        let served = try Served(arguments: ["--quiet"])
-        #expect(served.wait { !served.ports().isEmpty })
+        let served = try Served()
+        _ = try served.ports()
         let log = "\(served.folder.path)/access.log"
         try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
+        // Of two signals that wait, the one with the lower number comes first.
         served.signal(SIGUSR1)
-        #expect(served.wait { FileManager.default.fileExists(atPath: log) })
+        served.signal(SIGTERM)
+        #expect(served.hasEnded())
+        #expect(FileManager.default.fileExists(atPath: log))
     }
 
     @Test("A port that is taken is a failure with its reason")
     func refusesATakenPort() throws {
-        let served = try Served(arguments: ["--quiet"])
-        #expect(served.wait { !served.ports().isEmpty })
-        let port = try #require(served.ports().first)
+        let served = try Served()
+        let port = try #require(try served.ports().first)
         let second = try CommandLineTests.larder("serve", "--listen", "127.0.0.1:\(port)", "--store", ":memory:")
         #expect(second.code == 1)
         #expect(second.talk.contains("cannot listen on 127.0.0.1:\(port): Address already in use"))

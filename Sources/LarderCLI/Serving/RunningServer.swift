@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import Dispatch
 import Foundation
 import HTTPMessage
 import Logging
@@ -14,9 +15,12 @@ final class RunningServer: Sendable {
     private let accessLog: AccessLog
     private let sources: SettingsSources
     private let pseudonym: String
-    private let drainLimit: Duration
+    /// As they were at the start; `drainLimit` as it was read last.
+    private let startedWith: LarderSettings
+    private let drainLimit: Mutex<Duration>
     private let log: ProcessLog
     private let isEnding = Atomic<Bool>(false)
+    private let endBegins = DispatchSemaphore(value: 0)
 
     let addresses: [ListenAddress]
 
@@ -50,7 +54,8 @@ final class RunningServer: Sendable {
         }
         addresses = server.addresses.map { ListenAddress(address: $0.address, port: $0.port) }
         sources = loaded.sources
-        drainLimit = settings.timeouts.drain
+        startedWith = settings
+        drainLimit = Mutex(settings.timeouts.drain)
     }
 
     /// What a signal asks for.
@@ -66,9 +71,10 @@ final class RunningServer: Sendable {
     /// Takes nothing new, lets what is under way end within the limit, then ends.
     private func drain() {
         server.drain { self.end() }
-        let limit = drainLimit
+        let limit = drainLimit.withLock { $0 }
         Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: Double(limit.wholeMilliseconds) / 1000)
+            let deadline = DispatchTime.now() + .milliseconds(Int(clamping: limit.wholeMilliseconds))
+            if self.endBegins.wait(timeout: deadline) == .success { return }
             self.log.logger.notice("connections were still open after \(limit); closing them")
             self.end()
         }
@@ -76,7 +82,8 @@ final class RunningServer: Sendable {
 
     /// From a signal, the drain's end or its limit: whichever comes first ends the process, the others wait for that.
     private func end() -> Never {
-        while isEnding.exchange(true, ordering: .acquiringAndReleasing) { Thread.sleep(forTimeInterval: 1) }
+        while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
+        endBegins.signal()
         server.stop()
         store.shutdown()
         accessLog.close()
@@ -95,6 +102,10 @@ final class RunningServer: Sendable {
             serverSettings.pseudonym = pseudonym
             server.reload(serverSettings, rules: settings.rules.compiled)
             log.setLevel(settings.log.level)
+            drainLimit.withLock { $0 = settings.timeouts.drain }
+            for name in SettingsSchema.needingRestart(from: startedWith, to: settings) {
+                log.logger.warning("\(name) has changed, which takes effect at the next start")
+            }
             log.logger.notice("the settings were read again")
         }
     }

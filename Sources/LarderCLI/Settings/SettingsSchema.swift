@@ -32,14 +32,22 @@ package enum SettingsSchema {
             "Whether the query of a URL is logged; it often holds secrets."),
 
         Setting(
-            "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)),
+            "limits.request_line", \.limits.requestLineLength, .size(64...(1 << 20)), reloadable: true,
             "The longest request line; a longer one is answered with 414."),
-        Setting("limits.head", \.limits.headLength, .size(256...(16 << 20)), "The longest head of a message; 431 for a request."),
-        Setting("limits.fields", \.limits.fieldCount, .number(1...10_000), "The most fields in a head; 431 for a request."),
-        Setting("limits.chunk_line", \.limits.chunkLineLength, .size(16...(64 << 10)), "The longest line before a chunk."),
-        Setting("limits.trailers", \.limits.trailersLength, .size(64...(1 << 20)), "The longest trailer section."),
+        Setting(
+            "limits.head", \.limits.headLength, .size(256...(16 << 20)), reloadable: true,
+            "The longest head of a message; 431 for a request."),
+        Setting(
+            "limits.fields", \.limits.fieldCount, .number(1...10_000), reloadable: true,
+            "The most fields in a head; 431 for a request."),
+        Setting(
+            "limits.chunk_line", \.limits.chunkLineLength, .size(16...(64 << 10)), reloadable: true,
+            "The longest line before a chunk."),
+        Setting(
+            "limits.trailers", \.limits.trailersLength, .size(64...(1 << 20)), reloadable: true, "The longest trailer section."),
         Setting(
             "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit of our own"),
+            reloadable: true,
             "The longest body of a request; 413 above."),
 
         Setting(
@@ -65,6 +73,7 @@ package enum SettingsSchema {
 
         Setting(
             "upstream.proxy", \.upstream.proxy, .optional(.upstreamProxy, or: "off", meaning: "straight to the origins"),
+            reloadable: true,
             "An HTTP proxy through which Larder fetches."),
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
@@ -73,14 +82,16 @@ package enum SettingsSchema {
         Setting(
             "upstream.queue", \.upstream.queueLength, .number(0...1_000_000),
             "How many requests may wait for a connection; further ones are answered with 503."),
-        Setting("upstream.queue_wait", \.upstream.queueWait, .time(), "How long a request may wait there; 503 after it."),
+        Setting(
+            "upstream.queue_wait", \.upstream.queueWait, .time(), reloadable: true,
+            "How long a request may wait there; 503 after it."),
 
         Setting(
-            "resolve", \.resolve, .namesToAddresses,
+            "resolve", \.resolve, .namesToAddresses, reloadable: true,
             "Names that are not looked up: each stands for the address or addresses given here."),
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
-            "egress.deny", \.egress.deny, .list(of: .addressRange),
+            "egress.deny", \.egress.deny, .list(of: .addressRange), reloadable: true,
             "Addresses that Larder never connects to, whatever name leads there."),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
@@ -94,6 +105,11 @@ package enum SettingsSchema {
         ),
         Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
     ]
+
+    /// The settings that differ between what runs and what was read, and that take effect only at the next start.
+    package static func needingRestart(from running: LarderSettings, to read: LarderSettings) -> [String] {
+        settings.filter { !$0.isReloadable && $0.show(running) != $0.show(read) }.map(\.name)
+    }
 
     package static let byName = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, $0) })
 
