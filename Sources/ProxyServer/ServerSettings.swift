@@ -28,6 +28,8 @@ package struct ServerSettings: Sendable {
     package var transport = TransportConfiguration()
     /// Client connections in all; more are answered 503.
     package var connectionLimit = 16_384
+    /// How many clients may be told at once that they are refused; further ones are closed without a word.
+    package var refusalLimit = 256
     /// Clients that may connect besides this machine's own.
     package var allowedClients: [AddressRange] = []
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])

@@ -55,6 +55,57 @@ struct BodyCheckTests {
     }
 
     @Test(
+        "A coding that cannot be read follows on_failure before it is too large for anything",
+        arguments: ["block", "annotate", "pass"], [100, 3_000_000])
+    func judgesCodingFirst(onFailure: String, length: Int) throws {
+        let body = PatternedBody(length: length).bytes(0..<length)
+        let stage = try stage("on_failure: \(onFailure), oversize: pass, max_body: 1MiB", coding: "br", body: body)
+        let response = try stage.fetch("/coded")
+        if onFailure == "block" {
+            #expect(response.status == 502 && response.code == "unsupported_coding")
+        } else {
+            #expect(response.status == 200 && response.body == body)
+            #expect(response["Larder-Validation"] == (onFailure == "annotate" ? "unsupported_coding" : nil))
+        }
+        _ = try stage.fetch("/coded")
+        #expect(stage.requestCount() == 2)
+    }
+
+    @Test("Nothing of a body that was blocked is left for the next one on the connection")
+    func forgetsBlocked() throws {
+        let stage = try Stage(rules("on_failure: block")) { request, connection in
+            connection.respond(fields: "Content-Type: application/json\r\n", body: request.target == "/bad" ? "[1, 2" : "[3]")
+        }
+        let client = try stage.client()
+        for _ in 0..<3 {
+            client.send(stage.head("GET", "/bad"))
+            #expect(try client.readResponse().code == "malformed_json")
+            client.send(stage.head("GET", "/good"))
+            #expect(try client.readResponse().text == "[3]")
+        }
+    }
+
+    @Test("Nothing of a body under a check is left where the client's own body broke off")
+    func forgetsCut() throws {
+        let begun = Gate()
+        let stage = try Stage(rules("on_failure: block")) { request, connection in
+            guard request.method == "POST" else { return connection.respond(body: "[3]") }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1, 2")
+            begun.open()
+            _ = connection.readToEnd()
+            return false
+        }
+        let client = try stage.client()
+        client.send(stage.head("POST", "/begun", fields: "Content-Length: 10\r\n") + "half")
+        #expect(begun.wait())
+        #expect(try stage.fetch("/good").text == "[3]")
+        client.endSending()
+        #expect(try client.readResponse().code == "request_malformed")
+        #expect(try stage.fetch("/good").text == "[3]")
+        #expect(try stage.fetch("/good").text == "[3]")
+    }
+
+    @Test(
         "A body above the limit passes or not, as the rule says", arguments: ["block", "pass"], [900_000, 1_100_000, 12_000_000])
     func judgesOversize(oversize: String, length: Int) throws {
         let body = Array("[".utf8) + [UInt8](repeating: 0x20, count: length - 2) + Array("]".utf8)

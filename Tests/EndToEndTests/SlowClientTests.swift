@@ -109,6 +109,42 @@ struct SlowClientTests {
         #expect(try served(stage))
     }
 
+    @Test("What is answered at the door is an error like any other, and arrives though the request was never read")
+    func answersAtTheDoor() throws {
+        let stage = try Stage(change: { $0.connectionLimit = 1 }) { _, connection in connection.respond(body: "served") }
+        let first = try stage.client()
+        first.send(stage.head("GET", "/"))
+        #expect(try first.readResponse().text == "served")
+        for _ in 0..<50 {
+            let refused = try stage.client()
+            refused.send(stage.head("POST", "/", fields: "Content-Length: 100000\r\n") + String(repeating: "x", count: 100_000))
+            let response = try refused.readResponse()
+            #expect(response.status == 503 && response.code == "overloaded" && response["Retry-After"] != nil)
+            #expect(response["Via"] != nil && response["Connection"] == "close" && response["Cache-Control"] == "no-store")
+            #expect(refused.isClosedByPeer())
+        }
+        let lines = try stage.proxy.logLines()
+        #expect(lines.count { $0.contains("\"error\":\"overloaded\"") } == 50)
+    }
+
+    @Test("Answers at the door are bounded: past the limit a connection is closed without one")
+    func boundsAnswersAtTheDoor() throws {
+        let stage = try Stage(
+            change: {
+                $0.connectionLimit = 1
+                $0.refusalLimit = 2
+                $0.timeouts.lingering = 60_000
+            }
+        ) { _, connection in connection.respond(body: "served") }
+        let first = try stage.client()
+        first.send(stage.head("GET", "/"))
+        #expect(try first.readResponse().text == "served")
+        let refused = try (0..<2).map { _ in try stage.client() }
+        for client in refused { #expect(try client.readResponse().status == 503) }
+        let closed = try stage.client()
+        #expect(closed.isClosedByPeer())
+    }
+
     private func served(_ stage: Stage) throws -> Bool {
         for _ in 0..<200 {
             let client = try stage.client()

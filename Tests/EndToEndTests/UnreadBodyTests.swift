@@ -1,3 +1,4 @@
+import ProxyCore
 import Testing
 import TestSupport
 
@@ -5,7 +6,7 @@ import TestSupport
 struct UnreadBodyTests {
     private static let smuggled = "GET http://smuggled.test/ HTTP/1.1\r\nHost: smuggled.test\r\n\r\n"
 
-    @Test("T13 after a denial with a body, the connection ends or the body is skipped", arguments: [false, true])
+    @Test("T13 after a denial the body is read to its end and thrown away, and the connection goes on", arguments: [false, true])
     func afterDenial(isChunked: Bool) throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
             connection.respond(body: "next")
@@ -16,10 +17,10 @@ struct UnreadBodyTests {
     @Test("T13 after a body that is too long", arguments: [false, true])
     func afterTooLong(isChunked: Bool) throws {
         let stage = try Stage("limits: {request_body: 10B}") { _, connection in connection.respond(body: "next") }
-        try check(stage, path: "/long", status: 413, isChunked: isChunked)
+        try check(stage, path: "/long", status: 413, isChunked: isChunked, closes: true)
     }
 
-    @Test("T13 after an early answer of the origin", arguments: [false, true])
+    @Test("T13 after an early answer of the origin the rest of the body is thrown away", arguments: [false, true])
     func afterEarlyAnswer(isChunked: Bool) throws {
         let stage = try Stage { request, connection in
             if request.method == "GET" { return connection.respond(body: "next") }
@@ -44,6 +45,57 @@ struct UnreadBodyTests {
         #expect(stage.requestCount("/after") == 1)
     }
 
+    @Test(
+        "T13 a body is thrown away up to the limit; past it the connection ends, and the answer still arrives",
+        arguments: [false, true], [0, 1, 5_000_000])
+    func drainsWithin(isChunked: Bool, excess: Int) throws {
+        let limit = Int(ProxyLimits().drainedBodyLength)
+        let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
+            connection.respond(body: "next")
+        }
+        let client = try stage.client()
+        let body = [UInt8](repeating: 0x62, count: limit + excess)
+        let size = isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(body.count)\r\n"
+        client.send(stage.head("POST", "/no", fields: size) + (isChunked ? String(body.count, radix: 16) + "\r\n" : ""))
+        client.send(bytes: body)
+        client.send((isChunked ? "\r\n0\r\n\r\n" : "") + stage.head("GET", "/after"))
+        let response = try client.readResponse()
+        #expect(response.status == 403 && response.code == "denied_by_rule")
+        if excess == 0 {
+            #expect(try client.readResponse().text == "next")
+        } else {
+            #expect(isChunked || response["Connection"] == "close")
+            #expect(client.isClosedByPeer())
+            #expect(stage.requestCount() == 0)
+        }
+    }
+
+    @Test("T13 a body that was to come only after 100 is not waited for: the connection ends with the answer")
+    func endsUnfulfilledExpectation() throws {
+        let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { _, connection in
+            connection.respond(body: "next")
+        }
+        let client = try stage.client()
+        client.send(stage.head("POST", "/no", fields: "Content-Length: 5\r\nExpect: 100-continue\r\n"))
+        let response = try client.readResponse()
+        #expect(response.status == 403 && response["Connection"] == "close")
+        client.send(stage.head("GET", "/after"))
+        #expect(client.isClosedByPeer())
+        #expect(stage.requestCount() == 0)
+    }
+
+    @Test("T13 a body that stops coming while it is thrown away ends the connection", arguments: [false, true])
+    func stopsDraining(isMalformed: Bool) throws {
+        let stage = try Stage(
+            "rules: [{name: no, match: {path: /no}, deny: {reason: no}}]", change: { $0.timeouts.clientBody = 100 }
+        ) { _, connection in connection.respond(body: "next") }
+        let client = try stage.client()
+        client.send(stage.head("POST", "/no", fields: "Transfer-Encoding: chunked\r\n") + (isMalformed ? "zz\r\n" : "5\r\nab"))
+        #expect(try client.readResponse().status == 403)
+        #expect(client.isClosedByPeer())
+        #expect(try stage.fetch("/after").text == "next")
+    }
+
     private func withBody(_ stage: Stage, _ method: String, _ path: String, isChunked: Bool) -> String {
         let body = Self.smuggled
         let size = String(body.utf8.count, radix: 16)
@@ -52,14 +104,16 @@ struct UnreadBodyTests {
             : stage.head(method, path, fields: "Content-Length: \(body.utf8.count)\r\n") + body
     }
 
-    private func check(_ stage: Stage, path: String, status: Int, isChunked: Bool) throws {
+    private func check(_ stage: Stage, path: String, status: Int, isChunked: Bool, closes: Bool = false) throws {
         let client = try stage.client()
         client.send(withBody(stage, "POST", path, isChunked: isChunked) + stage.head("GET", "/after"))
         let response = try client.readResponse()
         #expect(response.status == status)
-        if response["Connection"] == "close" {
+        if closes {
+            #expect(response["Connection"] == "close")
             #expect(client.isClosedByPeer())
         } else {
+            #expect(response["Connection"] == nil)
             #expect(try client.readResponse().text == "next")
         }
         #expect(!stage.origin.requestHeads.contains { $0.contains("smuggled") })

@@ -53,6 +53,16 @@ package struct OriginConnection: ~Copyable {
         }
     }
 
+    /// Whether the peer ends the connection, in whatever way, before the time limit; what it sends until then is thrown away.
+    package func isLetGo() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count == 0 || (count < 0 && errno != EAGAIN) { return true }
+            if count < 0 { return false }
+        }
+    }
+
     @discardableResult
     package func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
 

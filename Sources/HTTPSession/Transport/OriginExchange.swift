@@ -7,7 +7,10 @@ package struct OriginExchange: Equatable {
     let exchange: UpstreamExchange
     let number: UInt64
 
-    package static func == (left: OriginExchange, right: OriginExchange) -> Bool { left.number == right.number }
+    package static func == (left: OriginExchange, right: OriginExchange) -> Bool {
+        // Transports count each for themselves.
+        left.number == right.number && left.exchange === right.exchange
+    }
 
     /// Whether its end, failure or cancellation has not come yet.
     package var isActive: Bool { exchange.number == number && exchange.isActive }

@@ -173,6 +173,13 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
     }
 
+    /// Answers before anything is read, and ends.
+    func refuse(_ fault: Fault) {
+        _ = takeDriver()
+        start(.refused(fault, length: 0))
+        flush()
+    }
+
     private func takeDriver() -> ExchangeDriver {
         if let driver { return driver }
         let taken = worker.takeDriver(for: self)

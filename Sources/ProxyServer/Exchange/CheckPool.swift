@@ -4,14 +4,25 @@ import HTTPMessage
 import HTTPSerialization
 import Synchronization
 
-/// The thread on which bodies are checked, away from every loop. Its queue is bounded by the exchanges that wait for it.
+/// The thread on which bodies are checked, away from every loop, and the queue before it.
 final class CheckPool: Sendable {
     private let loop: LoopThread
+    private let waiting = Atomic<Int>(0)
 
     init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
 
-    func run(_ check: BodyCheck, on body: [UInt8], reply: Reply<BodyCheckOutcome>) {
-        loop.handle.post { _ in reply.send(check.outcome(of: body)) }
+    /// - Parameter limit: how many bodies may wait, the one under the check counted.
+    /// - Returns: `false` where as many wait already; there is no answer then.
+    func run(_ check: BodyCheck, on body: [UInt8], limit: Int, reply: Reply<BodyCheckOutcome>) -> Bool {
+        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
+            waiting.wrappingSubtract(1, ordering: .relaxed)
+            return false
+        }
+        return loop.handle.post { [self] _ in
+            let outcome = check.outcome(of: body)
+            waiting.wrappingSubtract(1, ordering: .relaxed)
+            reply.send(outcome)
+        }
     }
 
     func stop() {

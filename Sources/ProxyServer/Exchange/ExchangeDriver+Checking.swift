@@ -6,6 +6,15 @@ import ResponseStore
 
 /// Bodies that a rule wants checked: gathered up to the rule's bound, checked off the loop, then sent or not.
 extension ExchangeDriver {
+    /// What cannot be read need not be gathered: that is known from the head.
+    func beginCheck() {
+        fetch.mode = .checking
+        guard ContentCodings(of: exchange.response.fields) == .unsupported else { return }
+        fetch.mode = .checked
+        pauseUpstream()
+        handle(.bodyChecked(.unsupportedCoding, length: nil, at: worker.now))
+    }
+
     func gatherForCheck(_ bytes: Span<UInt8>) {
         guard let plan = exchange.validation else { return }
         fetch.gathered.append(bytes)
@@ -19,7 +28,7 @@ extension ExchangeDriver {
         pauseUpstream()
         let isWhole = fetch.hasEnded
         guard isWhole else {
-            return handle(.bodyChecked(.tooLarge, length: UInt64(fetch.gathered.count), at: worker.now))
+            return handle(.bodyChecked(.tooLarge, length: nil, at: worker.now))
         }
         let epoch = epoch
         let reply = worker.loop.reply { [self] (outcome: BodyCheckOutcome) in
@@ -30,7 +39,10 @@ extension ExchangeDriver {
         var limits = BodyCheckLimits()
         limits.bodyLength = plan.maximumBodyLength
         let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
-        worker.checks.run(check, on: fetch.gathered, reply: reply)
+        if worker.checks.run(check, on: fetch.gathered, limit: exchange.context.limits.waitingChecks, reply: reply) { return }
+        worker.loop.forget(reply)
+        fetch.reset()
+        handle(.upstreamFailed(.checkQueueFull, at: worker.now))
     }
 
     /// The checked body leaves for the client; what the origin still has to send follows it.

@@ -10,6 +10,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func startFetch() {
         // What was joined, if anything was, could not be used.
         delivery.reader = nil
+        fetch.reset()
         var head: [UInt8] = []
         head.reserveCapacity(512)
         exchange.writeForwardedHead(into: &head)
@@ -28,9 +29,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
     var isReadingRequestBody: Bool { !upload.isComplete }
 
     /// Whether bytes from the client would be taken now.
-    var wantsRequestBody: Bool { !upload.isComplete && !upload.isBlocked && fetch.upstream != nil }
+    var wantsRequestBody: Bool {
+        if isDraining { return true }
+        return !upload.isComplete && !upload.isBlocked && fetch.upstream != nil
+    }
 
     func requestBodyArrived() {
+        if isDraining { return drainRequestBody() }
         guard let connection, let upstream = fetch.upstream else { return }
         var fault: Fault?
         connection.withInput { input in
@@ -65,14 +70,16 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     /// The client has not sent the rest of the request's body in time.
-    func requestBodyStalled() { requestBodyFailed(.requestTimeout) }
+    func requestBodyStalled() { isDraining ? endDraining(keepsConnection: false) : requestBodyFailed(.requestTimeout) }
 
     /// The client has ended its side in the middle of the request's body.
-    func requestBodyCut() { requestBodyFailed(.malformedRequest(detail: "incomplete_body")) }
+    func requestBodyCut() {
+        isDraining ? endDraining(keepsConnection: false) : requestBodyFailed(.malformedRequest(detail: "incomplete_body"))
+    }
 
     private func requestBodyFailed(_ fault: Fault) {
         fetch.upstream?.cancel()
-        fetch.upstream = nil
+        endFetch()
         if exchange.state == .delivering {
             handle(.deliveryEnded(isComplete: false, at: worker.now))
         } else {
@@ -81,20 +88,24 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func exchangeIsReadyForBody(_ upstream: OriginExchange) {
+        guard upstream == fetch.upstream else { return }
         upload.isBlocked = false
         requestBodyArrived()
         connection?.flush()
     }
 
     // MARK: The response
+    //
+    // A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
 
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
-        guard let connection else { return }
+        guard upstream == fetch.upstream, let connection else { return }
         exchange.writeInformational(head, into: &connection.output.buffer)
         connection.flush()
     }
 
     func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
+        guard upstream == fetch.upstream else { return }
         swap(&exchange.response, &head)
         metrics = upstream.metrics
         handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
@@ -102,6 +113,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func exchange(_ upstream: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
+        guard upstream == fetch.upstream else { return }
         fetch.receivedCount += UInt64(bytes.count)
         defer { connection?.flushSoon() }
         switch fetch.mode {
@@ -119,6 +131,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
+        guard upstream == fetch.upstream else { return }
         fetch.upstream = nil
         let trailers = copy trailers
         switch fetch.mode {
@@ -144,6 +157,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func exchange(_ upstream: OriginExchange, didFailWith error: TransportError) {
+        guard upstream == fetch.upstream else { return }
         metrics = upstream.metrics
         fetch.upstream = nil
         switch fetch.mode {
@@ -168,7 +182,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
     private func finishFilling(_ trailers: Fields) {
         guard let filling = fetch.filling else { return }
         filling.finish(trailers: trailers)
-        guard let entry = fetch.entry else { return }
+        // What is not kept is for those who read it already.
+        guard !filling.isTooLongToKeep, let entry = fetch.entry else { return }
         fetch.entry = nil
         let fetches = worker.fetches
         filling.whenStored(worker.loop.reply { (_: FillingOutcome) in fetches.remove(entry) })
@@ -212,7 +227,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// - Returns: `false` where the store takes no further body now.
     private func beginFilling(length: UInt64?) -> Bool {
         guard let stored = exchange.makeStoredResponse(body: .bytes([])) else { return false }
-        guard let filling = worker.store.beginFilling(FillingPlan(response: stored, length: length)) else {
+        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength)
+        guard let filling = worker.store.beginFilling(plan) else {
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)
             return false
@@ -225,7 +241,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func append(_ bytes: Span<UInt8>, to filling: Filling) {
-        guard filling.append(bytes) == .pause else { return }
+        let flow = filling.append(bytes)
+        if filling.isTooLongToKeep { exchange.noteBodyTooLarge() }
+        guard flow == .pause else { return }
         pauseUpstream()
         let number = fetch.number
         let reply = worker.loop.reply { [self] (_: FlowControl) in
@@ -252,7 +270,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// The body has turned out larger than what is gathered: from here on it goes through the store.
     private func turnIntoFilling() {
         let sent = delivery.sentCount
-        guard beginFilling(length: nil), let filling = fetch.filling else {
+        guard mayKeep(fetch.gathered), beginFilling(length: nil), let filling = fetch.filling else {
             fetch.mode = .direct
             let rest = Array(fetch.gathered[Int(sent)...])
             fetch.gathered = []
@@ -266,6 +284,14 @@ extension ExchangeDriver: OriginExchangeDelegate {
         pump()
     }
 
+    /// Where nobody had said the length, the body itself tells whether it is short enough.
+    private func mayKeep(_ body: borrowing [UInt8]) -> Bool {
+        guard let limit = exchange.keptBodyLength, UInt64(body.count) > limit else { return true }
+        exchange.noteBodyTooLarge()
+        releaseJoined(.notShareable)
+        return false
+    }
+
     private func endDirect(_ trailers: borrowing Fields) {
         if let connection, delivery.isChunked {
             ChunkWriter.writeLastChunk(trailers: copy trailers, into: &connection.output.buffer)
@@ -274,7 +300,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func storeGathered(_ trailers: borrowing Fields) {
-        guard let stored = exchange.makeStoredResponse(body: .bytes(fetch.gathered), trailers: copy trailers) else { return }
+        guard mayKeep(fetch.gathered),
+            let stored = exchange.makeStoredResponse(body: .bytes(fetch.gathered), trailers: copy trailers)
+        else { return }
         fetch.gathered = []
         switch worker.store.put(stored) {
         case .accepted(let kept): releaseJoined(.complete(kept))
@@ -303,11 +331,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     // MARK: Ends
 
+    /// The fetch is let go. One without content comes to its end by itself, and its connection is used again.
     func discardUpstreamBody() {
-        fetch.mode = .none
-        guard let upstream = fetch.upstream, exchange.responseBody != .none else { return }
-        upstream.cancel()
-        fetch.upstream = nil
+        if exchange.responseBody != .none { fetch.upstream?.cancel() }
+        fetch.reset()
     }
 
     /// The client has left. Others may be waiting for the same response, or reading it; then the fetch goes on for them.

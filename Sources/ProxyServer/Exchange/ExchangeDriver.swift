@@ -36,6 +36,9 @@ final class ExchangeDriver: TunnelDelegate {
     private var joined: (entry: FetchEntry, reply: Reply<SharedFetch>)?
     private var opening: TunnelOpening?
     private var closesConnection = false
+    /// The exchange is over, and the rest of the request's body is thrown away up to `drainEnd`.
+    var isDraining = false
+    var drainEnd: UInt64 = 0
 
     init(_ worker: LoopWorker) {
         self.worker = worker
@@ -86,6 +89,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     func clientGone() {
         connection = nil
+        isDraining = false
         handle(.clientGone(at: worker.now))
     }
 
@@ -125,7 +129,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .fetch: startFetch()
         case .sendStored: sendStored()
         case .relay(let store): relay(store: store)
-        case .checkBody: fetch.mode = .checking
+        case .checkBody: beginCheck()
         case .sendChecked(let store): sendChecked(store: store)
         case .discardUpstreamBody: discardUpstreamBody()
         case .freshen: freshen()
@@ -175,6 +179,7 @@ final class ExchangeDriver: TunnelDelegate {
     private func freshen() {
         guard let old = exchange.freshenedFrom, let new = exchange.selected else { return }
         worker.store.freshen(old, as: new)
+        releaseJoined(.complete(new))
     }
 
     // MARK: Collapsing
@@ -290,12 +295,6 @@ final class ExchangeDriver: TunnelDelegate {
 
     // MARK: Ends
 
-    /// Called before a head is written: where the request's body has not been read by then, the connection ends with the
-    /// answer, and the head says so (RFC 9112 §9.3, §9.6).
-    func noteUnreadBody() {
-        if !upload.isComplete { exchange.closeConnectionAfterwards() }
-    }
-
     private func finish() {
         record()
         if let lookUp { worker.loop.forget(lookUp) }
@@ -309,9 +308,14 @@ final class ExchangeDriver: TunnelDelegate {
         opening = nil
         delivery.reset()
         epoch &+= 1
+        let keeps = exchange.delivery.keepsConnection && !closesConnection
+        if keeps, !upload.isComplete, connection != nil { return beginDraining() }
+        giveConnectionBack(keepsConnection: keeps)
+    }
+
+    func giveConnectionBack(keepsConnection: Bool) {
         guard let connection else { return }
         self.connection = nil
-        let keeps = exchange.delivery.keepsConnection && !closesConnection && upload.isComplete
-        connection.exchangeEnded(keepsConnection: keeps)
+        connection.exchangeEnded(keepsConnection: keepsConnection)
     }
 }

@@ -25,6 +25,16 @@ struct RequestUpload {
 
     var trailers: Fields { decoder.trailers }
 
+    /// Whether what is left may turn out to be no more than so many octets of content.
+    func mayEnd(within limit: UInt64) -> Bool {
+        switch framing {
+        case .none: true
+        case .length(let length): length - receivedCount <= limit
+        case .chunked: limit > 0
+        case .untilClose: false
+        }
+    }
+
     enum Step {
         case content(Range<Int>)
         case needsMore

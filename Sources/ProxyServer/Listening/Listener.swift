@@ -52,8 +52,10 @@ final class Listener: EventHandler, TimerHandler {
 
     private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
         let settings = worker.settings
-        guard settings.allows(peer) else { return refuse(descriptor, Self.forbidden) }
-        guard worker.shared.counts.total < settings.connectionLimit else { return refuse(descriptor, Self.overloaded) }
+        guard settings.allows(peer) else { return worker.refuse(descriptor: descriptor, peer: peer, .clientNotAllowed) }
+        guard worker.shared.counts.total < settings.connectionLimit else {
+            return worker.refuse(descriptor: descriptor, peer: peer, .overloaded)
+        }
         var one: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         let chosen = worker.shared.counts.opened()
@@ -73,18 +75,4 @@ final class Listener: EventHandler, TimerHandler {
             if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
         }
     }
-
-    private func refuse(_ descriptor: Int32, _ answer: StaticString) {
-        _ = send(descriptor, answer.utf8Start, answer.utf8CodeUnitCount, Int32(larder_msg_nosignal))
-        closeDescriptor(descriptor)
-    }
-
-    private static let forbidden: StaticString = """
-        HTTP/1.1 403 Forbidden\r\nProxy-Status: larder; error=http_request_denied\r\nContent-Type: application/problem+json\r\n\
-        Content-Length: 63\r\nConnection: close\r\n\r\n{"type":"about:blank","status":403,"code":"client_not_allowed"}
-        """
-    private static let overloaded: StaticString = """
-        HTTP/1.1 503 Service Unavailable\r\nProxy-Status: larder; error=connection_limit_reached\r\nRetry-After: 1\r\n\
-        Content-Type: application/problem+json\r\nContent-Length: 55\r\nConnection: close\r\n\r\n{"type":"about:blank","status":503,"code":"overloaded"}
-        """
 }

@@ -22,6 +22,8 @@ final class LoopWorker {
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    /// Those of `connections` that are told that they are not served.
+    private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
@@ -80,9 +82,22 @@ final class LoopWorker {
         }
     }
 
+    /// Tells a client that it is not served. A refused connection counts as none of those served, and there are only so many.
+    func refuse(descriptor: Int32, peer: PeerAddress, _ fault: Fault) {
+        guard refused.count < settings.refusalLimit else { return closeDescriptor(descriptor) }
+        do throws(SystemError) {
+            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
+            connections[ObjectIdentifier(connection)] = connection
+            refused.insert(ObjectIdentifier(connection))
+            connection.refuse(fault)
+        } catch {
+            closeDescriptor(descriptor)
+        }
+    }
+
     func connectionClosed(_ connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
-        shared.counts.closed(on: index)
+        if refused.remove(ObjectIdentifier(connection)) == nil { shared.counts.closed(on: index) }
         checkDrained()
     }
 

@@ -37,6 +37,10 @@ package final class Filling: Sendable {
             guard state.phase == .appending, !bytes.isEmpty else { return (FlowControl.proceed, false) }
             copy(bytes, into: &state)
             if state.length > core.bodyLimit { abandon(&state) }
+            if let limit = plan.keptLength, state.length > limit {
+                state.mayKeepInMemory = false
+                abandon(&state)
+            }
             state.trim(window: window, isPressed: isPressed)
             let length = state.length
             state.takeReaderWakes(where: { $0.position < length }, into: &wakes)
@@ -151,6 +155,12 @@ package final class Filling: Sendable {
 
     /// What of it stands in memory.
     package var bytesInMemory: Int { state.withLock { $0.bytesInMemory } }
+
+    /// More has come than is to be kept.
+    package var isTooLongToKeep: Bool {
+        guard let limit = plan.keptLength else { return false }
+        return length > limit
+    }
 
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 

@@ -7,10 +7,13 @@ package struct FillingPlan: Sendable {
     package var response: StoredResponse
     /// The body's length where the head says it.
     package var length: UInt64?
+    /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
+    package var keptLength: UInt64?
 
-    package init(response: StoredResponse, length: UInt64?) {
+    package init(response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil) {
         self.response = response
         self.length = length
+        self.keptLength = keptLength
     }
 
     /// Bytes that came before a break are worth keeping only if the rest can be asked for (RFC 9111 §3.3).
