@@ -69,7 +69,6 @@ package final class PolicyRuleSet: Sendable {
 
     private func evaluate(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         var obligations = Obligations.none
-        var words = GatheredCacheWords()
         var next = matched.candidates.next(from: 0)
         while let number = next {
             next = matched.candidates.next(from: number + 1)
@@ -77,13 +76,12 @@ package final class PolicyRuleSet: Sendable {
             guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
             matched.insert(number, of: self)
             if rule.denies { return .deny }
-            if let cache = rule.cache { words.merge(cache) }
+            if let cache = rule.cache { obligations.cache.merge(cache) }
             if let validation = rule.validation { matched.merge(validation) }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
             obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
         obligations.validates = matched.validates
-        obligations.cache = words.overrides
         obligations.checksBody = matched.checksBody
         return .allow(obligations)
     }
