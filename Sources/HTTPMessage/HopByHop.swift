@@ -31,6 +31,16 @@ package struct HopByHop: Sendable {
         return false
     }
 
+    /// A trailer section without the lines that are hop-by-hop under the header fields that it came with.
+    package static func endToEnd(_ trailers: Fields, under fields: Fields) -> Fields {
+        if trailers.isEmpty { return trailers }
+        var kept = trailers
+        kept.remove { trailers, line in
+            contains(line.known) || (line.known == .other && isNominated(trailers.name(of: line), by: fields))
+        }
+        return kept
+    }
+
     /// The fixed list: RFC 9110 §7.6.1, the fields for proxies of §11.7, `HTTP2-Settings` (RFC 7540 §3.2.1), and
     /// `Proxy`, which no one sends but to set a program's `HTTP_PROXY` (T47).
     package static func contains(_ field: KnownField) -> Bool { field.bit & bits != 0 }

@@ -101,6 +101,9 @@ package struct Delivery: Equatable, Sendable {
         }
     }
 
+    /// Where the content ends only the connection's end tells: a message that broke off must not end in an orderly way.
+    package var endsWithConnection: Bool { length == .unknown && !isChunked }
+
     /// Whether octets of content follow the head.
     package var sendsContent: Bool { length != .none && length != .known(0) }
 }

@@ -8,7 +8,7 @@ import ProxyPolicy
 ///
 ///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
 ///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
-///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared──▶ fetching
+///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
@@ -126,6 +126,10 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .joining else { return }
             commands.append(.joinFetch)
 
+        case .fetchesAlone(let now):
+            guard state == .joining else { return }
+            fetch(at: now, into: &commands)
+
         case .fetchNotShared(let now):
             guard state == .joining else { return }
             collapsing = .failed
@@ -226,7 +230,9 @@ extension Exchange {
         }
         if case (.absolute, .https) = (request.target.form, request.target.scheme) { return .secureOriginNotSupported }
         if context.hostMismatch == .deny, HostComparison.mismatches(request) { return .hostMismatch }
-        if request.fields.contains(.expect), !Expectation.isContinueOnly(request.fields) { return .unknownExpectation }
+        if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
+            return .unknownExpectation
+        }
         if let limit = context.limits.requestBodyLength, case .known(let length) = requestBody, length > limit {
             return .requestBodyTooLarge
         }

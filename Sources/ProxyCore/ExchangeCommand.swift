@@ -2,7 +2,8 @@
 package enum ExchangeCommand: Equatable, Sendable {
     /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
     case lookUp(onDisk: Bool)
-    /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`.
+    /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
+    /// `fetchesAlone`.
     case joinFetch
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
     case fetch

@@ -14,6 +14,8 @@ package enum ExchangeEvent: Sendable {
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.
     case leadsFetch(at: Timestamp)
+    /// What came for this key lately could not be shared, so nobody waits for anybody: this exchange asks for itself.
+    case fetchesAlone(at: Timestamp)
     /// The fetch that was joined brought a response that may be shared.
     case fetchShared(StoredResponse, at: Timestamp)
     /// The fetch that was joined ended without an answer, since its own client left: another leads now.

@@ -22,6 +22,8 @@ struct ForwardedRequest {
             switch known {
             case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxy, .proxyConnection, .maxForwards: true
             case .range, .ifRange: asksForWhole
+            // RFC 9110 §10.1.1: an expectation in HTTP/1.0 is ignored.
+            case .expect: !request.version.isAtLeast11
             default: false
             }
         }

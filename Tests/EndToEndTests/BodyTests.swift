@@ -73,6 +73,30 @@ struct BodyTests {
         #expect(client.isClosedByPeer())
     }
 
+    @Test(
+        "A message that breaks off never looks whole, and takes no answer before it along",
+        arguments: ["Content-Length: 3000000\r\n", "Transfer-Encoding: chunked\r\n", "X-Until: close\r\n"])
+    func breaksOffInOrder(framing: String) throws {
+        let large = PatternedBody(length: 400_000)
+        let stage = try Stage { request, connection in
+            if request.target == "/large" {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(large.length)\r\n\r\n")
+                return connection.send(large) == large.length
+            }
+            connection.send("HTTP/1.1 200 OK\r\n\(framing)\r\n" + (framing.hasPrefix("T") ? "5\r\nhello\r\n" : "hello"))
+            connection.resetOnClose()
+            return false
+        }
+        let client = try stage.client()
+        client.send(stage.head("GET", "/large") + stage.head("GET", "/cut"))
+        #expect(try client.readHead().status == 200)
+        #expect(try client.read(large, count: large.length) == large.length)
+        #expect(throws: ClientFault.self) { _ = try client.readResponse() }
+        let old = try stage.client()
+        old.send("GET \(stage.url("/cut")) HTTP/1.0\r\n\r\n")
+        #expect(throws: ClientFault.self) { _ = try old.readResponse() }
+    }
+
     @Test("103 Early Hints passes on before the final response")
     func passesEarlyHints() throws {
         let seen = Gate()

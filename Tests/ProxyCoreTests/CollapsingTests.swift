@@ -85,6 +85,17 @@ struct CollapsingTests {
         #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "collapsed": "?0", "detail": "private"])
     }
 
+    @Test("Whoever need not wait asks for itself, and says nothing of having waited")
+    func alone() throws {
+        let book = try Playbook()
+        try join(book)
+        try book.run(
+            .alone, [.fetch],
+            .response(200, "Content-Length: 1", "Cache-Control: private"), [.relay(store: false)],
+            .delivered, [.finish])
+        #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "detail": "private"])
+    }
+
     @Test("Where the one who asked has left, another takes its place")
     func abandoned() throws {
         let book = try Playbook()

@@ -31,6 +31,7 @@ final class Playbook {
         }
         static let leads = Step.event { .leadsFetch(at: $0) }
         static func shared(_ response: StoredResponse) -> Step { .event { .fetchShared(response, at: $0) } }
+        static let alone = Step.event { .fetchesAlone(at: $0) }
         static let notShared = Step.event { .fetchNotShared(at: $0) }
         static let abandoned = Step.event { .fetchAbandoned(at: $0) }
         static func fails(_ fault: Fault) -> Step { .event { .upstreamFailed(fault, at: $0) } }

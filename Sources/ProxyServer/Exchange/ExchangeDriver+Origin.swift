@@ -51,7 +51,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
                         upload.isBlocked = !send(input.extracting(range), to: upstream)
                     case .needsMore: return offset
                     case .ended:
-                        upstream.endBody(trailers: upload.trailers)
+                        upstream.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields))
                         handle(.requestBodyEnded(at: worker.now))
                         return offset
                     }
@@ -133,7 +133,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
         guard upstream == fetch.upstream else { return }
         fetch.upstream = nil
-        let trailers = copy trailers
+        let trailers = HopByHop.endToEnd(copy trailers, under: exchange.response.fields)
         switch fetch.mode {
         case .none: endFetch()
         case .checked: fetch.hasEnded = true

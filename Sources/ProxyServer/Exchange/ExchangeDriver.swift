@@ -202,7 +202,7 @@ final class ExchangeDriver: TunnelDelegate {
             handle(.fetchShared(stored, at: worker.now))
         case .waits(let entry, let reply): joined = (entry, reply)
         case .shared(let shared): receive(shared)
-        case .alone: handle(.fetchNotShared(at: worker.now))
+        case .alone: handle(.fetchesAlone(at: worker.now))
         }
     }
 
@@ -250,8 +250,10 @@ final class ExchangeDriver: TunnelDelegate {
         handle(.deliveryEnded(isComplete: true, at: worker.now))
     }
 
+    /// Ends the message so that it cannot be taken for complete. Where its framing tells that, the connection ends in order, so that
+    /// the answers before it on the same connection still arrive; a reset would take them with it.
     private func abortClient() {
-        guard let connection else { return }
+        guard exchange.delivery.endsWithConnection, let connection else { return giveConnectionBack(keepsConnection: false) }
         self.connection = nil
         connection.abort()
     }
