@@ -4,13 +4,13 @@ import HTTPMessage
 
 /// A response whose body is coming: appended to by one fetch, written by the store, read by any number of clients on any loop.
 ///
-/// Ends with exactly one call of `finish` or `abort`.
+/// Ends with exactly one call of `finish` or `abort`. Here is what the one who fetches does; readers and the writer have files of their own.
 package final class Filling: Sendable {
     package let plan: FillingPlan
     package let row: StoredRowID
     let keyHash: KeyHash
     let core: StoreCore
-    private let state: Guarded<FillingState>
+    let state: Guarded<FillingState>
 
     init(_ plan: FillingPlan, row: StoredRowID, keyHash: KeyHash, core: StoreCore, isStoring: Bool) {
         self.plan = plan
@@ -24,7 +24,7 @@ package final class Filling: Sendable {
     }
 
     /// Two runs at least: one being written while the next one comes.
-    private var window: Int { max(core.configuration.limits.window, 2 * Chunk.run * Chunk.length) }
+    var window: Int { max(core.configuration.limits.window, 2 * Chunk.run * Chunk.length) }
 
     // MARK: The one who fetches
 
@@ -36,15 +36,15 @@ package final class Filling: Sendable {
         let (flow, needsWriter) = state.withLock { state in
             guard state.phase == .appending, !bytes.isEmpty else { return (FlowControl.proceed, false) }
             copy(bytes, into: &state)
-            if state.length > core.bodyLimit { abandon(&state) }
+            if state.length > core.bodyLimit { state.abandon() }
             if let limit = plan.keptLength, state.length > limit {
                 state.mayKeepInMemory = false
-                abandon(&state)
+                state.abandon()
             }
             state.trim(window: window, isPressed: isPressed)
             let length = state.length
             state.takeReaderWakes(where: { $0.position < length }, into: &wakes)
-            let needsWriter = noteRun(&state, isPressed: isPressed)
+            let needsWriter = state.noteRun(isPressed: isPressed)
             if state.mayProceed(window: window, isPressed: isPressed) { return (.proceed, needsWriter) }
             if !state.isPaused {
                 state.isPaused = true
@@ -127,8 +127,8 @@ package final class Filling: Sendable {
     package func stopStoring() {
         let needsWriter = state.withLock { state in
             guard state.storage == .storing else { return false }
-            abandon(&state)
-            return note(&state)
+            state.abandon()
+            return state.note()
         }
         if needsWriter { core.queue.add(.filling(self), urgent: true) }
     }
@@ -162,170 +162,12 @@ package final class Filling: Sendable {
         return length > limit
     }
 
+    /// Of that, what the writer has not taken.
+    var unwrittenBytes: Int { state.withLock { $0.unwrittenBytes } }
+
+    var isAppending: Bool { state.withLock { $0.phase == .appending && $0.storage == .storing } }
+
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
-
-    // MARK: Those who read
-
-    /// A new reader, from the body's start.
-    /// - Returns: `nil` where the start is neither in memory nor on the disk any more, or the body broke off: fetch it yourself.
-    package func attach() -> FillingReader? {
-        let id = state.withLock { state -> Int? in
-            if state.phase == .aborted { return nil }
-            if state.storage == .abandoned, state.memoryStart > state.committed { return nil }
-            let id = state.nextReader
-            state.nextReader += 1
-            state.readers.append(FillingState.Reader(id: id, position: 0))
-            return id
-        }
-        return id.map { FillingReader(self, id: $0) }
-    }
-
-    /// How many read it now.
-    package var readerCount: Int { state.withLock { $0.readers.count } }
-
-    func read(at position: UInt64, reader: Int) -> FillingRead {
-        var wakes: [FillingState.Wake] = []
-        let isPressed = core.fillingBudget.isExceeded
-        let read = state.withLock { state -> FillingRead in
-            if let index = state.readers.firstIndex(where: { $0.id == reader }) { state.readers[index].position = position }
-            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
-            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
-            return Filling.read(at: position, of: state, row: row)
-        }
-        for wake in wakes { wake() }
-        return read
-    }
-
-    private static func read(at position: UInt64, of state: FillingState, row: StoredRowID) -> FillingRead {
-        if position >= state.length {
-            switch state.phase {
-            case .appending: return .wait
-            case .finished: return position == state.length ? .end(trailers: state.trailers) : .failed
-            case .aborted: return .failed
-            }
-        }
-        if position < state.memoryStart {
-            return position < state.committed ? .onDisk(BodyReference(id: row, length: state.committed)) : .failed
-        }
-        let offset = Int(position - state.memoryStart)
-        let chunk = state.chunks[offset / Chunk.length]
-        return .bytes(chunk, offset % Chunk.length..<chunk.count)
-    }
-
-    func wait(at position: UInt64, reader: Int, _ wake: @escaping FillingState.Wake) {
-        let isDue = state.withLock { state in
-            if position < state.length || state.phase != .appending { return true }
-            guard let index = state.readers.firstIndex(where: { $0.id == reader }) else { return true }
-            state.readers[index].wake = wake
-            return false
-        }
-        if isDue { wake() }
-    }
-
-    func detach(reader: Int) {
-        var wakes: [FillingState.Wake] = []
-        let isPressed = core.fillingBudget.isExceeded
-        let needsWriter = state.withLock { state in
-            state.readers.removeAll { $0.id == reader }
-            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
-            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
-            // What was kept on the disk for lagging readers may go now.
-            let mayDiscard = state.storage == .abandoned && state.phase != .appending && state.readers.isEmpty
-            return mayDiscard && !state.hasGivenLast && note(&state)
-        }
-        if needsWriter { core.queue.add(.filling(self), urgent: false) }
-        for wake in wakes { wake() }
-    }
-
-    // MARK: The writer
-
-    /// The next thing for the writer to do, or `nil`.
-    func takeWork() -> FillingWork? {
-        let isPressed = core.fillingBudget.isExceeded
-        return state.withLock { state in
-            state.isQueued = false
-            switch (state.storage, state.phase) {
-            case (.stored, _): return nil
-            case (.abandoned, .appending): return nil
-            case (.abandoned, .finished) where mayKeepInMemory(state):
-                state.mayKeepInMemory = false
-                return .keepInMemory(state.chunks, trailers: state.trailers)
-            case (.abandoned, _):
-                guard !state.hasGivenLast, state.readers.isEmpty || !state.hasRow else { return nil }
-                state.hasGivenLast = true
-                return .discard(hasRow: state.hasRow)
-            case (.storing, .appending):
-                let count = state.untakenChunks
-                guard count >= Chunk.run || (isPressed && count > 0) else { return nil }
-                return .run(takeRun(&state, count: min(count, Chunk.run)))
-            case (.storing, .finished), (.storing, .aborted):
-                return state.hasGivenLast ? nil : takeLast(&state)
-            }
-        }
-    }
-
-    /// A run has been committed.
-    func didCommit(_ run: FillingRun) {
-        var wakes: [FillingState.Wake] = []
-        let isPressed = core.fillingBudget.isExceeded
-        let needsWriter = state.withLock { state in
-            state.hasRow = true
-            state.committed = run.end
-            state.lastProgress = Clock.monotonicMilliseconds()
-            state.trim(window: window, isPressed: isPressed)
-            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
-            return noteRun(&state, isPressed: isPressed)
-        }
-        if needsWriter { core.queue.add(.filling(self), urgent: true) }
-        for wake in wakes { wake() }
-    }
-
-    /// As `stopStoring`, on the writer's thread, which then takes the work that is left itself.
-    func giveUpStoring() { state.withLock { abandon(&$0) } }
-
-    /// The file was replaced: nothing of this body stands on the disk any more.
-    func fileIsGone() {
-        state.withLock { state in
-            state.committed = 0
-            state.hasRow = false
-        }
-        stopStoring()
-    }
-
-    /// Does for a filling what can be done without a file.
-    func endUnstored(_ work: FillingWork) {
-        if case .keepInMemory(let chunks, let trailers) = work { keepInMemory(chunks, trailers: trailers) }
-        didEnd(.notStored)
-        core.fillings.remove(self)
-    }
-
-    func keepInMemory(_ chunks: [BodyChunk], trailers: Fields) {
-        let response = response(body: .bytes(chunks.joinedBytes), trailers: trailers)
-        core.memory.promote(response, keyHash)
-        didEnd(.stored(response))
-    }
-
-    func didEnd(_ outcome: FillingOutcome) {
-        let waiting = state.withLock { state in
-            if case .stored = outcome { state.storage = .stored }
-            let isFirst = state.outcome == nil
-            if isFirst { state.outcome = outcome }
-            let waiting = state.waitingForOutcome
-            state.waitingForOutcome = []
-            return isFirst ? waiting : []
-        }
-        for body in waiting { body(outcome) }
-    }
-
-    /// Ends the storing of a filling that wants to go on and may not for too long, because of the writer.
-    func abandonIfStalled(now: Int64) {
-        let isStalled = state.withLock { state in
-            state.isPaused && state.storage == .storing && state.phase == .appending && state.bytesInMemory >= window / 2
-                && state.committed < state.length && now - state.lastProgress > core.configuration.limits.stallMilliseconds
-                && (state.fastest.map { state.length - $0 < UInt64(window) } ?? true)
-        }
-        if isStalled { stopStoring() }
-    }
 
     // MARK: Under the lock
 
@@ -356,31 +198,6 @@ package final class Filling: Sendable {
         return length > start ? Int(min(length - start, UInt64(Chunk.length))) : Chunk.length
     }
 
-    private func mayKeepInMemory(_ state: FillingState) -> Bool {
-        state.mayKeepInMemory && state.isWhole && state.length <= UInt64(core.configuration.memoryBodyLimit)
-    }
-
-    private func abandon(_ state: inout FillingState) {
-        guard state.storage == .storing else { return }
-        state.storage = .abandoned
-        // Work that the writer had taken and could not do comes back in another form.
-        state.hasGivenLast = false
-    }
-
-    private func note(_ state: inout FillingState) -> Bool {
-        if state.isQueued { return false }
-        state.isQueued = true
-        return true
-    }
-
-    private func noteRun(_ state: inout FillingState, isPressed: Bool) -> Bool {
-        let count = state.untakenChunks
-        guard state.storage == .storing, count >= Chunk.run || (isPressed && count > 0) || state.phase != .appending else {
-            return false
-        }
-        return note(&state)
-    }
-
     private func end(_ change: (inout FillingState) -> Void) {
         var wakes: [FillingState.Wake] = []
         state.withLock { state in
@@ -393,44 +210,4 @@ package final class Filling: Sendable {
         core.queue.add(.filling(self), urgent: false)
         for wake in wakes { wake() }
     }
-
-    private func takeRun(_ state: inout FillingState, count: Int) -> FillingRun {
-        let first = state.takenChunks
-        let chunks = Array(state.chunks[first - state.firstChunk..<first - state.firstChunk + count])
-        state.takenChunks += count
-        let end = UInt64(first) * UInt64(Chunk.length) + UInt64(chunks.reduce(0) { $0 + $1.count })
-        return FillingRun(firstChunk: first, chunks: chunks, end: end, isFirst: first == 0)
-    }
-
-    private func takeLast(_ state: inout FillingState) -> FillingWork {
-        let left = state.firstChunk + state.chunks.count - state.takenChunks
-        if left > Chunk.run { return .run(takeRun(&state, count: Chunk.run)) }
-        let whole = state.isWhole ? state.chunks : nil
-        let run = takeRun(&state, count: left)
-        state.hasGivenLast = true
-        if state.phase == .finished { return .complete(run, length: state.length, whole: whole, trailers: state.trailers) }
-        // An origin that sends more than it announced may have mixed up two bodies.
-        let isWorthKeeping = plan.hasStrongValidator && state.length > 0 && !state.isTooLong
-        return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard(hasRow: state.hasRow || run.firstChunk > 0)
-    }
-}
-
-/// Chunks that are written in one transaction.
-struct FillingRun: Sendable {
-    var firstChunk: Int
-    var chunks: [BodyChunk]
-    /// Where the body ends with this run.
-    var end: UInt64
-    var isFirst: Bool
-}
-
-/// What the writer has to do for a filling.
-enum FillingWork: Sendable {
-    case run(FillingRun)
-    /// The last run; `whole` are all chunks where memory still has them.
-    case complete(FillingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields)
-    case keepPartial(FillingRun, length: UInt64)
-    /// Not written any more, but small enough for memory.
-    case keepInMemory([BodyChunk], trailers: Fields)
-    case discard(hasRow: Bool)
 }

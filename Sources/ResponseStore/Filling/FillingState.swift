@@ -98,6 +98,9 @@ struct FillingState: Sendable {
         return whole - takenChunks
     }
 
+    /// What the writer has yet to take.
+    var unwrittenBytes: Int { storage == .storing ? max(0, Int(length) - takenChunks * Chunk.length) : 0 }
+
     mutating func takeReaderWakes(where isDue: (Reader) -> Bool, into wakes: inout [Wake]) {
         for index in readers.indices where readers[index].wake != nil && isDue(readers[index]) {
             if let wake = readers[index].wake { wakes.append(wake) }
@@ -110,5 +113,36 @@ struct FillingState: Sendable {
         isPaused = false
         if let wake = appender { wakes.append(wake) }
         appender = nil
+    }
+
+    // MARK: The writer's part
+
+    mutating func abandon() {
+        guard storage == .storing else { return }
+        storage = .abandoned
+        // Work that the writer had taken and could not do comes back in another form.
+        hasGivenLast = false
+    }
+
+    /// - Returns: Whether the writer has to be told.
+    mutating func note() -> Bool {
+        if isQueued { return false }
+        isQueued = true
+        return true
+    }
+
+    /// The same, where there is a run for it.
+    mutating func noteRun(isPressed: Bool) -> Bool {
+        let count = untakenChunks
+        guard storage == .storing, count >= Chunk.run || (isPressed && count > 0) || phase != .appending else { return false }
+        return note()
+    }
+
+    mutating func takeRun(count: Int) -> FillingRun {
+        let first = takenChunks
+        let chunks = Array(chunks[first - firstChunk..<first - firstChunk + count])
+        takenChunks += count
+        let end = UInt64(first) * UInt64(Chunk.length) + UInt64(chunks.reduce(0) { $0 + $1.count })
+        return FillingRun(firstChunk: first, chunks: chunks, end: end, isFirst: first == 0)
     }
 }

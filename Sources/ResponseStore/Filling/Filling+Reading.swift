@@ -1,0 +1,75 @@
+import HTTPCaching
+
+/// What those who read a body on its way ask of it, on any loop.
+extension Filling {
+    /// A new reader, from the body's start.
+    /// - Returns: `nil` where the start is neither in memory nor on the disk any more, or the body broke off: fetch it yourself.
+    package func attach() -> FillingReader? {
+        let id = state.withLock { state -> Int? in
+            if state.phase == .aborted { return nil }
+            if state.storage == .abandoned, state.memoryStart > state.committed { return nil }
+            let id = state.nextReader
+            state.nextReader += 1
+            state.readers.append(FillingState.Reader(id: id, position: 0))
+            return id
+        }
+        return id.map { FillingReader(self, id: $0) }
+    }
+
+    /// How many read it now.
+    package var readerCount: Int { state.withLock { $0.readers.count } }
+
+    func read(at position: UInt64, reader: Int) -> FillingRead {
+        var wakes: [FillingState.Wake] = []
+        let isPressed = core.fillingBudget.isExceeded
+        let read = state.withLock { state -> FillingRead in
+            if let index = state.readers.firstIndex(where: { $0.id == reader }) { state.readers[index].position = position }
+            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
+            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            return Filling.read(at: position, of: state, row: row)
+        }
+        for wake in wakes { wake() }
+        return read
+    }
+
+    private static func read(at position: UInt64, of state: FillingState, row: StoredRowID) -> FillingRead {
+        if position >= state.length {
+            switch state.phase {
+            case .appending: return .wait
+            case .finished: return position == state.length ? .end(trailers: state.trailers) : .failed
+            case .aborted: return .failed
+            }
+        }
+        if position < state.memoryStart {
+            return position < state.committed ? .onDisk(BodyReference(id: row, length: state.committed)) : .failed
+        }
+        let offset = Int(position - state.memoryStart)
+        let chunk = state.chunks[offset / Chunk.length]
+        return .bytes(chunk, offset % Chunk.length..<chunk.count)
+    }
+
+    func wait(at position: UInt64, reader: Int, _ wake: @escaping FillingState.Wake) {
+        let isDue = state.withLock { state in
+            if position < state.length || state.phase != .appending { return true }
+            guard let index = state.readers.firstIndex(where: { $0.id == reader }) else { return true }
+            state.readers[index].wake = wake
+            return false
+        }
+        if isDue { wake() }
+    }
+
+    func detach(reader: Int) {
+        var wakes: [FillingState.Wake] = []
+        let isPressed = core.fillingBudget.isExceeded
+        let needsWriter = state.withLock { state in
+            state.readers.removeAll { $0.id == reader }
+            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
+            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            // What was kept on the disk for lagging readers may go now.
+            let mayDiscard = state.storage == .abandoned && state.phase != .appending && state.readers.isEmpty
+            return mayDiscard && !state.hasGivenLast && state.note()
+        }
+        if needsWriter { core.queue.add(.filling(self), urgent: false) }
+        for wake in wakes { wake() }
+    }
+}

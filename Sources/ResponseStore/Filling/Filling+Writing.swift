@@ -1,0 +1,111 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What the store's writer asks of a body on its way, on its thread.
+extension Filling {
+    /// The next thing for the writer to do, or `nil`.
+    func takeWork() -> FillingWork? {
+        let isPressed = core.fillingBudget.isExceeded
+        return state.withLock { state in
+            state.isQueued = false
+            switch (state.storage, state.phase) {
+            case (.stored, _): return nil
+            case (.abandoned, .appending): return nil
+            case (.abandoned, .finished) where mayKeepInMemory(state):
+                state.mayKeepInMemory = false
+                return .keepInMemory(state.chunks, trailers: state.trailers)
+            case (.abandoned, _):
+                guard !state.hasGivenLast, state.readers.isEmpty || !state.hasRow else { return nil }
+                state.hasGivenLast = true
+                return .discard(hasRow: state.hasRow)
+            case (.storing, .appending):
+                let count = state.untakenChunks
+                guard count >= Chunk.run || (isPressed && count > 0) else { return nil }
+                return .run(state.takeRun(count: min(count, Chunk.run)))
+            case (.storing, .finished), (.storing, .aborted):
+                return state.hasGivenLast ? nil : takeLast(&state)
+            }
+        }
+    }
+
+    /// A run has been committed.
+    func didCommit(_ run: FillingRun) {
+        var wakes: [FillingState.Wake] = []
+        let isPressed = core.fillingBudget.isExceeded
+        let needsWriter = state.withLock { state in
+            state.hasRow = true
+            state.committed = run.end
+            state.lastProgress = Clock.monotonicMilliseconds()
+            state.trim(window: window, isPressed: isPressed)
+            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            return state.noteRun(isPressed: isPressed)
+        }
+        if needsWriter { core.queue.add(.filling(self), urgent: true) }
+        for wake in wakes { wake() }
+    }
+
+    /// As `stopStoring`, on the writer's thread, which then takes the work that is left itself.
+    func giveUpStoring() { state.withLock { $0.abandon() } }
+
+    /// The file was replaced: nothing of this body stands on the disk any more.
+    func fileIsGone() {
+        state.withLock { state in
+            state.committed = 0
+            state.hasRow = false
+        }
+        stopStoring()
+    }
+
+    /// Does for a filling what can be done without a file.
+    func endUnstored(_ work: FillingWork) {
+        if case .keepInMemory(let chunks, let trailers) = work { keepInMemory(chunks, trailers: trailers) }
+        didEnd(.notStored)
+        core.fillings.remove(self)
+    }
+
+    func keepInMemory(_ chunks: [BodyChunk], trailers: Fields) {
+        let response = response(body: .bytes(chunks.joinedBytes), trailers: trailers)
+        core.memory.promote(response, keyHash)
+        didEnd(.stored(response))
+    }
+
+    func didEnd(_ outcome: FillingOutcome) {
+        let waiting = state.withLock { state in
+            if case .stored = outcome { state.storage = .stored }
+            let isFirst = state.outcome == nil
+            if isFirst { state.outcome = outcome }
+            let waiting = state.waitingForOutcome
+            state.waitingForOutcome = []
+            return isFirst ? waiting : []
+        }
+        for body in waiting { body(outcome) }
+    }
+
+    /// Ends the storing of a filling that wants to go on and may not for too long, because of the writer.
+    func abandonIfStalled(now: Int64) {
+        let isStalled = state.withLock { state in
+            state.isPaused && state.storage == .storing && state.phase == .appending && state.bytesInMemory >= window / 2
+                && state.committed < state.length && now - state.lastProgress > core.configuration.limits.stallMilliseconds
+                && (state.fastest.map { state.length - $0 < UInt64(window) } ?? true)
+        }
+        if isStalled { stopStoring() }
+    }
+
+    // MARK: Under the lock
+
+    private func mayKeepInMemory(_ state: FillingState) -> Bool {
+        state.mayKeepInMemory && state.isWhole && state.length <= UInt64(core.configuration.memoryBodyLimit)
+    }
+
+    private func takeLast(_ state: inout FillingState) -> FillingWork {
+        let left = state.firstChunk + state.chunks.count - state.takenChunks
+        if left > Chunk.run { return .run(state.takeRun(count: Chunk.run)) }
+        let whole = state.isWhole ? state.chunks : nil
+        let run = state.takeRun(count: left)
+        state.hasGivenLast = true
+        if state.phase == .finished { return .complete(run, length: state.length, whole: whole, trailers: state.trailers) }
+        // An origin that sends more than it announced may have mixed up two bodies.
+        let isWorthKeeping = plan.hasStrongValidator && state.length > 0 && !state.isTooLong
+        return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard(hasRow: state.hasRow || run.firstChunk > 0)
+    }
+}
