@@ -37,8 +37,10 @@ package struct StoreLimits: Sendable {
     /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
-    /// How far the writer may be behind: what is older than a second survives a kill.
-    package var queuedMilliseconds = 700
+    /// For how long the writer may have work, by its pace, and how long one transaction may take before nothing more is accepted:
+    /// both together leave room in the second after which a response survives a kill.
+    package var queuedMilliseconds = 400
+    package var stalledMilliseconds = 250
     /// Look-ups and reads that may wait for the readers.
     package var queuedReads = 16_384
     /// What one fetch may be ahead of its fastest reader and of the writer.
@@ -49,9 +51,10 @@ package struct StoreLimits: Sendable {
     package var stallMilliseconds = 10_000
     /// Kept beside the store for the day when the disk is full.
     package var ballastBytes = 8 << 20
-    /// The log's length at which it is written back, and at which the writer waits for that.
+    /// The log's length at which it is written back; at which bodies on their way wait for that; and at which nothing new is accepted.
     package var checkpointBytes = 16 << 20
-    package var checkpointWaitBytes = 32 << 20
+    package var logHoldBytes = 64 << 20
+    package var logLimitBytes = 128 << 20
     /// How long the writer gathers operations for one transaction.
     package var gatherMilliseconds = 50
 

@@ -63,6 +63,11 @@ extension ResponseStore {
         return answer.wait()
     }
 
+    /// Puts it in, as soon as the writer takes it.
+    func putSurely(_ response: StoredResponse) {
+        while case .busy = put(response) { drain() }
+    }
+
     /// The response that would be selected for a request without nominated fields.
     func find(_ key: [UInt8]) -> StoredResponse? {
         switch inMemory(key.span) {

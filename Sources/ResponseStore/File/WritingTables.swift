@@ -59,7 +59,7 @@ final class WritingTables {
         rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
         rowsByKey = try connection.prepare("SELECT \(summary) FROM response WHERE key_hash=? ORDER BY id")
         oldestRows = try connection.prepare(
-            "SELECT \(summary) FROM response INDEXED BY response_access ORDER BY last_access LIMIT ?")
+            "SELECT \(summary) FROM response INDEXED BY response_access WHERE state IN (1, 2) ORDER BY last_access LIMIT ?")
         unfinishedRows = try connection.prepare(
             "SELECT \(summary) FROM response INDEXED BY response_unfinished WHERE state<>1 AND id>? AND id<? ORDER BY id LIMIT ?")
         keysAfter = try connection.prepare(

@@ -8,6 +8,8 @@ final class Checkpointer: Sendable {
         var hasFileOpen = false
         /// Counts the checkpoints that have ended.
         var finished = 0
+        /// One has ended, and the writer has not heard of it.
+        var hasNews = false
     }
 
     private enum Work { case checkpoint, closeFile, look, stop }
@@ -30,8 +32,10 @@ final class Checkpointer: Sendable {
                 monitor.withLock { contents in
                     contents.isRunning = false
                     contents.finished += 1
+                    contents.hasNews = true
                 }
                 monitor.wake()
+                core.queue.nudge()
             case .closeFile: connection = nil
             case .look: core.fillings.endStalled(now: Clock.monotonicMilliseconds())
             case .stop:
@@ -66,6 +70,14 @@ final class Checkpointer: Sendable {
             return true
         }
         if wakes { monitor.wake() }
+    }
+
+    /// Whether a checkpoint has ended since the last time.
+    func takeNews() -> Bool {
+        monitor.withLock { contents in
+            defer { contents.hasNews = false }
+            return contents.hasNews
+        }
     }
 
     /// Requests a checkpoint and waits for its end, which then has seen the whole log.

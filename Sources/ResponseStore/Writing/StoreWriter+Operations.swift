@@ -20,6 +20,8 @@ extension StoreWriter {
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
             try invalidate(hash)
+        case .filling(let filling) where isLogLong && filling.isAppending:
+            postponed.append(filling)
         case .filling(let filling):
             transaction.fillings.append(filling)
             while let work = filling.takeWork() {

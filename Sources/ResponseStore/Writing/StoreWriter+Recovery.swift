@@ -27,6 +27,9 @@ extension StoreWriter {
         core.fileGeneration.wrappingAdd(1, ordering: .releasing)
         totals = Totals()
         dropping = RingBuffer()
+        droppingChunks = 0
+        isLogLong = false
+        core.queue.isLogTooLong.store(false, ordering: .relaxed)
         hasTidiedUp = true
         for operation in mustHappen { operation.keyHash.map { core.memory.settle($0) } }
         mustHappen = []
@@ -65,7 +68,7 @@ extension StoreWriter {
         room.ballast.remove()
         let attempts = room.attempts
         while room.attempts == attempts, totals.bytes > room.marks.low, evictForRoom() {}
-        while room.attempts == attempts, mayDeleteChunks { deleteChunkSlice() }
+        while room.attempts == attempts, deleteChunkSlice() {}
         guard room.attempts == attempts else {
             if room.attempts >= DiskRoom.attemptLimit { emptyFile() }
             return
@@ -80,7 +83,7 @@ extension StoreWriter {
         guard begin(), let tables else { return false }
         do {
             var evicted = 0
-            for row in try tables.oldest(64) where row.state == .complete || row.state == .partial {
+            for row in try tables.oldest(64) {
                 try delete(row, forgetting: true)
                 evicted += 1
             }

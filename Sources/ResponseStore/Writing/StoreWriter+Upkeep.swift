@@ -2,28 +2,107 @@ import HTTPCaching
 
 /// What the writer does in slices between its batches, so that none of it holds up a response for long.
 extension StoreWriter {
+    var hasUpkeep: Bool {
+        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || room.isMakingRoom
+            || core.memory.byteCount > core.configuration.memory.high
+    }
+
+    func keepUp() {
+        let now = Clock.monotonicMilliseconds()
+        core.memory.advance(to: UInt32(truncatingIfNeeded: (now - start) / 1000))
+        if core.memory.byteCount > core.configuration.memory.high {
+            core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
+        }
+        if tables == nil { reopen(now: now) }
+        resumePostponed()
+        if room.isMakingRoom { makeRoom() }
+        if !mustHappen.isEmpty { perform([]) }
+        evict()
+        deleteChunks()
+        tidyUpSlice()
+        readKeySlice()
+        if now - lastAccessSweep >= 60_000 {
+            lastAccessSweep = now
+            recordAccesses()
+        }
+        room.retireLearnedMark(now: now)
+    }
+
+    private func recordAccesses() {
+        var rows: [StoredRowID] = []
+        core.memory.collectAccesses(olderThan: StoreCore.accessInterval, into: &rows)
+        if !rows.isEmpty { write([.accessed(rows, at: Clock.seconds())]) }
+    }
+
+    // MARK: Eviction
+
+    /// Evicts by last access: at once down to the high mark, then in slices, between batches, down to the low one.
+    private func evict() {
+        let marks = room.marks
+        if totals.bytes > marks.high { isEvicting = true }
+        while isEvicting {
+            evictSlice(marks)
+            if totals.bytes <= marks.high { return }
+        }
+    }
+
+    private func evictSlice(_ marks: (high: Int64, low: Int64)) {
+        guard totals.bytes > marks.low, begin(), let tables else {
+            isEvicting = false
+            return
+        }
+        do {
+            var evicted = 0
+            var bytes: Int64 = 0
+            for row in try tables.oldest(StoreWriter.evictionSlice) where totals.bytes > marks.low && bytes < 8 << 20 {
+                bytes += row.size
+                try delete(row, forgetting: true)
+                evicted += 1
+            }
+            if evicted == 0 { isEvicting = false }
+            try commit()
+            core.counters.evicted.wrappingAdd(evicted, ordering: .relaxed)
+        } catch {
+            isEvicting = false
+            fail(error)
+        }
+    }
+
+    private static let evictionSlice = 256
+
     // MARK: Chunks of dropped bodies
 
     var mayDeleteChunks: Bool { dropping.first.map { !core.holds.contains($0.body) } ?? false }
 
-    func deleteChunkSlice() {
-        guard var body = dropping.popFirst() else { return }
+    /// A slice, and as many more as it takes to keep what the file is larger than its marks within bounds.
+    func deleteChunks() {
+        while deleteChunkSlice(), droppingChunks > StoreWriter.droppingLimit {}
+    }
+
+    /// 32 MiB.
+    private static let droppingLimit = 256
+
+    /// - Returns: Whether there was something to delete, and it is deleted.
+    func deleteChunkSlice() -> Bool {
+        guard let body = dropping.popFirst() else { return false }
         // It is being delivered: the others first.
-        if core.holds.contains(body.body) || !begin() {
+        guard !core.holds.contains(body.body), begin() else {
             dropping.append(body)
-            return
+            return false
         }
         do {
             let end = min(body.next + StoreWriter.chunkSlice, body.count)
             if body.next < end { try tables?.deleteChunks(body.next..<end, ofBody: body.body) }
-            body.next = end
             if end == body.count { try tables?.delete(row: body.row) }
             try commit()
-            if end < body.count { dropping.append(body) }
+            droppingChunks -= end - body.next
+            if end < body.count { dropping.append(DroppedBody(row: body.row, body: body.body, next: end, count: body.count)) }
+            return true
         } catch {
-            let isSameFile = error.code != .damaged
+            // Taken back with its transaction; in another file there is nothing to delete.
+            if error.code != .damaged { dropping.append(body) }
             fail(error)
-            if isSameFile { dropping.append(body) }
+            return false
         }
     }
 

@@ -15,15 +15,20 @@ final class StoreWriter {
     /// Deletions that a failed transaction took back: tried again before anything else.
     var mustHappen: [WriterOperation] = []
     var dropping = RingBuffer<DroppedBody>()
+    /// How many chunks those still have.
+    var droppingChunks = 0
+    /// Bodies on their way wait for the log to become shorter.
+    var isLogLong = false
+    var postponed: [Filling] = []
     /// What the previous process left unfinished has ids below this one.
     let firstRow: StoredRowID
     var hasTidiedUp = false
     var tidiedUpTo: StoredRowID = 0
     var keyCursor: WritingTables.KeyCursor? = WritingTables.KeyCursor()
-    private var isEvicting = false
-    private var hand = MemoryHand()
-    private let start = Clock.monotonicMilliseconds()
-    private var lastAccessSweep: Int64 = 0
+    var isEvicting = false
+    var hand = MemoryHand()
+    let start = Clock.monotonicMilliseconds()
+    var lastAccessSweep: Int64 = 0
     var lastReopening: Int64 = 0
 
     private init(_ core: StoreCore, _ file: StoreFile, _ tables: WritingTables, _ totals: Totals, nextRow: StoredRowID) {
@@ -109,7 +114,7 @@ final class StoreWriter {
         }
     }
 
-    private func perform(_ operations: [WriterOperation]) {
+    func perform(_ operations: [WriterOperation]) {
         if !mustHappen.isEmpty {
             let again = mustHappen
             mustHappen = []
@@ -128,6 +133,7 @@ final class StoreWriter {
             }
             do {
                 while index < operations.count, transaction.byteCount < StoreWriter.transactionBytes {
+                    transaction.operationCount += 1
                     try apply(operations[index])
                     index += 1
                 }
@@ -180,12 +186,16 @@ final class StoreWriter {
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
         for hash in done.settled { core.memory.settle(hash) }
         for operation in done.mustHappen { operation.keyHash.map { core.memory.settle($0) } }
-        for body in done.dropping { dropping.append(body) }
+        for body in done.dropping {
+            dropping.append(body)
+            droppingChunks += body.count
+        }
         for (filling, run) in done.runs { filling.didCommit(run) }
         for (filling, response) in done.ended { end(filling, response) }
         core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
         core.counters.partials.wrappingAdd(done.partialCount, ordering: .relaxed)
         for job in done.lookUps { forward(job) }
+        core.queue.didWrite(done.work)
         keepLogShort()
     }
 
@@ -247,85 +257,6 @@ final class StoreWriter {
             room.diskIsFull(totals)
             core.queue.refusesNew.store(true, ordering: .relaxed)
         default: notices.tell(.writeFailed(error.message), kind: .writeFailed)
-        }
-    }
-
-    // MARK: Between transactions
-
-    private var hasUpkeep: Bool {
-        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || room.isMakingRoom
-            || core.memory.byteCount > core.configuration.memory.high
-    }
-
-    private func keepUp() {
-        let now = Clock.monotonicMilliseconds()
-        core.memory.advance(to: UInt32(truncatingIfNeeded: (now - start) / 1000))
-        if core.memory.byteCount > core.configuration.memory.high {
-            core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
-        }
-        if tables == nil { reopen(now: now) }
-        if room.isMakingRoom { makeRoom() }
-        if !mustHappen.isEmpty { perform([]) }
-        evict()
-        deleteChunkSlice()
-        tidyUpSlice()
-        readKeySlice()
-        if now - lastAccessSweep >= 60_000 {
-            lastAccessSweep = now
-            recordAccesses()
-        }
-        room.retireLearnedMark(now: now)
-    }
-
-    private func recordAccesses() {
-        var rows: [StoredRowID] = []
-        core.memory.collectAccesses(olderThan: StoreCore.accessInterval, into: &rows)
-        if !rows.isEmpty { write([.accessed(rows, at: Clock.seconds())]) }
-    }
-
-    /// Evicts by last access: at once down to the high mark, then in slices, between batches, down to the low one.
-    private func evict() {
-        let marks = room.marks
-        if totals.bytes > marks.high { isEvicting = true }
-        while isEvicting {
-            evictSlice(marks)
-            if totals.bytes <= marks.high { return }
-        }
-    }
-
-    private func evictSlice(_ marks: (high: Int64, low: Int64)) {
-        guard totals.bytes > marks.low, begin(), let tables else {
-            isEvicting = false
-            return
-        }
-        do {
-            var evicted = 0
-            var bytes: Int64 = 0
-            for row in try tables.oldest(StoreWriter.evictionSlice) where totals.bytes > marks.low && bytes < 8 << 20 {
-                guard row.state == .complete || row.state == .partial else { continue }
-                bytes += row.size
-                try delete(row, forgetting: true)
-                evicted += 1
-            }
-            if evicted == 0 { isEvicting = false }
-            try commit()
-            core.counters.evicted.wrappingAdd(evicted, ordering: .relaxed)
-        } catch {
-            isEvicting = false
-            fail(error)
-        }
-    }
-
-    private static let evictionSlice = 256
-
-    /// Has the log written back where it is long, and waits where it is too long.
-    private func keepLogShort() {
-        guard let length = tables?.connection.logLength else { return }
-        let limits = core.configuration.limits
-        if length > limits.checkpointWaitBytes {
-            core.checkpointer.requestAndWait(atMost: 1000)
-        } else if length > limits.checkpointBytes {
-            core.checkpointer.request()
         }
     }
 

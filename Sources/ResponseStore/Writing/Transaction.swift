@@ -22,7 +22,11 @@ struct Transaction {
     var dropping: [DroppedBody] = []
     var storedCount = 0
     var partialCount = 0
+    /// Bytes of bodies written.
     var byteCount = 0
+    var operationCount = 0
+    /// What it cost, as the queue counts it.
+    var work: Int { byteCount + operationCount * WriterOperation.fixedWork }
     /// The totals to return to.
     var totalsBefore = Totals()
 }

@@ -1,43 +1,22 @@
 import HTTPCaching
 import Synchronization
 
-/// What the writer is asked to do, in the order in which memory saw it.
-enum WriterOperation: Sendable {
-    /// `mayReplace`: the file may have something for the key.
-    case store(StoredResponse, KeyHash, mayReplace: Bool)
-    case freshen(StoredResponse, KeyHash)
-    case remove(StoredResponse, KeyHash)
-    case invalidate(key: [UInt8], KeyHash)
-    case filling(Filling)
-    /// Rows that were used.
-    case accessed([StoredRowID], at: Int64)
-    /// A row or one of its chunks is not what was stored.
-    case dropDamaged(StoredRowID)
-    /// A statement has found the file damaged.
-    case fileIsDamaged(generation: Int, reason: String)
-    /// Lets the file grow no further than this, as a full disk would. For tests.
-    case limitPages(Int)
-    /// A look-up that has to see everything before it.
-    case lookUp(LookUpJob)
-
-    /// What it counts for in the queue.
-    var byteCount: Int {
-        switch self {
-        case .store(let response, _, _): Int(response.body.length) + response.preparedHead.count + 512
-        default: 256
-        }
-    }
-}
-
 /// Operations waiting for the writer: bounded, filled by any thread, emptied by the writer's.
+///
+/// What `offer` accepts has to be in the file a second later, whatever happens to the process. So it accepts only what the writer can
+/// write within a part of that second at the pace of its latest transactions, and nothing while no transaction comes to its end.
 final class WriterQueue: Sendable {
     private struct Contents {
         var operations: [WriterOperation] = []
         var byteCount = 0
+        /// What the operations cost the writer, in bytes, and what those cost that it has taken and not yet written.
+        var work = 0
+        var workTaken = 0
         /// When the first of the operations came.
         var since: Int64 = 0
-        /// When the first of those came that the writer is at work on; 0 while it is not.
-        var workedOnSince: Int64 = 0
+        /// When the latest transaction ended, or when work came after none.
+        var lastProgress: Int64 = 0
+        var pace = WriterPace()
         var isUrgent = false
         var isStopping = false
         /// The writer waits for an end of quiet, or for more of the same.
@@ -60,6 +39,8 @@ final class WriterQueue: Sendable {
     private let monitor: Monitor<Contents>
     /// Set while the disk is full: nothing new is taken.
     let refusesNew = Atomic<Bool>(false)
+    /// Set while the log has to be written back before it becomes longer: the same.
+    let isLogTooLong = Atomic<Bool>(false)
 
     init(limits: StoreLimits) {
         self.limits = limits
@@ -70,28 +51,30 @@ final class WriterQueue: Sendable {
 
     /// Whether new bodies should not be begun.
     var isFull: Bool {
-        if refusesNew.load(ordering: .relaxed) { return true }
+        if refusesAll { return true }
         let now = Clock.monotonicMilliseconds()
         return monitor.withLock { isBehind($0, adding: 0, now: now) }
     }
 
-    /// Bounded in bytes, in number, and by how far the writer is behind.
+    private var refusesAll: Bool { refusesNew.load(ordering: .relaxed) || isLogTooLong.load(ordering: .relaxed) }
+
     private func isBehind(_ contents: Contents, adding bytes: Int, now: Int64) -> Bool {
         if contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations { return true }
-        let waiting = contents.operations.isEmpty ? now : contents.since
-        let oldest = contents.workedOnSince == 0 ? waiting : contents.workedOnSince
-        return now - oldest > Int64(limits.queuedMilliseconds)
+        let work = contents.work + contents.workTaken
+        if work == 0 { return false }
+        return contents.pace.milliseconds(for: work) > limits.queuedMilliseconds
+            || now - contents.lastProgress > Int64(limits.stalledMilliseconds)
     }
 
     /// Adds an operation within the bounds.
     /// - Returns: `false` when the queue is full.
     func offer(_ operation: WriterOperation) -> Bool {
-        if refusesNew.load(ordering: .relaxed) { return false }
-        let bytes = operation.byteCount
+        if refusesAll { return false }
+        let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
         let (accepted, wakes) = monitor.withLock { contents in
             if contents.isStopping || isBehind(contents, adding: bytes, now: now) { return (false, false) }
-            return (true, add(operation, bytes, urgent: false, to: &contents))
+            return (true, add(operation, bytes, work, now: now, urgent: false, to: &contents))
         }
         if wakes { monitor.wake() }
         return accepted
@@ -100,8 +83,10 @@ final class WriterQueue: Sendable {
     /// Adds what must not be refused, or is bounded elsewhere.
     /// - Parameter urgent: Somebody waits for it.
     func add(_ operation: WriterOperation, urgent: Bool) {
-        let bytes = operation.byteCount
-        let wakes = monitor.withLock { add(operation, bytes, urgent: urgent, to: &$0) }
+        // Looked up before: a filling has a lock of its own.
+        let (bytes, work) = (operation.byteCount, operation.work)
+        let now = Clock.monotonicMilliseconds()
+        let wakes = monitor.withLock { add(operation, bytes, work, now: now, urgent: urgent, to: &$0) }
         if wakes { monitor.wake() }
     }
 
@@ -110,16 +95,18 @@ final class WriterQueue: Sendable {
         monitor.wake()
     }
 
-    /// Wakes the writer for work that is not in the queue (memory above its mark).
+    /// Wakes the writer for work that is not in the queue (memory above its mark, a log that has become short).
     func nudge() {
         monitor.withLock { $0.isUrgent = true }
         monitor.wake()
     }
 
+    // MARK: The writer
+
     /// Waits for work; then, unless somebody waits for it, for more of it, so that a transaction is worth its cost.
     func next(waitingAtMost milliseconds: Int) -> Wake {
         let hasWork: Bool? = monitor.wait(atMost: milliseconds) { contents in
-            contents.workedOnSince = 0
+            contents.workTaken = 0
             let isOver = !contents.operations.isEmpty || contents.isUrgent || contents.isStopping
             contents.waiting = isOver ? .no : .forAny
             return isOver ? true : nil
@@ -140,12 +127,19 @@ final class WriterQueue: Sendable {
                 return isEnough ? true : nil
             }
         }
+        return take()
+    }
+
+    private func take() -> Wake {
+        let now = Clock.monotonicMilliseconds()
         return monitor.withLock { contents in
             let operations = contents.operations
-            contents.workedOnSince = operations.isEmpty ? 0 : contents.since
             contents.operations = []
             contents.operations.reserveCapacity(min(operations.count, WriterQueue.enoughOperations))
             contents.byteCount = 0
+            contents.workTaken = contents.work
+            contents.work = 0
+            contents.pace.begin(at: now)
             contents.isUrgent = false
             contents.waiting = .no
             if contents.isStopping { return .stopping(operations) }
@@ -153,11 +147,27 @@ final class WriterQueue: Sendable {
         }
     }
 
+    /// A transaction has ended that took so much of the work.
+    func didWrite(_ work: Int) {
+        let now = Clock.monotonicMilliseconds()
+        monitor.withLock { contents in
+            contents.workTaken = max(0, contents.workTaken - work)
+            contents.lastProgress = now
+            contents.pace.end(work, at: now)
+        }
+    }
+
+    // MARK: Under the lock
+
     /// - Returns: Whether the writer has to be woken.
-    private func add(_ operation: WriterOperation, _ bytes: Int, urgent: Bool, to contents: inout Contents) -> Bool {
-        if contents.operations.isEmpty { contents.since = Clock.monotonicMilliseconds() }
+    private func add(
+        _ operation: WriterOperation, _ bytes: Int, _ work: Int, now: Int64, urgent: Bool, to contents: inout Contents
+    ) -> Bool {
+        if contents.operations.isEmpty { contents.since = now }
+        if contents.work + contents.workTaken == 0 { contents.lastProgress = now }
         contents.operations.append(operation)
         contents.byteCount += bytes
+        contents.work += work
         if urgent { contents.isUrgent = true }
         switch contents.waiting {
         case .no: return false

@@ -1,0 +1,40 @@
+import HTTPCaching
+
+/// What the writer is asked to do, in the order in which memory saw it.
+enum WriterOperation: Sendable {
+    /// `mayReplace`: the file may have something for the key.
+    case store(StoredResponse, KeyHash, mayReplace: Bool)
+    case freshen(StoredResponse, KeyHash)
+    case remove(StoredResponse, KeyHash)
+    case invalidate(key: [UInt8], KeyHash)
+    case filling(Filling)
+    /// Rows that were used.
+    case accessed([StoredRowID], at: Int64)
+    /// A row or one of its chunks is not what was stored.
+    case dropDamaged(StoredRowID)
+    /// A statement has found the file damaged.
+    case fileIsDamaged(generation: Int, reason: String)
+    /// Lets the file grow no further than this, as a full disk would. For tests.
+    case limitPages(Int)
+    /// A look-up that has to see everything before it.
+    case lookUp(LookUpJob)
+
+    /// What each costs the writer beside its bytes, in bytes that could be written instead.
+    static let fixedWork = 2560
+
+    /// What it costs the writer.
+    var work: Int {
+        switch self {
+        case .filling(let filling): filling.unwrittenBytes + WriterOperation.fixedWork
+        default: byteCount + WriterOperation.fixedWork
+        }
+    }
+
+    /// What it counts for in the queue.
+    var byteCount: Int {
+        switch self {
+        case .store(let response, _, _): Int(response.body.length) + response.preparedHead.count + 512
+        default: 256
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import ResponseStore
+
+@Suite("The marks under load")
+struct EvictionTests {
+    @Test("The file stays within its high mark, what waits to be deleted and one body, however much is stored")
+    func boundsTheFile() throws {
+        let fixture = StoreFixture()
+        let (high, length) = (24 << 20, 3 << 20)
+        let store = try fixture.open {
+            $0.memory = .init(high: 1 << 20, low: 512 << 10)
+            $0.memoryBodyLimit = 64 << 10
+            $0.disk = .init(high: high, low: 16 << 20)
+        }
+        let body = Sample.bytes(length, seed: 1)
+        var largest = 0
+        for number in 0..<40 {
+            let plan = FillingPlan(response: Sample.response("b\(number)", body: []), length: UInt64(length))
+            let filling = try #require(store.beginFilling(plan))
+            FillingTests.fill(filling, body, pieceLength: 1 << 20)
+            filling.finish()
+            store.drain()
+            #expect(store.statistics.bytes <= high + 2 * length)
+            largest = max(largest, FileSystem.length(of: fixture.path) ?? 0)
+        }
+        #expect(store.statistics.evicted > 0)
+        // The chunks that wait for deletion may take 32 MiB.
+        #expect(largest <= high + 32 << 20 + 2 * length)
+    }
+
+    @Test("No more bodies are on their way at once than memory has room for")
+    func boundsFillings() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.limits.fillingBytes = 1 << 20 }
+        func begin(_ number: Int) -> Filling? {
+            store.beginFilling(FillingPlan(response: Sample.response("f\(number)", body: []), length: nil))
+        }
+        let fillings = (0..<6).compactMap { begin($0) }
+        #expect(fillings.count == 4)
+        #expect(store.statistics.refusedBusy == 2)
+        fillings[0].abort()
+        store.drain()
+        let next = try #require(begin(7))
+        for filling in fillings[1...] + [next] { filling.abort() }
+    }
+}
