@@ -3,8 +3,8 @@
 # than a second before is there, and no body has a wrong byte.
 set -euo pipefail
 rounds=${1:-50}
-swift build -c release --product StoreTorture
-torture=$(swift build -c release --show-bin-path)/StoreTorture
+swift build -c release --static-swift-stdlib --product StoreTorture
+torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
 folder=${WORK:-$(mktemp -d)}/store-crash
 mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT

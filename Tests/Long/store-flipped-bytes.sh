@@ -2,4 +2,9 @@
 # Flips one bit anywhere in a store's file, 1,000 seeded times (or as many as the first argument says): a wrong byte is never served, nothing
 # crashes, and the service goes on.
 set -euo pipefail
-LARDER_FLIPS=${1:-1000} swift test -c release -Xswiftc -enable-testing --filter 'StoreFileTests/survivesFlippedBytes'
+swift build -c release --static-swift-stdlib --product StoreTorture
+torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
+folder=${WORK:-$(mktemp -d)}/store-flipped-bytes
+mkdir -p "$folder"
+trap 'rm -rf "$folder"' EXIT
+"$torture" flip "$folder/store.db" 0 "${1:-1000}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Fills a disk of 64 MiB (a tmpfs, which needs root): the service goes on, a warning is given, eviction makes room for new responses.
 set -euo pipefail
-swift build -c release --product StoreTorture
-torture=$(swift build -c release --show-bin-path)/StoreTorture
+swift build -c release --static-swift-stdlib --product StoreTorture
+torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
 folder=${WORK:-$(mktemp -d)}/store-full-disk
 mkdir -p "$folder"
 if ! mount -t tmpfs -o size=64m tmpfs "$folder" 2> /dev/null; then

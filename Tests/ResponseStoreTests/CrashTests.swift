@@ -4,9 +4,6 @@ import Testing
 
 @Suite("A process that is killed while it stores", .serialized)
 struct CrashTests {
-    /// The program beside the tests that stores until it is killed.
-    static let torture = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "StoreTorture")
-
     /// What it says, each number with the time at which it was seen.
     final class Listener: Sendable {
         private let lines = Guarded<[(seen: Date, number: Int)]>([])
@@ -29,31 +26,28 @@ struct CrashTests {
 
     // Tests/Long/store-crash.sh does the same 50 times.
     @Test("What is older than a second is there after kill -9, and no body is wrong", arguments: 0..<2)
-    func survivesKill(round: Int) async throws {
+    func survivesKill(round: Int) throws {
         let fixture = StoreFixture()
+        // Its folder goes with it.
+        defer { withExtendedLifetime(fixture) {} }
         let writer = Process()
-        writer.executableURL = Self.torture
+        writer.executableURL = Torture.program
         writer.arguments = ["write", fixture.path]
         let pipe = Pipe()
         writer.standardOutput = pipe
         let listener = Listener()
         pipe.fileHandleForReading.readabilityHandler = { listener.take($0.availableData) }
         try writer.run()
-        try await Task.sleep(for: .milliseconds(1400 + round * 317))
+        // A moment like any other, so there is nothing to wait for. The thread itself sleeps: a task would be woken only when other tests
+        // let go of theirs, and the program would write for minutes.
+        Thread.sleep(forTimeInterval: 1.4 + Double(round) * 0.317)
         // Before the kill: what is older then is older than a second when it comes.
         let last = listener.last(before: .now - 1)
         kill(writer.processIdentifier, SIGKILL)
         writer.waitUntilExit()
         pipe.fileHandleForReading.readabilityHandler = nil
 
-        let verifier = Process()
-        verifier.executableURL = Self.torture
-        verifier.arguments = ["verify", fixture.path, "\(last)"]
-        let said = Pipe()
-        verifier.standardOutput = said
-        try verifier.run()
-        let output = said.fileHandleForReading.readDataToEndOfFile()
-        verifier.waitUntilExit()
-        #expect(verifier.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+        let (status, output) = try Torture.run("verify", fixture.path, "\(last)")
+        #expect(status == 0, "\(output)")
     }
 }

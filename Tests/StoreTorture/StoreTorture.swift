@@ -9,6 +9,7 @@ import TestSupport
 ///
 ///     StoreTorture write PATH         stores until it is killed, and says after each response which ones it has handed over
 ///     StoreTorture verify PATH LAST   fails unless every response up to LAST is there, and none has a wrong byte
+///     StoreTorture flip PATH FROM TO  flips one bit of a store's file for each seed of the range, and looks at everything in it
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.
@@ -18,9 +19,12 @@ enum StoreTorture {
             switch arguments.first {
             case "write" where arguments.count == 2: try write(arguments[1])
             case "verify" where arguments.count == 3: try verify(arguments[1], last: Int(arguments[2]) ?? -1)
+            case "flip" where arguments.count == 4:
+                let (first, last) = (UInt64(arguments[2]) ?? 0, UInt64(arguments[3]) ?? 0)
+                try flip(arguments[1], seeds: first..<max(first + 1, last))
             case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
             default:
-                print("StoreTorture write PATH | verify PATH LAST | fill PATH COUNT")
+                print("StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | fill PATH COUNT")
                 exit(2)
             }
         } catch {
@@ -51,7 +55,7 @@ enum StoreTorture {
         return number
     }
 
-    private static func put(_ store: ResponseStore, _ number: Int) {
+    static func put(_ store: ResponseStore, _ number: Int) {
         while case .busy = store.put(response(number, body: body(number))) { usleep(1000) }
     }
 
@@ -119,14 +123,16 @@ enum StoreTorture {
 
     // MARK: -
 
-    private static func open(_ path: String, _ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws -> ResponseStore {
+    static func open(_ path: String, _ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws -> ResponseStore {
         var configuration = StoreConfiguration(path: path)
+        // Nothing is evicted: what is missing was lost.
+        configuration.disk = .init(high: 1 << 40, low: 1 << 40)
         configuration.report = { print("told: \($0)") }
         adjust(&configuration)
         return try ResponseStore(configuration)
     }
 
-    private static func response(_ number: Int, body: [UInt8]) -> StoredResponse {
+    static func response(_ number: Int, body: [UInt8]) -> StoredResponse {
         var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
         if number % 3 == 0 { facts.flags.insert(.strongETag) }
         var head = ResponseHead()
@@ -138,14 +144,14 @@ enum StoreTorture {
 
     private static func isLarge(_ number: Int) -> Bool { number % 300 == 7 || number % 700 == 10 }
 
-    private static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
+    static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
 
-    private static func body(_ number: Int) -> [UInt8] {
+    static func body(_ number: Int) -> [UInt8] {
         let count = isLarge(number) ? 3_000_000 + number % 7 * 1_000_003 : 100 + number * 977 % 40_000
         return PatternBytes.make(count, seed: UInt64(number))
     }
 
-    private static func find(_ store: ResponseStore, _ number: Int) -> StoredResponse? {
+    static func find(_ store: ResponseStore, _ number: Int) -> StoredResponse? {
         let key = key(number)
         switch store.inMemory(key.span) {
         case .found(let variants): return variants.responses.first
@@ -157,7 +163,7 @@ enum StoreTorture {
         return variants.responses.first
     }
 
-    private static func bytes(_ store: ResponseStore, _ response: StoredResponse) -> [UInt8]? {
+    static func bytes(_ store: ResponseStore, _ response: StoredResponse) -> [UInt8]? {
         switch response.body {
         case .bytes(let bytes): return bytes
         case .onDisk(let reference):
