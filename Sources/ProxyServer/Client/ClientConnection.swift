@@ -175,8 +175,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// Answers before anything is read, and ends.
     func refuse(_ fault: Fault) {
-        _ = takeDriver()
-        start(.refused(fault, length: 0))
+        start(.refused(fault, length: 0), with: takeDriver())
         flush()
     }
 
