@@ -149,6 +149,9 @@ struct TunnelTests {
         }
         let client = try stage.client()
         #expect(try connect(stage, client, host: "good.test").status == 200)
+        // Once the origin has answered our end with its own, it has counted the connection.
+        client.endSending()
+        _ = try client.readToEnd()
         #expect(stage.origin.connectionCount == 1)
     }
 

@@ -17,7 +17,7 @@ final class RunningServer: Sendable {
     private let pseudonym: String
     /// As they were at the start; `drainLimit` as it was read last.
     private let startedWith: LarderSettings
-    private let drainLimit: Mutex<Duration>
+    private let drainLimit: Guarded<Duration>
     private let log: ProcessLog
     private let isEnding = Atomic<Bool>(false)
     private let endBegins = DispatchSemaphore(value: 0)
@@ -55,7 +55,7 @@ final class RunningServer: Sendable {
         addresses = server.addresses.map { ListenAddress(address: $0.address, port: $0.port) }
         sources = loaded.sources
         startedWith = settings
-        drainLimit = Mutex(settings.timeouts.drain)
+        drainLimit = Guarded(settings.timeouts.drain)
     }
 
     /// What a signal asks for.
