@@ -44,7 +44,7 @@ enum FloorPlan {
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
                 "ProxyServer", "CLinux",
-            ], others: ["Foundation", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
+            ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]
 
