@@ -110,6 +110,10 @@ struct EgressTests {
                 _ = connection.readHead()
                 connection.respond()
             }
+            defer {
+                origin.stop()
+                proxy.stop()
+            }
             let harness = try TransportHarness()
             #expect(harness.fetch(port: origin.port).status == 200)
             let tunnel = harness.openTunnel(to: "127.0.0.1", port: origin.port)

@@ -96,9 +96,8 @@ package enum YAMLReader {
             return single("`\(printable(keys.first ?? ""))` stands twice", place(of: context.mark))
         case .reader(let problem, _, let value, _):
             // Its offset counts what people see as one character. Reading stops at the first one that is not allowed, wherever
-            // it stands; a byte order mark is, at the beginning.
-            let scalars = text.unicodeScalars
-            let index = scalars.indices.dropFirst(value == 0xFEFF ? 1 : 0).first { Int(scalars[$0].value) == Int(value) }
+            // it stands.
+            let index = text.unicodeScalars.firstIndex { Int($0.value) == Int(value) }
             return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
         default:
             return single("not YAML", .none)
