@@ -67,3 +67,4 @@ static const int larder_efd_cloexec = EFD_CLOEXEC;
 static const int larder_msg_nosignal = MSG_NOSIGNAL;
 static const int larder_msg_more = MSG_MORE;
 static const int larder_msg_dontwait = MSG_DONTWAIT;
+static const int larder_msg_peek = MSG_PEEK;

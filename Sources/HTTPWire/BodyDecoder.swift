@@ -64,6 +64,23 @@ package struct BodyDecoder: Sendable {
         }
     }
 
+    /// How many of the octets to come are content whatever they say, so that nobody has to look at them.
+    package var plainCount: UInt64 {
+        switch state {
+        case .counting(let remaining): remaining
+        case .untilClose: .max
+        case .chunked, .ended: 0
+        }
+    }
+
+    /// So many octets of content went another way, at most `plainCount`.
+    package mutating func skip(_ count: Int) {
+        precondition(UInt64(count) <= plainCount, "only content can be skipped")
+        guard case .counting(let remaining) = state else { return }
+        let left = remaining - UInt64(count)
+        state = left > 0 ? .counting(remaining: left) : .ended
+    }
+
     /// Told when the connection will bring no more: fine at the end and where the end is the connection's.
     package mutating func inputEnded() throws(BodyDecodeError) {
         switch state {

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import HTTPMessage
 import HTTPWire
 import TestSupport
@@ -188,6 +190,38 @@ struct BodyTests {
         harness.run { recorder.hasEnded }
         #expect(recorder.isComplete)
         #expect(recorder.body.count == total)
+    }
+
+    @Test(
+        "A diverted body goes into the pipe whole, and the connection is kept unless something stands behind it",
+        arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    func diverts(behind: String) throws {
+        let body = PatternedBody(length: 3 << 20)
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.length)\r\n\r\n")
+                connection.send(bytes: body.bytes(0..<body.length) + Array(behind.utf8))
+            }
+        }
+        defer { origin.stop() }
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0)
+        defer { for end in ends { close(end) } }
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        recorder.onHead = { $0.divertBody(into: ends[1], atMost: 16 * 1024) }
+        recorder.onDiversion = { _, count in
+            var piece = [UInt8](repeating: 0, count: count)
+            #expect(read(ends[0], &piece, count) == count)
+            recorder.body += piece
+        }
+        _ = harness.open(recorder, port: origin.port)
+        harness.run { recorder.hasEnded }
+        #expect(recorder.isComplete)
+        #expect(recorder.body.count == body.length)
+        #expect(recorder.body.withUnsafeBytes { body.matches($0, at: 0) })
+        let kept = behind.isEmpty ? 1 : 0
+        #expect(harness.run { harness.transport.statistics == (kept, kept, 0) })
     }
 
     @Test("A reset ends a paused exchange too, and does not spin the loop")

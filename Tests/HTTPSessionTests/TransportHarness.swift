@@ -23,6 +23,7 @@ final class Recorder: OriginExchangeDelegate, TunnelDelegate {
 
     var onHead: (OriginExchange) -> Void = { _ in }
     var onBody: (OriginExchange) -> Void = { _ in }
+    var onDiversion: (OriginExchange, Int) -> Void = { _, _ in }
     var onReady: (OriginExchange) -> Void = { _ in }
     var onEnd: (OriginExchange) -> Void = { _ in }
 
@@ -43,6 +44,9 @@ final class Recorder: OriginExchangeDelegate, TunnelDelegate {
         body.append(bytes)
         pieces.append(bytes.count)
         onBody(exchange)
+    }
+    func exchange(_ exchange: OriginExchange, didDivertBody count: Int) {
+        onDiversion(exchange, count)
     }
     func exchange(_ exchange: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
         self.trailers = copy trailers

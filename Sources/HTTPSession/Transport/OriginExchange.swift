@@ -28,6 +28,12 @@ package struct OriginExchange: Equatable {
         if isActive { exchange.endBody(trailers: trailers) }
     }
 
+    /// Moves what is still to be read of the body into a pipe, as far as nobody has to look at it: each time at most `limit`
+    /// octets, told to the delegate, who pauses reading while the pipe is not empty. To be called with the head.
+    package func divertBody(into pipe: Int32, atMost limit: Int) {
+        if isActive { exchange.diversion = BodyDiversion(pipe: pipe, limit: limit) }
+    }
+
     /// Stops reading from the origin, after the piece that is being delivered (at most 64 KiB).
     package func pauseReading() {
         if isActive { exchange.setPaused(true) }

@@ -135,8 +135,42 @@ final class UpstreamConnection: EventHandler {
         transport.loop.modify(registration, interest)
     }
 
-    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
     private func receive(for exchange: UpstreamExchange) {
+        if let diversion = exchange.diversion, state == .body, reading.decoder.plainCount > 0 {
+            divert(diversion, for: exchange)
+        } else {
+            read(for: exchange)
+        }
+    }
+
+    /// Moves content into the exchange's pipe, which is empty when this is called unless the connection broke.
+    private func divert(_ diversion: BodyDiversion, for exchange: UpstreamExchange) {
+        // Back-pressure ends with the connection, and what was behind it is lost.
+        if isPaused { return inputFailed(for: exchange) }
+        let wanted = Int(clamping: min(reading.decoder.plainCount, UInt64(diversion.limit)))
+        let count = CLinux.splice(
+            descriptor, nil, diversion.pipe, nil, wanted, larder_splice_move | larder_splice_nonblock)
+        if count > 0 {
+            exchange.didReceive(count)
+            reading.decoder.skip(count)
+            exchange.didDivertBody(count)
+            guard self.exchange === exchange else { return }
+            if reading.decoder.hasEnded { finish(exchange, isAllConsumed: !hasInput) }
+        } else if count == 0 {
+            inputEnded(for: exchange)
+        } else if errno != EAGAIN && errno != EINTR {
+            inputFailed(for: exchange)
+        }
+    }
+
+    /// Whether something stands behind what was read.
+    private var hasInput: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) > 0
+    }
+
+    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
+    private func read(for exchange: UpstreamExchange) {
         let kept = reading.partialHead.count
         let buffer = transport.readBuffer
         if kept > 0 {

@@ -15,6 +15,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     @exclusivity(unchecked) private(set) var metrics = ExchangeMetrics()
     /// Whether the kernel has taken the whole request.
     private(set) var isRequestSent = false
+    /// Where the body goes instead of through here.
+    var diversion: BodyDiversion?
     /// Its place among all of the transport's exchanges.
     var index = 0
 
@@ -287,6 +289,10 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         delegate?.exchange(handle, didReceiveBody: bytes)
     }
 
+    func didDivertBody(_ count: Int) {
+        delegate?.exchange(handle, didDivertBody: count)
+    }
+
     /// The connection has done its part and goes its own way.
     func detach() { connection = nil }
 
@@ -356,6 +362,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         stopConnecting()
         state = .unused
         delegate = nil
+        diversion = nil
         closeConnection()
         if let endpoint { transport.pool.endUse(of: endpoint) }
         endpoint = nil

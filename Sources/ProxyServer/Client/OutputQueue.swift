@@ -28,10 +28,14 @@ struct OutputQueue {
     private var bufferOffset = 0
     private var tail = LyingBytes.none
     private var tailRange = 0..<0
+    /// What is behind all else, in the kernel's hands.
+    private var pipe: Pipe?
+    private var pipedCount = 0
 
     var isEmpty: Bool { pendingCount == 0 }
-    var pendingCount: Int { buffer.count - bufferOffset + tailRange.count }
-    var hasTail: Bool { !tailRange.isEmpty }
+    var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount }
+    /// Something waits that nothing may be appended to.
+    var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
     /// Puts a body behind the buffer without copying it. There can be one at a time, and nothing is appended until it has left.
     mutating func setTail(_ bytes: LyingBytes, _ range: Range<Int>) {
@@ -40,12 +44,17 @@ struct OutputQueue {
         tailRange = range
     }
 
+    /// Puts so many octets more, which are in the pipe, behind all else. Nothing else is appended until they have left.
+    mutating func appendPiped(_ count: Int, from pipe: Pipe) {
+        precondition(tailRange.isEmpty, "the body before has not left yet")
+        self.pipe = pipe
+        pipedCount += count
+    }
+
     /// Writes what there is in as few calls as the kernel lets us.
     mutating func write(to descriptor: Int32) -> Result {
         while !isEmpty {
-            let written =
-                tailRange.isEmpty
-                ? sendBuffer(to: descriptor) : tail.withBytes(tailRange) { sendBuffer(and: $0, to: descriptor) }
+            let written = writeFirst(to: descriptor)
             if written < 0 {
                 if errno == EINTR { continue }
                 return errno == EAGAIN ? .blocked : .failed
@@ -55,10 +64,17 @@ struct OutputQueue {
         return .drained
     }
 
+    private func writeFirst(to descriptor: Int32) -> Int {
+        if !tailRange.isEmpty { return tail.withBytes(tailRange) { sendBuffer(and: $0, to: descriptor) } }
+        if bufferOffset < buffer.count { return sendBuffer(to: descriptor) }
+        guard let pipe else { preconditionFailure("there is nothing to write") }
+        return CLinux.splice(pipe.readEnd, nil, descriptor, nil, pipedCount, larder_splice_move | larder_splice_nonblock)
+    }
+
     /// Writes what waits, and `bytes` behind it from where they lie; what the kernel does not take of them is kept. A failure
     /// shows with the next write.
     mutating func write(_ bytes: Span<UInt8>, to descriptor: Int32) {
-        precondition(tailRange.isEmpty, "the body before has not left yet")
+        precondition(!hasTail, "the body before has not left yet")
         let written = max(bytes.withUnsafeBytes { sendBuffer(and: $0, to: descriptor) }, 0)
         let taken = max(written - (buffer.count - bufferOffset), 0)
         advance(by: written - taken)
@@ -100,8 +116,13 @@ struct OutputQueue {
             buffer.removeAll(keepingCapacity: true)
             bufferOffset = 0
         }
-        let fromTail = count - fromBuffer
+        let fromTail = min(count - fromBuffer, tailRange.count)
         if fromTail > 0 { tailRange = tailRange.lowerBound + fromTail..<tailRange.upperBound }
         if tailRange.isEmpty, fromTail > 0 { tail = .none }
+        let fromPipe = count - fromBuffer - fromTail
+        if fromPipe > 0 {
+            pipedCount -= fromPipe
+            if pipedCount == 0 { pipe = nil }
+        }
     }
 }

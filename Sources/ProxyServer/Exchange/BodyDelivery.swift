@@ -21,6 +21,8 @@ struct BodyDelivery {
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
     var sentCount: UInt64 = 0
+    /// Through which a diverted body passes.
+    var pipe: Pipe?
     var tunnelDescriptor: Int32?
 
     mutating func reset() {
@@ -35,6 +37,7 @@ struct BodyDelivery {
         read = nil
         readAhead = nil
         sentCount = 0
+        pipe = nil
         tunnelDescriptor = nil
     }
 }

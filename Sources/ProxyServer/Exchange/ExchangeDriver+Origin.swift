@@ -202,6 +202,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if store { beginStoring() } else { fetch.mode = .direct }
         sendRelayedHead()
         delivery.source = fetch.mode == .filling ? .filling : .origin
+        divertIfLarge()
         if exchange.delivery.length == .none || exchange.delivery.length == .known(0) {
             if exchange.request.method == .head || fetch.mode == .direct { delivery.source = .none }
         }

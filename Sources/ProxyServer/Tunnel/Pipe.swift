@@ -2,14 +2,18 @@ import CLinux
 import Glibc
 
 /// A kernel pipe through which `splice` moves bytes without their coming into this process.
-struct Pipe: ~Copyable {
+final class Pipe {
     let readEnd: Int32
     let writeEnd: Int32
 
     /// How much a pipe is asked to hold, in octets; the kernel may grant less.
     static let capacity = 256 * 1024
 
+    /// `splice` can not be told to raise no signal: a peer that has gone is an error of the call, not the end of the process.
+    private static let ignoringBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     init?() {
+        Self.ignoringBrokenPipes
         var ends: InlineArray<2, Int32> = .init(repeating: -1)
         var span = ends.mutableSpan
         let failed = span.withUnsafeMutableBufferPointer { pipe2($0.baseAddress, O_NONBLOCK | O_CLOEXEC) } != 0
