@@ -40,7 +40,7 @@ package struct StoreLimits: Sendable {
     /// For how long the writer may have work, by its pace, and how long one transaction may take before nothing more is accepted:
     /// both together leave room in the second after which a response survives a kill.
     package var queuedMilliseconds = 400
-    package var stalledMilliseconds = 250
+    package var stalledMilliseconds = 500
     /// Look-ups and reads that may wait for the readers.
     package var queuedReads = 16_384
     /// What one fetch may be ahead of its fastest reader and of the writer.

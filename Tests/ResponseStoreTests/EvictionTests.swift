@@ -19,7 +19,7 @@ struct EvictionTests {
         var largest = 0
         for number in 0..<40 {
             let plan = FillingPlan(response: Sample.response("b\(number)", body: []), length: UInt64(length))
-            let filling = try #require(store.beginFilling(plan))
+            let filling = try #require(store.beginSurely(plan))
             FillingTests.fill(filling, body, pieceLength: 1 << 20)
             filling.finish()
             store.drain()

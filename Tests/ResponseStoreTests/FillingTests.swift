@@ -55,7 +55,7 @@ struct FillingTests {
         var store = try fixture.open()
         let body = Sample.bytes(length, seed: UInt64(length))
         let plan = FillingPlan(response: Sample.response("large", body: []), length: length % 2 == 0 ? nil : UInt64(length))
-        let filling = try #require(store.beginFilling(plan))
+        let filling = try #require(store.beginSurely(plan))
         let shared = store
         let readers = try (0..<threads * 2).map { _ in try #require(filling.attach()) }
         let results = Guarded<[[UInt8]?]>([])
@@ -93,7 +93,7 @@ struct FillingTests {
     func boundsMemory() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
-        let filling = try #require(store.beginFilling(FillingPlan(response: Sample.response("w", body: []), length: nil)))
+        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("w", body: []), length: nil)))
         let reader = try #require(filling.attach())
         let piece = Sample.bytes(100_000, seed: 1)
         var flow = FlowControl.proceed
@@ -116,7 +116,7 @@ struct FillingTests {
         let store = try fixture.open()
         let body = Sample.bytes(20 << 20, seed: 9)
         let filling = try #require(
-            store.beginFilling(FillingPlan(response: Sample.response("s", body: []), length: UInt64(body.count))))
+            store.beginSurely(FillingPlan(response: Sample.response("s", body: []), length: UInt64(body.count))))
         let fast = try #require(filling.attach())
         let slow = try #require(filling.attach())
         let fastBytes = Answer<[UInt8]?>()
@@ -137,7 +137,7 @@ struct FillingTests {
         var store = try fixture.open()
         for length in [10, 100_000, 5_000_000] {
             let response = Sample.response("l\(length)", body: [])
-            let filling = try #require(store.beginFilling(FillingPlan(response: response, length: UInt64(length))))
+            let filling = try #require(store.beginSurely(FillingPlan(response: response, length: UInt64(length))))
             let reader = try #require(filling.attach())
             let result = Answer<[UInt8]?>()
             let shared = store
@@ -159,7 +159,7 @@ struct FillingTests {
         let fixture = StoreFixture()
         let store = try fixture.open()
         let response = Sample.response("p", body: [], etag: etag)
-        let filling = try #require(store.beginFilling(FillingPlan(response: response, length: 10 << 20)))
+        let filling = try #require(store.beginSurely(FillingPlan(response: response, length: 10 << 20)))
         Self.fill(filling, Sample.bytes(5_000_000, seed: 2), pieceLength: 50_000)
         filling.abort()
         let outcome = Answer<FillingOutcome>()
@@ -182,7 +182,7 @@ struct FillingTests {
         let old = Sample.bytes(6 << 20, seed: 1)
         let new = Sample.bytes(7 << 20, seed: 2)
         func begin() throws -> Filling {
-            try #require(store.beginFilling(FillingPlan(response: Sample.response("r", body: []), length: nil)))
+            try #require(store.beginSurely(FillingPlan(response: Sample.response("r", body: []), length: nil)))
         }
         func finish(_ filling: Filling) {
             filling.finish()
@@ -225,7 +225,7 @@ struct FillingTests {
         let fixture = StoreFixture()
         let store = try fixture.open()
         let body = Sample.bytes(3 << 20, seed: 1)
-        let filling = try #require(store.beginFilling(FillingPlan(response: Sample.response("i", body: []), length: nil)))
+        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("i", body: []), length: nil)))
         let reader = try #require(filling.attach())
         let result = Answer<[UInt8]?>()
         Thread.detachNewThread { result.set(Self.readAll(reader, from: store, pieceLength: 1 << 20)) }

@@ -126,7 +126,7 @@ struct ResponseStoreTests {
             requestTime: Timestamp(seconds: 1_700_000_000), body: .bytes(secret))
         _ = store.put(response)
         let filling = try #require(
-            store.beginFilling(FillingPlan(response: response.placed(body: .bytes(secret), row: 0), length: nil)))
+            store.beginSurely(FillingPlan(response: response.placed(body: .bytes(secret), row: 0), length: nil)))
         _ = filling.append(secret.span)
         filling.finish()
         store.drain()
@@ -149,7 +149,7 @@ struct ResponseStoreTests {
             return
         }
         let body = Sample.bytes(1 << 20, seed: 5)
-        let filling = try #require(store.beginFilling(FillingPlan(response: Sample.response("large", body: []), length: nil)))
+        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("large", body: []), length: nil)))
         _ = filling.append(body.span)
         filling.finish()
         let answer = Answer<FillingOutcome>()

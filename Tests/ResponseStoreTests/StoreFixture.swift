@@ -68,6 +68,15 @@ extension ResponseStore {
         while case .busy = put(response) { drain() }
     }
 
+    /// Begins to fill, as soon as the writer takes more.
+    func beginSurely(_ plan: FillingPlan) -> Filling? {
+        for _ in 0..<100 {
+            if let filling = beginFilling(plan) { return filling }
+            drain()
+        }
+        return nil
+    }
+
     /// The response that would be selected for a request without nominated fields.
     func find(_ key: [UInt8]) -> StoredResponse? {
         switch inMemory(key.span) {

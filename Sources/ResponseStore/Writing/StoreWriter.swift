@@ -182,6 +182,8 @@ final class StoreWriter {
         let done = transaction
         transaction = Transaction()
         publishTotals()
+        // Before anybody hears of it, who may then offer more.
+        core.queue.didWrite(done.work)
         for hash in done.gone { core.memory.rowIsGone(hash) }
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
         for hash in done.settled { core.memory.settle(hash) }
@@ -195,7 +197,6 @@ final class StoreWriter {
         core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
         core.counters.partials.wrappingAdd(done.partialCount, ordering: .relaxed)
         for job in done.lookUps { forward(job) }
-        core.queue.didWrite(done.work)
         keepLogShort()
     }
 
