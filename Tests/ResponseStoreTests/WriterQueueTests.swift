@@ -39,6 +39,8 @@ struct WriterQueueTests {
         let queue = WriterQueue(limits: limits)
         #expect(queue.offer(Self.operation))
         #expect(!queue.offer(Self.operation))
+        // But for what was begun before: its client has been told that it is stored.
+        #expect(queue.offer(Self.operation, isPromised: true))
     }
 
     @Test("The pace follows a disk that becomes slow at once, and one that becomes fast again soon")

@@ -103,7 +103,7 @@ package final class Filling: Sendable {
             return body
         }
         guard let body else { return false }
-        let result = core.put(response(body: .bytes(body), trailers: trailers))
+        let result = core.put(response(body: .bytes(body), trailers: trailers), isPromised: true)
         core.fillings.remove(self)
         for wake in wakes { wake() }
         if case .accepted(let response) = result { didEnd(.stored(response)) } else { didEnd(.notStored) }

@@ -45,12 +45,15 @@ final class StoreCore: Sendable {
 
     func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    func put(_ response: StoredResponse) -> PutResult {
+    /// - Parameter isPromised: The store has begun to fill it.
+    func put(_ response: StoredResponse, isPromised: Bool = false) -> PutResult {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            let accepted = memory.put(placed, hash) { queue.offer(.store(placed, hash, mayReplace: $0)) }
+            let accepted = memory.put(placed, hash) {
+                queue.offer(.store(placed, hash, mayReplace: $0), isPromised: isPromised)
+            }
             guard accepted else {
                 counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
                 return .busy

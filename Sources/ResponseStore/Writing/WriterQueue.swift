@@ -67,13 +67,15 @@ final class WriterQueue: Sendable {
     }
 
     /// Adds an operation within the bounds.
+    /// - Parameter isPromised: It was taken on before its body came (`isFull` was asked then): only a full disk refuses it now.
     /// - Returns: `false` when the queue is full.
-    func offer(_ operation: WriterOperation) -> Bool {
-        if refusesAll { return false }
+    func offer(_ operation: WriterOperation, isPromised: Bool = false) -> Bool {
+        if isPromised ? refusesNew.load(ordering: .relaxed) : refusesAll { return false }
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
         let (accepted, wakes) = monitor.withLock { contents in
-            if contents.isStopping || isBehind(contents, adding: bytes, now: now) { return (false, false) }
+            let isRefused = !isPromised && isBehind(contents, adding: bytes, now: now)
+            if contents.isStopping || isRefused { return (false, false) }
             return (true, add(operation, bytes, work, now: now, urgent: false, to: &contents))
         }
         if wakes { monitor.wake() }
