@@ -3,7 +3,6 @@ import HTTPMessage
 /// Lines of the log as a loop writes them and the writer takes them: octets in storage that is kept.
 struct AccessLines: Sendable {
     private(set) var bytes: [UInt8] = []
-    private(set) var count = 0
     private var clock = LogClock()
 
     /// Octets between two visits of the writer; the line that goes past it is the last.
@@ -19,14 +18,13 @@ struct AccessLines: Sendable {
         clock.reserve()
     }
 
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        count = 0
-    }
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// How many lines end at or behind this octet.
+    func count(from start: Int) -> Int { bytes[start...].count { $0 == ASCII.lf } }
 
     mutating func append(_ record: AccessRecord, _ texts: AccessTexts, as format: AccessLog.Format) {
         clock.advance(to: record.receivedAt, for: format)
         bytes.append(addingCapacity: format.lengthLimit(texts)) { format.write(record, texts, clock, into: &$0) }
-        count += 1
     }
 }

@@ -70,8 +70,8 @@ final class AccessLogWriter: EventHandler, TimerHandler {
         bell.disarm()
         for buffer in shelf.all {
             buffer.take(&lines)
-            // A part of the lines may have gone out; as many as did not end in the file are not told apart.
-            if file.write(lines.bytes.span) < lines.bytes.count { bell.countDropped(UInt64(lines.count)) }
+            let written = file.write(lines.bytes.span)
+            if written < lines.bytes.count { bell.countDropped(UInt64(lines.count(from: written))) }
             lines.removeAll()
         }
         warnOfDrops()
