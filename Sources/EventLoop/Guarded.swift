@@ -6,6 +6,8 @@ import Synchronization
 /// The one place where `Mutex` stands: ThreadSanitizer does not see into its library and would report every use, so that the
 /// sanitizer's build (`LARDER_SANITIZE=thread`) tells it what the lock orders. Inlined into the rooms above, so that it costs
 /// there what `Mutex` costs.
+@frozen
+@usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
     #if SANITIZE_THREAD
