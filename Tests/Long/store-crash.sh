@@ -9,9 +9,12 @@ folder=${WORK:-$(mktemp -d)}/store-crash
 mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT
 for ((round = 1; round <= rounds; round++)); do
+    rm -f "$folder/said"
     # Each line with the time at which it was seen.
     "$torture" write "$folder/store.db" > >(while read -r line; do echo "$EPOCHREALTIME $line"; done > "$folder/said") &
     writer=$!
+    # It first looks for where the last one was killed.
+    until [[ -s $folder/said ]]; do sleep 0.05; done
     sleep "$((RANDOM % 2 + 1)).$((RANDOM % 10))"
     kill -9 "$writer"
     now=$EPOCHREALTIME
