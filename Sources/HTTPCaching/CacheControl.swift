@@ -42,6 +42,8 @@ struct CacheDirectiveScanner {
     }
 
     private var index = 0
+    /// A quoted string had no end: what it swallowed may have been a directive that forbids.
+    private(set) var hasOpenQuote = false
 
     mutating func next(in value: Span<UInt8>) -> Element? {
         while index < value.count, ASCII.isBlank(value[index]) || value[index] == ASCII.comma { index += 1 }
@@ -70,6 +72,7 @@ struct CacheDirectiveScanner {
         }
         guard index < value.count else {
             malformed = true
+            hasOpenQuote = true
             index = value.count
             return start + 1..<index
         }
@@ -86,6 +89,7 @@ struct CacheDirectiveScanner {
             index += isQuoted && byte == ASCII.backslash ? 2 : 1
         }
         index = min(index, value.count)
+        hasOpenQuote = hasOpenQuote || isQuoted
     }
 }
 

@@ -57,6 +57,8 @@ package struct ResponseDirectives {
             case .maxStale, .minFresh, .onlyIfCached: break
             }
         }
+        // Another reader may see no-store or private behind a quote that never closes.
+        if scanner.hasOpenQuote { flags.formUnion([.noStore, .private]) }
     }
 }
 

@@ -10,7 +10,6 @@ package struct Status: Equatable, Hashable, Sendable {
 
     package var isInformational: Bool { code < 200 }
     package var isSuccessful: Bool { code >= 200 && code < 300 }
-    package var isServerError: Bool { code >= 500 && code < 600 }
 
     /// The reason phrase that a status line made by us carries (RFC 9112 §4).
     package var reasonPhrase: StaticString {

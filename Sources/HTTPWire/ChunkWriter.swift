@@ -2,9 +2,6 @@ import HTTPMessage
 
 /// Writes the chunked transfer coding (RFC 9112 §7.1): header, the data by the caller, `writeChunkEnd`, …, `writeLastChunk`.
 package enum ChunkWriter {
-    /// The longest that `writeChunkHeader` writes.
-    package static let headerLengthLimit = 18
-
     /// Writes a chunk's size line. A size of zero would end the body.
     package static func writeChunkHeader(count: Int, into output: inout [UInt8]) {
         precondition(count > 0, "a chunk holds at least one octet")

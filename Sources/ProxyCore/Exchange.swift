@@ -229,7 +229,7 @@ extension Exchange {
         case .absolute, .authority, .asterisk: break
         }
         if case (.absolute, .https) = (request.target.form, request.target.scheme) { return .secureOriginNotSupported }
-        if context.hostMismatch == .deny, HostComparison.mismatches(request) { return .hostMismatch }
+        if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
         if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
             return .unknownExpectation
         }

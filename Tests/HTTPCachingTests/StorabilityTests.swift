@@ -61,6 +61,13 @@ struct StorabilityTests {
         #expect(decide(response(200, #"Cache-Control: max-age=60, ext="a\", no-store""#)).refusal == nil)
     }
 
+    @Test(
+        "A quote that never closes may hide anything: not stored",
+        arguments: [#"ext="a, private"#, #"ext="a", no-store"#, #"ext="a"", no-store"#, #"must-understand, ext=""#])
+    func refusesOpenQuotes(value: String) {
+        #expect(decide(response(200, "Cache-Control: max-age=60, \(value)")).refusal != nil)
+    }
+
     @Test("Of several Cache-Control lines all count")
     func readsAllLines() {
         let head = response(200, "Cache-Control: max-age=60", "Cache-Control: private")

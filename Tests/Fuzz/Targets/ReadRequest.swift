@@ -39,11 +39,7 @@ extension ReadRequest.Head {
     fileprivate init(_ head: RequestHead, length: Int) {
         self.length = length
         written = []
-        HTTPWriter.writeRequestLine(
-            method: head.span(of: head.methodName), target: head.span(of: head.rawTarget), version: head.version,
-            into: &written)
-        HTTPWriter.writeFields(head.fields, into: &written)
-        HTTPWriter.writeLineEnd(into: &written)
+        WrittenHead.write(head, into: &written)
         bytes = head.fields.bytes
         lines = head.fields.lines
         target = head.target

@@ -39,9 +39,7 @@ extension ReadResponse.Head {
     fileprivate init(_ head: ResponseHead, length: Int) {
         self.length = length
         written = []
-        HTTPWriter.writeStatusLine(head.status, reasonOf: head, version: head.version, into: &written)
-        HTTPWriter.writeFields(head.fields, into: &written)
-        HTTPWriter.writeLineEnd(into: &written)
+        WrittenHead.write(head, into: &written)
         bytes = head.fields.bytes
         lines = head.fields.lines
         status = head.status
