@@ -1,6 +1,6 @@
 import ArgumentParser
-import EventLoop
 import Dispatch
+import EventLoop
 import Foundation
 import HTTPMessage
 import Logging
