@@ -5,7 +5,7 @@ import HTTPMessage
 /// and explanations are made.
 package struct DecisionTrace: Sendable {
     /// How the request was answered in the end.
-    package enum Outcome: UInt8, Sendable {
+    package enum Outcome: UInt8, Sendable, CaseIterable {
         case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed
 
         /// The word in the log.

@@ -19,6 +19,43 @@ struct LoggingTests {
         #expect(lines[2]["rule"] as? String == "no")
     }
 
+    @Test("The bytes of a line are the head's and the content's, however the answer came about")
+    func countsBytes() throws {
+        let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { request, connection in
+            connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+            return connection.respond(fields: "Cache-Control: max-age=60\r\n", body: String(repeating: "x", count: 30_000))
+        }
+        var counts: [Int] = []
+        for (method, path) in [("GET", "/a"), ("GET", "/a"), ("HEAD", "/a"), ("GET", "/no"), ("POST", "/b"), ("TRACE", "/c")] {
+            let client = try stage.client()
+            client.send(stage.head(method, path, fields: "Max-Forwards: 0\r\nConnection: close\r\n"))
+            counts.append(try client.readToEnd().count)
+        }
+        let logged = try stage.proxy.logLines().compactMap {
+            try (JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["bytes"] as? Int
+        }
+        #expect(logged == counts)
+    }
+
+    @Test("T43 combined tells referrer and user agent, escaped, cut, without a query, and none that holds a password")
+    func tellsReferrer() throws {
+        let stage = try Stage("log: {access: {format: combined}}") { _, connection in connection.respond(body: "x") }
+        for referrer in [
+            "http://a.example/page?secret=1", "http://user:secret@a.example/", "http://a.example/\"\\",
+            "http://a.example/" + String(repeating: "x", count: 10_000),
+        ] {
+            _ = try stage.fetch("/", fields: "Referer: \(referrer)\r\nUser-Agent: a\"b\r\nCookie: secret\r\n")
+        }
+        let lines = try stage.proxy.logLines()
+        #expect(lines.count == 4)
+        for line in lines {
+            #expect(!line.contains("secret") && line.utf8.count < 3000 && line.hasSuffix(#" "a\"b""#))
+            #expect(line.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+        }
+        #expect(lines[0].contains("\"http://a.example/page\""))
+        #expect(lines[1].contains(" \"-\" "))
+    }
+
     @Test("T43 what a peer sends never breaks a line or reaches a terminal")
     func escapes() throws {
         let stage = try Stage { _, connection in

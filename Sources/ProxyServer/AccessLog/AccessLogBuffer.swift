@@ -34,7 +34,8 @@ package final class AccessLogBuffer: Sendable {
         // A referrer is a URL too.
         let texts = AccessTexts(
             method: method, url: includesQuery ? url : url.extracting(first: url.lengthBeforeQuery),
-            referrer: includesQuery ? referrer : referrer.extracting(first: referrer.lengthBeforeQuery),
+            referrer: referrer.extracting(
+                first: referrer.holdsUserinfo ? 0 : includesQuery ? referrer.count : referrer.lengthBeforeQuery),
             userAgent: userAgent, contentType: contentType, rule: rule)
         let call = lines.withLock { lines -> AccessLogBell.Call in
             if lines.isFull { return .dropped }
@@ -47,6 +48,9 @@ package final class AccessLogBuffer: Sendable {
         bell.ring(call)
     }
 
+    /// Whether a referrer is written at all.
+    var tellsReferrer: Bool { if case .combined = format { true } else { false } }
+
     /// Exchanges what was noted for an empty storage. For the writer.
     func take(_ empty: inout AccessLines) {
         lines.withLock { swap(&$0, &empty) }
@@ -54,6 +58,17 @@ package final class AccessLogBuffer: Sendable {
 }
 
 extension Span<UInt8> {
+    /// A URI with user and password before its host: such a referrer is not written (T43).
+    fileprivate var holdsUserinfo: Bool {
+        var slashes = 0
+        for index in 0..<count {
+            if self[index] == 0x40 { return true }
+            if self[index] == ASCII.slash { slashes += 1 }
+            if slashes == 3 { return false }
+        }
+        return false
+    }
+
     fileprivate var lengthBeforeQuery: Int {
         first(from: 0, block: { $0.isEqual(to: ASCII.question) }, octet: { $0 == ASCII.question })
     }

@@ -1,4 +1,5 @@
 import HTTPMessage
+import ProxyCore
 
 /// How a record becomes a line. Whatever a peer put into a text, a line is one line, and holds nothing that a terminal or a
 /// reader of JSON would take for something else (T43).
@@ -132,25 +133,6 @@ extension AccessLog.Format {
         line.append("\" \"")
         line.append(quotedTextOrDash: texts.userAgent)
         line.append("\"")
-    }
-}
-
-extension AccessRecord.Outcome {
-    var word: StaticString {
-        switch self {
-        case .none: "none"
-        case .hit: "hit"
-        case .staleHit: "stale_hit"
-        case .revalidated: "revalidated"
-        case .miss: "miss"
-        case .refreshed: "refreshed"
-        case .bypass: "bypass"
-        case .collapsed: "collapsed"
-        case .denied: "denied"
-        case .tunnel: "tunnel"
-        case .local: "local"
-        case .failed: "failed"
-        }
     }
 }
 

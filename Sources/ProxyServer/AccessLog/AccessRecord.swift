@@ -1,12 +1,8 @@
 import HTTPMessage
+import ProxyCore
 
 /// The facts about one request for the access log. Trivial; its texts (URL, method, …) go beside it as spans, see `AccessTexts`.
 package struct AccessRecord: Sendable {
-    /// How the request was answered in the end.
-    package enum Outcome: UInt8, Sendable, CaseIterable {
-        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed
-    }
-
     package var id: UInt64 = 0
     package var receivedAt = Timestamp(milliseconds: 0)
     /// From the request's first byte to the response's last.
@@ -16,12 +12,12 @@ package struct AccessRecord: Sendable {
     package var version: HTTPVersion = .http11
     /// What the client was sent; 0 where it left before.
     package var status: UInt16 = 0
-    /// All that was sent to the client, head and body.
+    /// What was sent to the client, heads and content, without the framing of chunks; of a tunnel what went through it.
     package var bytesSent: UInt64 = 0
     /// The request's body.
     package var bytesReceived: UInt64 = 0
 
-    package var outcome: Outcome = .none
+    package var outcome: DecisionTrace.Outcome = .none
     /// A hit that was answered from memory, without the disk.
     package var isFromMemory = false
     /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty where none was looked for.

@@ -20,7 +20,9 @@ struct BodyDelivery {
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
+    /// What was sent: octets of content, and of heads.
     var sentCount: UInt64 = 0
+    var headCount: UInt64 = 0
     /// Through which a diverted body passes.
     var pipe: Pipe?
     var tunnelDescriptor: Int32?
@@ -37,6 +39,7 @@ struct BodyDelivery {
         read = nil
         readAhead = nil
         sentCount = 0
+        headCount = 0
         pipe = nil
         tunnelDescriptor = nil
     }

@@ -12,7 +12,9 @@ extension ExchangeDriver {
     func sendStored() {
         guard let connection, let selected = exchange.selected else { return }
         noteUnreadBody()
+        let before = connection.output.buffer.count
         exchange.writeStoredHead(at: now, into: &connection.output.buffer)
+        delivery.headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
         if case .none = exchange.delivery.length { return handle(.deliveryEnded(isComplete: true, at: now)) }
         delivery.isChunked = exchange.delivery.isChunked
         if let range = exchange.delivery.range {

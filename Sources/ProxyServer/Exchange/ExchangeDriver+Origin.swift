@@ -100,7 +100,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
         guard upstream == fetch.upstream, let connection else { return }
+        let before = connection.output.buffer.count
         exchange.writeInformational(head, into: &connection.output.buffer)
+        delivery.headCount += UInt64(connection.output.buffer.count - before)
         connection.flush()
     }
 
@@ -211,7 +213,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func sendRelayedHead() {
         guard let connection else { return }
         noteUnreadBody()
+        let before = connection.output.buffer.count
         exchange.writeRelayedHead(at: worker.now, into: &connection.output.buffer)
+        delivery.headCount += UInt64(connection.output.buffer.count - before)
         delivery.isChunked = exchange.delivery.isChunked
     }
 

@@ -14,9 +14,9 @@ extension ExchangeDriver {
         record.clientPort = peer.port
         record.version = exchange.request.version
         record.status = trace.status
-        record.bytesSent = delivery.sentCount
+        record.bytesSent = delivery.headCount + delivery.sentCount
         record.bytesReceived = upload.receivedCount
-        record.outcome = Self.outcome(trace.outcome)
+        record.outcome = trace.outcome
         if case .hit = trace.outcome { record.isFromMemory = delivery.body == nil }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""
@@ -31,27 +31,19 @@ extension ExchangeDriver {
         let rule = exchange.decidingRuleName
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
+            let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
             let contentType = response.fields.first(.contentType)?.value ?? .empty
             log.append(
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
-                userAgent: request.span(of: userAgent), contentType: response.span(of: contentType), rule: rule.utf8.span)
+                referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
+                contentType: response.span(of: contentType), rule: rule.utf8.span)
         }
     }
 
-    private static func outcome(_ outcome: DecisionTrace.Outcome) -> AccessRecord.Outcome {
-        switch outcome {
-        case .none: .none
-        case .hit: .hit
-        case .staleHit: .staleHit
-        case .revalidated: .revalidated
-        case .miss: .miss
-        case .refreshed: .refreshed
-        case .bypass: .bypass
-        case .collapsed: .collapsed
-        case .denied: .denied
-        case .tunnel: .tunnel
-        case .local: .local
-        case .failed: .failed
-        }
+    /// No field that Larder knows: it is looked for by its name, and only where it is written.
+    private static func referrer(of request: borrowing RequestHead) -> Extent {
+        let name = Array("referer".utf8)
+        guard let index = request.fields.index(ofName: name.span) else { return .empty }
+        return request.fields.lines[index].value
     }
 }

@@ -38,8 +38,9 @@ final class TestProxy {
         var configuration = ServerAssembly.store(settings, path: self.storePath) { _ in }
         adjust(&configuration)
         store = try ResponseStore(configuration)
+        let logFormat = AccessLog.Format(rawValue: settings.log.access.format.rawValue) ?? .ndjson
         log = try AccessLog(
-            .init(path: "\(self.folder.path)/access.log", format: .ndjson, includesQuery: settings.log.access.includesQuery))
+            .init(path: "\(self.folder.path)/access.log", format: logFormat, includesQuery: settings.log.access.includesQuery))
         budgets = ServerAssembly.budgets(settings)
         server = try ProxyServer(
             serving, rules: settings.rules.compiled, store: store, sockets: [ListeningSocket(host: host, port: 0)],

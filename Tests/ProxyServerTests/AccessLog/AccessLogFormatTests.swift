@@ -1,5 +1,6 @@
 import Foundation
 import HTTPMessage
+import ProxyCore
 import Testing
 
 @testable import ProxyServer
@@ -83,8 +84,8 @@ struct AccessLogFormatTests {
                 == #"127.0.0.1 - - [21/Nov/2026:03:25:07 +0000] "GET http://a.test/x HTTP/1.1" 200 4749 "-" "curl/8.5.0""# + "\n")
     }
 
-    @Test("Every outcome has its own word, and a code of Squid's", arguments: AccessRecord.Outcome.allCases)
-    func namesOutcomes(outcome: AccessRecord.Outcome) {
+    @Test("Every outcome has its own word, and a code of Squid's", arguments: DecisionTrace.Outcome.allCases)
+    func namesOutcomes(outcome: DecisionTrace.Outcome) {
         var record = Self.example
         record.outcome = outcome
         #expect(Self.line(.ndjson, of: record).contains("\"cache\":\"\(outcome.word)\""))
