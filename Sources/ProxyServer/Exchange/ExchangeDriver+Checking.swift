@@ -69,9 +69,6 @@ extension ExchangeDriver {
 
     private func keepChecked(_ body: [UInt8]) {
         guard let stored = exchange.makeStoredResponse(body: .bytes(body)) else { return }
-        switch worker.store.put(stored) {
-        case .accepted(let kept): releaseJoined(.complete(kept))
-        case .busy: exchange.noteStoreBusy()
-        }
+        keep(stored)
     }
 }

@@ -11,6 +11,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         // What was joined, if anything was, could not be used.
         delivery.reader = nil
         fetch.reset()
+        if exchange.request.method.isSafe { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
         var head: [UInt8] = []
         head.reserveCapacity(512)
         exchange.writeForwardedHead(into: &head)
@@ -121,13 +122,14 @@ extension ExchangeDriver: OriginExchangeDelegate {
         switch fetch.mode {
         case .none, .checked: break
         case .direct: sendDirect(bytes)
-        case .gathering: gather(bytes)
+        case .gathering:
+            gather(bytes)
+            abandonUnlessWanted()
         case .filling:
             guard let filling = fetch.filling else { return }
             append(bytes, to: filling)
             pump()
-            // Its own client has left, and now the last of the others.
-            if connection == nil, !isWanted(readersBesides: 0) { abandonFetch() }
+            abandonUnlessWanted()
         case .checking: gatherForCheck(bytes)
         }
     }
@@ -183,7 +185,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Until the store has it under its key, whoever asks for it finds the filling.
     private func finishFilling(_ trailers: Fields) {
         guard let filling = fetch.filling else { return }
+        let wasOutdated = isOutdated
         filling.finish(trailers: trailers)
+        // A small one goes into the store at once, where an invalidation of this moment may not have found it.
+        if !wasOutdated, isOutdated { worker.store.invalidate([exchange.key]) }
         // What is not kept is for those who read it already.
         guard !filling.isTooLongToKeep, let entry = fetch.entry else { return }
         fetch.entry = nil
@@ -229,8 +234,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
     }
 
-    /// - Returns: `false` where the store takes no further body now.
+    /// - Returns: `false` where the store takes no further body now, or is not to have this one.
     private func beginFilling(length: UInt64?) -> Bool {
+        if isOutdated {
+            // A large body is shared by way of the store alone: those who wait ask anew, together.
+            releaseJoined(.abandoned)
+            return false
+        }
         guard let stored = exchange.makeStoredResponse(body: .bytes([])) else { return false }
         let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength)
         guard let filling = worker.store.beginFilling(plan) else {
@@ -240,7 +250,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         fetch.mode = .filling
         fetch.filling = filling
-        delivery.reader = filling.attach()
+        // Each reader is one for whom the fetch goes on: a client that has left is none.
+        if connection != nil { delivery.reader = filling.attach() }
+        // Asked again now that the store knows the filling: an invalidation that comes later finds it there.
+        if isOutdated { worker.store.invalidate([exchange.key]) }
         fetch.entry?.publish(.filling(stored, filling))
         return true
     }
@@ -276,6 +289,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
     private func turnIntoFilling() {
         let sent = delivery.sentCount
         guard mayKeep(fetch.gathered), beginFilling(length: nil), let filling = fetch.filling else {
+            // The others have been told to ask for themselves: there is nobody to whom the rest could go.
+            if connection == nil { return abandonFetch() }
             fetch.mode = .direct
             let rest = Array(fetch.gathered[Int(sent)...])
             fetch.gathered = []
@@ -284,6 +299,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         append(fetch.gathered.span, to: filling)
         fetch.gathered = []
+        if connection == nil { return }
         delivery.source = .filling
         delivery.offset = sent
         pump()
@@ -309,11 +325,22 @@ extension ExchangeDriver: OriginExchangeDelegate {
             let stored = exchange.makeStoredResponse(body: .bytes(fetch.gathered), trailers: copy trailers)
         else { return }
         fetch.gathered = []
+        keep(stored)
+    }
+
+    /// Stores a response that is complete, unless its key was invalidated meanwhile: it is then for those who have joined alone.
+    func keep(_ stored: StoredResponse) {
+        if isOutdated { return releaseJoined(.complete(stored)) }
         switch worker.store.put(stored) {
-        case .accepted(let kept): releaseJoined(.complete(kept))
+        case .accepted(let kept):
+            if isOutdated { worker.store.remove(kept) }
+            releaseJoined(.complete(kept))
         case .busy: exchange.noteStoreBusy()
         }
     }
+
+    /// The key was invalidated after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
+    var isOutdated: Bool { worker.fetches.invalidationCount(of: exchange.key) != fetch.invalidationCount }
 
     // MARK: Back-pressure
 
@@ -353,8 +380,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func isWanted(readersBesides count: Int) -> Bool {
-        if fetch.entry?.hasWaiters == true || fetch.isWorthFinishing { return true }
+        if fetch.entry?.isAwaited == true || fetch.isWorthFinishing { return true }
         return fetch.filling.map { $0.readerCount > count } ?? false
+    }
+
+    /// Its own client has left, and perhaps the last of the others by now.
+    private func abandonUnlessWanted() {
+        if connection == nil, fetch.isActive, !isWanted(readersBesides: 0) { abandonFetch() }
     }
 
     private func abandonFetch() {

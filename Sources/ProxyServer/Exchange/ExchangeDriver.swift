@@ -33,7 +33,7 @@ final class ExchangeDriver: TunnelDelegate {
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
     private var lookUp: Reply<LookUpResult>?
-    private var joined: (entry: FetchEntry, reply: Reply<SharedFetch>)?
+    private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
     private var opening: TunnelOpening?
     private var closesConnection = false
     /// The exchange is over, and the rest of the request's body is thrown away up to `drainEnd`.
@@ -60,6 +60,8 @@ final class ExchangeDriver: TunnelDelegate {
         self.connection = connection
         peer = connection.peer
         metrics = ExchangeMetrics()
+        // Nothing that came for the exchange before, after its end, may be taken for this one's.
+        delivery.reset()
         isInUse = true
         epoch &+= 1
         closesConnection = false
@@ -135,7 +137,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .freshen: freshen()
         case .remove: if let removed = exchange.removed { worker.store.remove(removed) }
         case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
-        case .invalidate: worker.store.invalidate(exchange.invalidatedKeys)
+        case .invalidate: invalidate()
         case .sendError: sendMade { exchange.writeError(at: worker.now, into: &$0) }
         case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
         case .openTunnel: openTunnel()
@@ -178,8 +180,15 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func freshen() {
         guard let old = exchange.freshenedFrom, let new = exchange.selected else { return }
-        worker.store.freshen(old, as: new)
+        if !isOutdated { worker.store.freshen(old, as: new) }
         releaseJoined(.complete(new))
+    }
+
+    /// Counted first: a fetch on another loop looks at the count once it has stored something, so that either the store's
+    /// removal or the fetch's own comes after.
+    private func invalidate() {
+        worker.fetches.invalidate(exchange.invalidatedKeys)
+        worker.store.invalidate(exchange.invalidatedKeys)
     }
 
     // MARK: Collapsing
@@ -189,8 +198,11 @@ final class ExchangeDriver: TunnelDelegate {
         let join = worker.fetches.join(exchange.key) {
             worker.loop.reply { [self] (shared: SharedFetch) in
                 guard self.epoch == epoch else { return }
+                let told = joined
                 joined = nil
                 receive(shared)
+                // Only now, so that the fetch sees the reader before it misses the waiter.
+                if let told { told.entry.leave(told.number) }
                 connection?.flush()
             }
         }
@@ -200,7 +212,7 @@ final class ExchangeDriver: TunnelDelegate {
             guard let stored = storedMeanwhile() else { return handle(.leadsFetch(at: worker.now)) }
             releaseJoined(.complete(stored))
             handle(.fetchShared(stored, at: worker.now))
-        case .waits(let entry, let reply): joined = (entry, reply)
+        case .waits(let entry, let number, let reply): joined = (entry, number, reply)
         case .shared(let shared): receive(shared)
         case .alone: handle(.fetchesAlone(at: worker.now))
         }
@@ -301,7 +313,10 @@ final class ExchangeDriver: TunnelDelegate {
         record()
         if let lookUp { worker.loop.forget(lookUp) }
         lookUp = nil
-        if let joined { worker.loop.forget(joined.reply) }
+        if let joined {
+            worker.loop.forget(joined.reply)
+            joined.entry.leave(joined.number)
+        }
         joined = nil
         if let opening {
             opening.cancel()

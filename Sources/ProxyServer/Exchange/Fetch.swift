@@ -33,6 +33,8 @@ struct Fetch {
     /// The origin's content is complete while it is still being checked.
     var hasEnded = false
     var receivedCount: UInt64 = 0
+    /// How often the key had been invalidated when the request went out.
+    var invalidationCount = 0
 
     /// The origin's answer is still under way.
     var isActive: Bool { upstream != nil }

@@ -8,7 +8,8 @@ enum SharedFetch: Sendable {
     /// The body is still on its way: it is read from the filling.
     case filling(StoredResponse, Filling)
     case notShareable
-    /// The client for which it was made has left before an answer came.
+    /// The client for which it was made has left before an answer came, or what came is overtaken: one of those who waited is to
+    /// ask anew.
     case abandoned
 }
 
@@ -18,7 +19,8 @@ enum SharedFetch: Sendable {
 final class FetchTable: Sendable {
     enum Join {
         case leads(FetchEntry)
-        case waits(FetchEntry, Reply<SharedFetch>)
+        /// `number` is the one to leave the entry by.
+        case waits(FetchEntry, number: Int, Reply<SharedFetch>)
         case shared(SharedFetch)
         /// What came for this key lately could not be shared: waiting for one another would only cost time.
         case alone
@@ -27,15 +29,18 @@ final class FetchTable: Sendable {
     private struct Contents {
         var entries: [FetchKey: FetchEntry] = [:]
         /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
-        var unshareable = [Int](repeating: 0, count: FetchTable.unshareableCount)
+        var unshareable = [Int](repeating: 0, count: FetchTable.placeCount)
+        /// How often keys were invalidated, counted in the place that the key's hash gives. Keys share places, so that nothing
+        /// grows: at worst a response is not stored though it could have been.
+        var invalidations = [Int](repeating: 0, count: FetchTable.placeCount)
     }
 
     private final class Shard: Sendable {
         let contents = Guarded(Contents())
     }
 
-    /// How many keys with responses that cannot be shared each shard remembers.
-    private static let unshareableCount = 256
+    /// How many keys with responses that cannot be shared each shard remembers, and how many counts of invalidations it keeps.
+    private static let placeCount = 256
 
     private let shards: [Shard] = (0..<16).map { _ in Shard() }
 
@@ -54,10 +59,9 @@ final class FetchTable: Sendable {
         if isNew { return .leads(entry) }
         if let shared = entry.published { return .shared(shared) }
         let reply = makeReply()
-        if let shared = entry.wait(reply) {
-            reply.send(shared)
-        }
-        return .waits(entry, reply)
+        let (number, published) = entry.wait(reply)
+        if let published { reply.send(published) }
+        return .waits(entry, number: number, reply)
     }
 
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.
@@ -79,7 +83,26 @@ final class FetchTable: Sendable {
         }
     }
 
-    private static func place(of hash: Int) -> Int { (hash >> 4) & (unshareableCount - 1) }
+    /// What is under way for these keys may have left the origin before the write that invalidates them: nobody joins it from
+    /// now on, and its response is not stored (RFC 9111 §4.4). Those who have joined it asked before, and get it.
+    func invalidate(_ keys: [[UInt8]]) {
+        for key in keys {
+            let key = FetchKey(key)
+            shards[key.hash & 15].contents.withLock { contents in
+                contents.entries[key] = nil
+                contents.invalidations[Self.place(of: key.hash)] &+= 1
+            }
+        }
+    }
+
+    /// A count that has moved once the key was invalidated. A fetch reads it before its request goes out, and again when there
+    /// is something to store.
+    func invalidationCount(of key: [UInt8]) -> Int {
+        let hash = FetchKey(key).hash
+        return shards[hash & 15].contents.withLock { $0.invalidations[Self.place(of: hash)] }
+    }
+
+    private static func place(of hash: Int) -> Int { (hash >> 4) & (placeCount - 1) }
 }
 
 /// A cache key with its hash, made once and in one go: an array's own hash is made octet by octet, for each look-up anew.
@@ -95,40 +118,4 @@ struct FetchKey: Hashable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-}
-
-/// One fetch under way and those who wait for it.
-final class FetchEntry: Sendable {
-    private struct State {
-        var result: SharedFetch?
-        var waiters: [Reply<SharedFetch>] = []
-    }
-
-    let key: FetchKey
-    private let state = Guarded(State())
-
-    init(_ key: FetchKey) { self.key = key }
-
-    var published: SharedFetch? { state.withLock { $0.result } }
-    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
-
-    /// - Returns: what was published meanwhile; the reply is then not kept.
-    func wait(_ reply: Reply<SharedFetch>) -> SharedFetch? {
-        state.withLock { state in
-            if let result = state.result { return result }
-            state.waiters.append(reply)
-            return nil
-        }
-    }
-
-    /// Tells everyone who waits, and whoever comes until the entry is removed.
-    func publish(_ result: SharedFetch) {
-        let waiters = state.withLock { state in
-            state.result = result
-            let waiters = state.waiters
-            state.waiters = []
-            return waiters
-        }
-        for waiter in waiters { waiter.send(result) }
-    }
 }
