@@ -32,6 +32,23 @@ struct CancellationTests {
         #expect(harness.transport.statistics == (0, 0, 0))
     }
 
+    @Test("Closed by whoever is told that the name cannot be connected to")
+    func closedWithinFailure() throws {
+        let port = LoopbackAddress.unusedPort()
+        let harness = try TransportHarness { $0.resolve = ["two.test": [.loopbackIPv6, .loopbackIPv4]] }
+        let transport = harness.transport
+        let recorders = (0..<3).map { _ in Recorder() }
+        for recorder in recorders {
+            recorder.onEnd = { _ in transport.close() }
+            _ = harness.open(recorder, port: port, host: "two.test")
+        }
+        harness.run { recorders.allSatisfy(\.hasEnded) }
+        settle(harness)
+        #expect(recorders.count { $0.error == .connectionRefused } == 1)
+        #expect(recorders.count { $0.error == .transportClosed } == 2)
+        #expect(harness.budgets.statistics == (0, 0))
+    }
+
     @Test("Cancelled while connecting")
     func whileConnecting() throws {
         let hole = BlackHole()

@@ -17,6 +17,7 @@ final class Connector {
     private let addresses: AddressPolicy
     private var timer: TimerID?
     private var isKickPlanned = false
+    private var isClosed = false
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
@@ -55,6 +56,7 @@ final class Connector {
 
     /// Ends every attempt and frees what libcurl holds.
     func close() {
+        isClosed = true
         for attempt in Array(attempts.values) { end(attempt) }
         handles.removeAll()
         _ = curl_multi_cleanup(multi)
@@ -91,7 +93,8 @@ final class Connector {
 
     private func collectFinished() {
         var left: Int32 = 0
-        while let message = curl_multi_info_read(multi, &left) {
+        // Whoever is told that its attempt has failed may close all of this.
+        while !isClosed, let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             finish(easy, code: larder_curl_message_result(message))
         }

@@ -5,7 +5,7 @@ import ProxyCore
 import ResponseStore
 
 /// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
-final class LoopWorker {
+final class LoopWorker: BatchHandler {
     let loop: EventLoop
     let index: Int
     let shared: ServerShared
@@ -13,6 +13,7 @@ final class LoopWorker {
     private(set) var transport: Transport
     /// Those of settings before, until what they carry has ended.
     @exclusivity(unchecked) private var retiredTransports: [Transport] = []
+    @exclusivity(unchecked) private var isClosingPlanned = false
     /// Tunnels being opened, by whichever transport.
     var openingTunnels = 0
     /// Where every read of this loop goes first.
@@ -136,7 +137,7 @@ final class LoopWorker {
     func giveBack(_ driver: ExchangeDriver) {
         if !runningDrivers.isEmpty { runningDrivers[ObjectIdentifier(driver)] = nil }
         if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
-        closeQuietTransports()
+        planClosing()
         checkDrained()
     }
 
@@ -157,6 +158,18 @@ final class LoopWorker {
         context = current.context
         retiredTransports.append(transport)
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        planClosing()
+    }
+
+    /// Not at once: the exchange that has just ended may have been told so from within the transport.
+    private func planClosing() {
+        guard !retiredTransports.isEmpty, !isClosingPlanned else { return }
+        isClosingPlanned = true
+        loop.atEndOfBatch(self)
+    }
+
+    func batchEnded() {
+        isClosingPlanned = false
         closeQuietTransports()
     }
 
