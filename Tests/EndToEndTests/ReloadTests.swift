@@ -61,6 +61,31 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
+    @Test("A head that has begun when a drain does is answered, and its limit holds (T37)", arguments: [false, true])
+    func drainsHeads(isTooLong: Bool) throws {
+        let drained = Gate()
+        let stage = try Stage { _, connection in connection.respond(body: "last") }
+        let client = try stage.client()
+        let head = stage.head("GET", "/")
+        client.send(String(head.prefix(20)))
+        _ = try stage.fetch("/")
+        stage.proxy.server.drain { drained.open() }
+        // The drain comes to the loop by its mailbox, and ends its listener there.
+        while let other = try? stage.client(), !other.isClosedByPeer() {}  // no connection is what is waited for
+        if isTooLong {
+            // In pieces: the refusal comes before the last of them.
+            for _ in 0..<1000 where client.send(bytes: [UInt8](repeating: 0x61, count: 1000)) < 1000 { break }
+            #expect(client.hasInput(withinMilliseconds: 5_000))
+        } else {
+            client.send(String(head.dropFirst(20)))
+            let response = try client.readResponse()
+            #expect(response.text == "last" && response["Connection"] == "close")
+            #expect(client.isClosedByPeer())
+        }
+        client.close()
+        #expect(drained.wait())
+    }
+
     @Test("A drain waits for tunnels")
     func drainsTunnels() throws {
         let drained = Gate()

@@ -36,7 +36,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private var isProcessing = false
     private var isFlushing = false
     private var peerHasEnded = false
-    private var closesWhenDrained = false
+    /// What is under way is the last: the connection ends when its answer is written.
+    private(set) var closesWhenDrained = false
     private var isFlushPlanned = false
 
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
@@ -119,8 +120,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// Another request may be read: the one before has been answered, and what is left of its answer lies in the buffer, which
     /// a client that does not read cannot make large.
     private var takesRequests: Bool {
-        guard phase == .idle || phase == .readingHead else { return false }
-        return !closesWhenDrained && !output.hasTail
+        // A head that has begun is still read, and so held to the limits for heads.
+        guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
+        return !output.hasTail
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
     }
 

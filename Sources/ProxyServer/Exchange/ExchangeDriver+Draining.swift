@@ -6,9 +6,10 @@ import ProxyCore
 /// connection can be used again (RFC 9112 §9.3). Past the limit the connection ends (T13).
 extension ExchangeDriver {
     /// Called before a head is written: where the request's body has not been read by then and will not be, the connection ends
-    /// with the answer, and the head says so (RFC 9112 §9.6).
+    /// with the answer, and the head says so (RFC 9112 §9.6). The same where the server is about to stop.
     func noteUnreadBody() {
-        if !upload.isComplete, !mayDrain { exchange.closeConnectionAfterwards() }
+        let endsInBody = !upload.isComplete && !mayDrain
+        if endsInBody || connection?.closesWhenDrained == true { exchange.closeConnectionAfterwards() }
     }
 
     /// A client that waits for 100 may never send its body: what comes next could be the body or a request.
