@@ -32,6 +32,30 @@ struct RetryTests {
         #expect(origin.connectionCount == 2)
     }
 
+    @Test("What a server sends unasked is no answer, even where nobody has looked at it before the next request")
+    func surplusResponse() throws {
+        let isDone = Gate()
+        let isSent = Gate()
+        let origin = ScriptedOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.respond(body: "\(connection.number)")
+            guard connection.number == 1 else { return }
+            isDone.wait()
+            connection.respond(body: "surplus")
+            isSent.open()
+            _ = connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        #expect(harness.fetch(port: origin.port).text == "1")
+        // The loop does not turn until the next request is there.
+        isDone.open()
+        isSent.wait()
+        let recorder = harness.fetch(port: origin.port)
+        #expect(recorder.text == "2" && !recorder.metrics.isConnectionReused)
+        #expect(harness.transport.statistics.connections <= 1)
+    }
+
     @Test("A POST is never sent twice")
     func neverPost() throws {
         let origin = Self.mortalOrigin()

@@ -94,6 +94,43 @@ struct TimeoutTests {
         #expect(recorder.error == .timedOut(.sending))
     }
 
+    @Test("Idle: an origin that answers early, and stops when it has the rest of the request", arguments: [false, true])
+    func idleAfterEarlyAnswer(endsBody: Bool) throws {
+        let origin = silentOrigin(after: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        let exchange = harness.open(
+            recorder, port: origin.port, method: .post, body: .chunked,
+            timeouts: timeouts {
+                $0.idle = 30_000
+                $0.firstByte = 300_000
+            })
+        _ = exchange.sendBody([1].span)
+        harness.run { !recorder.body.isEmpty }
+        _ = exchange.sendBody([2].span)
+        if endsBody { exchange.endBody(trailers: Fields()) }
+        harness.loop.advanceClock(milliseconds: 30_001)
+        harness.run { recorder.hasEnded }
+        #expect(recorder.error == .timedOut(.idle))
+    }
+
+    @Test("Idle: an interim response sets no limit to a client that is slow to send its content")
+    func idleAfterInterimResponse() throws {
+        let origin = silentOrigin(after: "HTTP/1.1 100 Continue\r\n\r\n")
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        let exchange = harness.open(
+            recorder, port: origin.port, method: .post, body: .chunked, timeouts: timeouts { $0.idle = 30_000 })
+        _ = exchange.sendBody([1].span)
+        harness.run { !recorder.informational.isEmpty }
+        _ = exchange.sendBody([2].span)
+        harness.loop.advanceClock(milliseconds: 30_001)
+        for _ in 0..<3 { harness.loop.turn(waitingAtMost: 0) }
+        #expect(!recorder.hasEnded)
+    }
+
     @Test("Total: an origin that never stops")
     func total() throws {
         let origin = ScriptedOrigin { connection in

@@ -185,6 +185,7 @@ package final class Transport {
     func becameIdle(_ connection: UpstreamConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {
+            guard connection.isStill else { return connection.close() }
             switch budgets.settle(afterUseOf: connection.endpoint.key, member: member) {
             case .keep: break
             case .close: return connection.close()

@@ -84,6 +84,13 @@ final class UpstreamConnection: EventHandler {
         transport.didClose(self)
     }
 
+    /// The server has sent nothing since the last response, and not ended: what has come since then is not reported before the
+    /// batch's next events, and must not be taken for the answer to the next request.
+    var isStill: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
+    }
+
     // MARK: Sending
 
     enum SendResult { case bytes(Int), wouldBlock, failed }

@@ -38,6 +38,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var hasTakenBody = false
     private var isSendingBroken = false
     private var isPaused = false
+    /// The final response's head has come.
+    private var isAnswered = false
 
     private var openedAt = MonotonicTime(nanoseconds: 0)
     private var waitingSince = MonotonicTime(nanoseconds: 0)
@@ -81,6 +83,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         hasTakenBody = false
         isSendingBroken = false
         isPaused = false
+        isAnswered = false
         isBodyEnded = request.body == .none || request.body == .length(0)
         if case .length(let length) = request.body { bodyRemaining = length }
         if let error = transport.refusal(of: request.origin) { return refuse(error) }
@@ -93,11 +96,11 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         }
         let endpoint = transport.use(request.origin)
         self.endpoint = endpoint
-        if let connection = transport.pool.take(from: endpoint) {
-            start(on: connection, isReused: true)
-        } else {
-            awaitConnection(endpoint)
+        while let connection = transport.pool.take(from: endpoint) {
+            if connection.isStill { return start(on: connection, isReused: true) }
+            connection.close()
         }
+        awaitConnection(endpoint)
     }
 
     private func awaitConnection(_ endpoint: Endpoint) {
@@ -192,7 +195,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if count == head.count { return requestSent() }
         output.append(head.span.extracting(count..<head.count))
         connection.setWriting(true)
-        arm(.sending, timeouts.idle)
+        armSending(.sending, timeouts.idle)
     }
 
     func flush() {
@@ -204,7 +207,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
                 output.consume(count)
             case .wouldBlock:
                 connection.setWriting(true)
-                return arm(.sending, timeouts.idle)
+                return armSending(.sending, timeouts.idle)
             case .failed:
                 return sendingBroke()
             }
@@ -215,7 +218,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             return
         }
         // It is the client that is waited for now, and its time is kept elsewhere.
-        arm(.sending, 0)
+        armSending(.sending, 0)
         guard isBodyBlocked else { return }
         isBodyBlocked = false
         delegate?.exchangeIsReadyForBody(handle)
@@ -223,7 +226,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     private func requestSent() {
         isRequestSent = true
-        arm(.firstByte, timeouts.firstByte)
+        armSending(.firstByte, timeouts.firstByte)
     }
 
     /// The server takes no more. It may have answered before it closed, so what there is to read decides (RFC 9112 §9.5).
@@ -231,7 +234,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         isSendingBroken = true
         output.removeAll()
         connection?.setWriting(false)
-        arm(.firstByte, timeouts.firstByte)
+        armSending(.firstByte, timeouts.firstByte)
     }
 
     func sendBody(_ bytes: Span<UInt8>) -> Bool {
@@ -282,6 +285,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
+        isAnswered = true
         delegate?.exchange(handle, didReceiveHead: &head, framing: framing)
     }
 
@@ -328,6 +332,12 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         guard let timer else { return }
         let deadline = milliseconds > 0 ? loop.now.advanced(milliseconds: milliseconds) : .never
         loop.setTimer(timer, at: min(deadline, totalDeadline))
+    }
+
+    /// The time of a phase of sending. An origin that has answered before it has the whole request is held to the idle limit
+    /// from then on, whatever it takes of the rest. An interim response (100, say) is no answer: it may wait for the content.
+    private func armSending(_ phase: TimeoutPhase, _ milliseconds: Int) {
+        if isAnswered { arm(.idle, isPaused ? 0 : timeouts.idle) } else { arm(phase, milliseconds) }
     }
 
     func deadlinePassed(_ timer: TimerID) {
