@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("larder serve")
@@ -128,6 +129,27 @@ struct ServeTests {
         served.signal(SIGTERM)
         #expect(served.hasEnded())
         #expect(FileManager.default.fileExists(atPath: log))
+    }
+
+    @Test(
+        "While an exchange is under way SIGTERM waits for it: until a second one, or the drain's limit", arguments: [true, false])
+    func endsWithAnExchangeUnderWay(bySecondSignal: Bool) throws {
+        let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
+        defer { origin.stop() }
+        let served = try Served("loops: 1\n" + (bySecondSignal ? "" : "timeouts: {drain: 100ms}\n"))
+        let port = try #require(try served.ports().first)
+        let waiting = try RawClient(port: UInt16(port))
+        let idle = try RawClient(port: UInt16(port))
+        waiting.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        // Answered by the same loop, so that the request before it has been read.
+        idle.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try idle.readResponse().status == 200)
+        served.signal(SIGTERM)
+        // The drain has begun once it has closed what was idle.
+        #expect(idle.isClosedByPeer())
+        if bySecondSignal { served.signal(SIGTERM) } else { #expect(served.says("connections were still open")) }
+        #expect(served.hasEnded())
+        #expect(served.process.terminationStatus == 0)
     }
 
     @Test("A port that is taken is a failure with its reason")

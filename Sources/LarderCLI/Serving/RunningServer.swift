@@ -20,7 +20,6 @@ final class RunningServer: Sendable {
     private let drainLimit: Guarded<Duration>
     private let log: ProcessLog
     private let isEnding = Atomic<Bool>(false)
-    private let endBegins = DispatchSemaphore(value: 0)
 
     let addresses: [ListenAddress]
 
@@ -68,22 +67,24 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Takes nothing new, lets what is under way end within the limit, then ends.
+    /// Takes nothing new, lets what is under way end within the limit, then ends. The end waits for the loops' threads, so that
+    /// it runs on a thread of its own: a loop that has drained only says so.
     private func drain() {
-        server.drain { self.end() }
+        let drained = DispatchSemaphore(value: 0)
+        server.drain { drained.signal() }
         let limit = drainLimit.withLock { $0 }
         Thread.detachNewThread {
             let deadline = DispatchTime.now() + .milliseconds(Int(clamping: limit.wholeMilliseconds))
-            if self.endBegins.wait(timeout: deadline) == .success { return }
-            self.log.logger.notice("connections were still open after \(limit); closing them")
+            if drained.wait(timeout: deadline) == .timedOut {
+                self.log.logger.notice("connections were still open after \(limit); closing them")
+            }
             self.end()
         }
     }
 
-    /// From a signal, the drain's end or its limit: whichever comes first ends the process, the others wait for that.
+    /// From a second signal, or from the drain: the first that comes ends the process, the other waits for that.
     private func end() -> Never {
         while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
-        endBegins.signal()
         server.stop()
         store.shutdown()
         accessLog.close()
