@@ -104,6 +104,12 @@ extension ResponseStore {
         }
     }
 
+    func outcome(of filling: Filling) -> FillingOutcome {
+        let outcome = Answer<FillingOutcome>()
+        filling.whenStored { outcome.set($0) }
+        return outcome.wait()
+    }
+
     /// Returns when everything queued before has been written.
     func drain() {
         // A look-up that goes by the writer's queue comes back behind everything in it.
@@ -119,16 +125,17 @@ enum Sample {
 
     static func response(
         _ name: String, body: [UInt8], nominated: String = "", etag: Bool = false, date: Int64 = 1_700_000_000,
-        field: String = "value"
+        requested: Int64? = nil, flags: ReuseFacts.Flags = [], field: String = "value"
     ) -> StoredResponse {
         var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: date))
+        facts.flags = flags
         if etag { facts.flags.insert(.strongETag) }
         var head = ResponseHead()
         head.fields.append(name: "Content-Type", value: "text/plain")
         head.fields.append(name: "X-Test", value: field)
         return StoredResponse(
             key: key(name), nominatedFields: Array(nominated.utf8), facts: facts, head: head,
-            requestTime: Timestamp(seconds: date - 1), body: .bytes(body))
+            requestTime: Timestamp(seconds: requested ?? date - 1), body: .bytes(body))
     }
 
     static func bytes(_ count: Int, seed: UInt64) -> [UInt8] { PatternBytes.make(count, seed: seed) }

@@ -45,7 +45,23 @@ extension Filling {
     }
 
     /// As `stopStoring`, on the writer's thread, which then takes the work that is left itself.
-    func giveUpStoring() { state.withLock { $0.abandon() } }
+    func giveUpStoring() { endStoring { _ in false } }
+
+    /// Nothing more is written. A fetch that waited for the writer goes on at its readers' pace: none of them need ever call again.
+    /// - Parameter note: Called under the lock; whether the writer has to be told.
+    func endStoring(_ note: (inout FillingState) -> Bool) {
+        var wakes: [FillingState.Wake] = []
+        let isPressed = core.fillingBudget.isExceeded
+        let needsWriter = state.withLock { state in
+            guard state.storage == .storing else { return false }
+            state.abandon()
+            state.trim(window: window, isPressed: isPressed)
+            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            return note(&state)
+        }
+        if needsWriter { core.queue.add(.filling(self), urgent: true) }
+        for wake in wakes { wake() }
+    }
 
     /// The file was replaced: nothing of this body stands on the disk any more.
     func fileIsGone() {
@@ -66,6 +82,7 @@ extension Filling {
     func keepInMemory(_ chunks: [BodyChunk], trailers: Fields) {
         let response = response(body: .bytes(chunks.joinedBytes), trailers: trailers)
         core.memory.promote(response, keyHash)
+        core.fillings.remove(self)
         didEnd(.stored(response))
     }
 

@@ -124,14 +124,7 @@ package final class Filling: Sendable {
     package func abort() { end { $0.phase = .aborted } }
 
     /// Goes on without the store: readers are served to the end, and nothing is kept.
-    package func stopStoring() {
-        let needsWriter = state.withLock { state in
-            guard state.storage == .storing else { return false }
-            state.abandon()
-            return state.note()
-        }
-        if needsWriter { core.queue.add(.filling(self), urgent: true) }
-    }
+    package func stopStoring() { endStoring { $0.note() } }
 
     /// Its key was invalidated while it came: it is not kept in memory either.
     func invalidate() {
@@ -166,6 +159,9 @@ package final class Filling: Sendable {
     var unwrittenBytes: Int { state.withLock { $0.unwrittenBytes } }
 
     var isAppending: Bool { state.withLock { $0.phase == .appending && $0.storage == .storing } }
+
+    /// The writer has taken all there was to do, and nothing of it is kept.
+    var isDiscarded: Bool { state.withLock { $0.storage == .abandoned && $0.hasGivenLast } }
 
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 

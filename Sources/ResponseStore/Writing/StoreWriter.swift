@@ -134,13 +134,13 @@ final class StoreWriter {
             do {
                 while index < operations.count, transaction.byteCount < StoreWriter.transactionBytes {
                     transaction.operationCount += 1
-                    try apply(operations[index])
+                    // Passed before it is tried: after a failure, its own or the commit's, the next one is the first that nobody has tried.
                     index += 1
+                    try apply(operations[index - 1])
                 }
                 try commit()
             } catch {
                 // The operation that failed and those before it in this transaction are given up; those behind are tried.
-                index += 1
                 fail(error)
             }
         }
@@ -227,8 +227,9 @@ final class StoreWriter {
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
         for hash in failed.settled { core.memory.settle(hash) }
         for filling in failed.fillings {
-            core.fillings.remove(filling)
             filling.stopStoring()
+            // Not even its row could be deleted, which the next process does.
+            if filling.isDiscarded { end(filling, nil) }
         }
         for job in failed.lookUps { forward(job) }
         judge(error)

@@ -1,0 +1,114 @@
+import CSQLite
+import EventLoop
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import ResponseStore
+
+@Suite("What a failed write leaves behind")
+struct FailureTests {
+    // `abandonIfStalled` is the clock's way, `giveUpStoring` the failed transaction's.
+    @Test("A fetch that waits for the writer goes on when its body is no longer stored", arguments: [true, false])
+    func wakesTheFetch(isStalled: Bool) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open {
+            // From its first transaction on the writer puts bodies off.
+            $0.limits.logHoldBytes = -1
+            $0.limits.checkpointBytes = .max
+        }
+        store.putSurely(Sample.response("first", body: [1]))
+        store.drain()
+        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("w", body: []), length: nil)))
+        let reader = try #require(filling.attach())
+        let piece = Sample.bytes(128 << 10, seed: 1)
+        var position: UInt64 = 0
+        while filling.append(piece.span) == .proceed {
+            position += UInt64(piece.count)
+            _ = reader.read(at: position)
+        }
+        _ = reader.read(at: position + UInt64(piece.count))
+        let isAwake = Guarded(false)
+        filling.whenReady { isAwake.withLock { $0 = true } }
+        #expect(!isAwake.withLock { $0 })
+        if isStalled {
+            filling.abandonIfStalled(now: Clock.monotonicMilliseconds() + 60_000)
+        } else {
+            filling.giveUpStoring()
+        }
+        #expect(!filling.isStoring)
+        #expect(isAwake.withLock { $0 })
+        withExtendedLifetime(reader) {}
+        filling.abort()
+    }
+
+    @Test("An invalidation reaches a body that the full disk could not take")
+    func invalidatesWhatFailed() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        store.drain()
+        let response = Sample.response("i", body: [], etag: true)
+        let filling = try #require(store.beginSurely(FillingPlan(response: response, length: nil)))
+        // Stands in for a full disk: the file may not grow.
+        store.core.queue.add(.limitPages(1), urgent: true)
+        _ = filling.append(Sample.bytes(3 << 20, seed: 1).span)
+        let deadline = Date.now + 20
+        while filling.isStoring, Date.now < deadline { store.drain() }
+        #expect(!filling.isStoring)
+        store.invalidate([response.key])
+        store.drain()
+        filling.finish()
+        guard case .notStored = store.outcome(of: filling) else {
+            Issue.record("what was invalidated is back")
+            return
+        }
+        #expect(store.find(response.key) == nil)
+        #expect(store.core.fillings.count == 0)
+    }
+
+    @Test("One that was not invalidated stays in memory, and is no longer on its way")
+    func keepsWhatFailedInMemory() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        store.drain()
+        let body = Sample.bytes(3 << 20, seed: 1)
+        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("k", body: []), length: nil)))
+        filling.stopStoring()
+        _ = filling.append(body.span)
+        filling.finish()
+        guard case .stored(let response) = store.outcome(of: filling) else {
+            Issue.record("not kept")
+            return
+        }
+        #expect(store.wholeBody(response) == body)
+        #expect(store.core.fillings.count == 0)
+    }
+
+    @Test("A commit that fails gives up what it would have written, and nothing behind it")
+    func triesWhatComesBehind() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open {
+            $0.limits.queuedMilliseconds = 60_000
+            $0.limits.stalledMilliseconds = 60_000
+        }
+        let deadline = Date.now + 20
+        while !store.statistics.knowsKeys, Date.now < deadline { store.drain() }
+        // Holds the writer up until all of it waits, so that it is one batch.
+        var other: OpaquePointer?
+        #expect(sqlite3_open(fixture.path, &other) == SQLITE_OK)
+        sqlite3_busy_timeout(other, 2000)
+        #expect(sqlite3_exec(other, "BEGIN IMMEDIATE; DROP TABLE totals", nil, nil, nil) == SQLITE_OK)
+        store.core.queue.add(.accessed([], at: 0), urgent: true)
+        while store.core.queue.count.operations > 0, Date.now < deadline { usleep(100) }
+        // As much as one transaction takes: its last statement is the one that fails.
+        store.putSurely(Sample.response("large", body: Sample.bytes(5 << 20, seed: 1)))
+        store.putSurely(Sample.response("behind", body: [7]))
+        #expect(sqlite3_exec(other, "COMMIT", nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(other)
+        store.drain()
+        #expect(store.statistics.damagedFiles == 1)
+        #expect(store.statistics.notStored == 1)
+        #expect(store.statistics.stored == 1)
+        #expect(store.statistics.entries == 1)
+    }
+}
