@@ -67,9 +67,6 @@ final class Connection {
     /// Whether no transaction is open. A failed statement may have ended the one that was.
     var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
-    /// Rows changed by the latest statement.
-    var changeCount: Int { Int(sqlite3_changes(handle)) }
-
     enum Checkpoint {
         /// As much as can be done without waiting for anybody.
         case passive
