@@ -55,7 +55,7 @@ struct ResponseStoreTests {
         }
         #expect(variants.isComplete)
         #expect(variants.responses.map { store.wholeBody($0) } == [[3], [2]])
-        _ = store.put(Sample.response("v", body: [4]))
+        _ = store.put(Sample.response("v", body: [4], date: 1_700_000_004))
         store.drain()
         #expect(store.statistics.entries == 1)
         #expect(store.find(Sample.key("v")).flatMap { store.wholeBody($0) } == [4])

@@ -30,7 +30,7 @@ final class WritingTables {
 
     let connection: Connection
     private let begin, commit, rollback: Statement
-    private let insertRow, completeRow, setHead, setSize, setAccess, deleteRow, dropRow: Statement
+    private let insertRow, completeRow, setHead, setVariant, setSize, setAccess, deleteRow, dropRow: Statement
     private let insertChunk, deleteChunks: Statement
     private let rowByID, rowsByKey, oldestRows, unfinishedRows, keysAfter, partsOfRow, lastChunk: Statement
     private let setTotals: Statement
@@ -50,6 +50,7 @@ final class WritingTables {
             WHERE id=?1
             """)
         setHead = try connection.prepare("UPDATE response SET size=?2, checksum=?3, facts=?4, head=?5 WHERE id=?1")
+        setVariant = try connection.prepare("UPDATE response SET variant=?2, nominated=?3 WHERE id=?1")
         setSize = try connection.prepare("UPDATE response SET size=?2 WHERE id=?1")
         setAccess = try connection.prepare("UPDATE response SET last_access=?2 WHERE id=?1 AND last_access<?2")
         deleteRow = try connection.prepare("DELETE FROM response WHERE id=?")
@@ -144,6 +145,14 @@ final class WritingTables {
         setHead.bind(4, copying: row.facts.span)
         setHead.bind(5, copying: row.head.span)
         try setHead.run()
+    }
+
+    /// What it varies on has changed. No other complete row may hold that variant.
+    func setVariant(_ row: ResponseRow) throws(StoreError) {
+        setVariant.bind(1, row.id)
+        setVariant.bind(2, row.variant)
+        setVariant.bind(3, copying: row.nominated.span)
+        try setVariant.run()
     }
 
     func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {

@@ -29,7 +29,6 @@ final class MemoryTier: Sendable {
 
     var byteCount: Int { totalBytes.load(ordering: .relaxed) }
     var entryCount: Int { totalEntries.load(ordering: .relaxed) }
-    var keyCount: Int { (0..<MemoryTier.shardCount).reduce(0) { $0 + shards[$1].withLock { $0.keys.count } } }
     var now: UInt32 { second.load(ordering: .relaxed) }
 
     func advance(to second: UInt32) { self.second.store(second, ordering: .relaxed) }
@@ -82,12 +81,13 @@ final class MemoryTier: Sendable {
 
     /// Puts a response in and queues it for the disk.
     /// - Parameter enqueue: Called under the shard's lock with whether the disk may have something for the key.
-    /// - Returns: Whether the queue took it; else nothing has changed.
+    /// - Returns: Whether the queue took it, or a newer one stands in its place; else nothing has changed.
     func put(_ response: StoredResponse, _ hash: KeyHash, enqueue: (_ mayReplace: Bool) -> Bool) -> Bool {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
         let accepted = shards[shard(hash)].withLock { shard in
+            if isSuperseded(response, hash, in: &shard) { return true }
             let mayReplace = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
             guard enqueue(mayReplace) else { return false }
             noteChange(hash, in: &shard)
@@ -109,7 +109,7 @@ final class MemoryTier: Sendable {
         shards[shard(hash)].withLock { shard in
             shard.changes &+= 1
             // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
-            if shard.isWaiting(hash.low) { return }
+            if shard.isWaiting(hash.low) || isSuperseded(response, hash, in: &shard) { return }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
         }
         withExtendedLifetime(dropped) {}
@@ -117,14 +117,18 @@ final class MemoryTier: Sendable {
 
     /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
     func freshen(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
+        let isSameVariant = new.nominatedFields == old.nominatedFields
         change(hash, key: new.key, enqueue: enqueue) { variants in
-            variants.map { $0 === old || ($0.row != 0 && $0.row == old.row) ? new : $0 }
+            let others = variants.filter { !MemoryTier.isSame($0, old) }
+            if others.count == variants.count { return variants }
+            // A 304 may bring another Vary: what has been that variant until now goes.
+            return (isSameVariant ? others : others.filter { !new.replaces($0) }).inserting(new)
         }
     }
 
     func remove(_ response: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
         change(hash, key: response.key, enqueue: enqueue) { variants in
-            variants.filter { !($0 === response || ($0.row != 0 && $0.row == response.row)) }
+            variants.filter { !MemoryTier.isSame($0, response) }
         }
     }
 
@@ -273,7 +277,17 @@ final class MemoryTier: Sendable {
         return [insert(new, hash, into: &shard)]
     }
 
-    /// Puts a new response before those that stay beside it.
+    private static func isSame(_ one: StoredResponse, _ other: StoredResponse) -> Bool {
+        one === other || (one.row != 0 && one.row == other.row)
+    }
+
+    /// Whether something newer would have to make way for it.
+    private func isSuperseded(_ response: StoredResponse, _ hash: KeyHash, in shard: inout MemoryShard) -> Bool {
+        guard let stored = shard.table.find(hash.low, response.key) else { return false }
+        return stored.responses.contains { response.replaces($0) && $0.supersedes(response) }
+    }
+
+    /// Puts a new response among those that stay beside it.
     private func keep(
         _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
     ) -> [StoredVariants?] {
@@ -283,7 +297,7 @@ final class MemoryTier: Sendable {
         var isComplete = true
         if !response.nominatedFields.isEmpty {
             let others = old?.responses.filter { $0.nominatedFields != response.nominatedFields } ?? []
-            responses += others.prefix(StoreLimits.variantsPerKey - 1)
+            responses = Array(others.prefix(StoreLimits.variantsPerKey - 1)).inserting(response)
             isComplete = old?.isComplete ?? !mayHaveOthers
         }
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)

@@ -37,6 +37,27 @@ extension StoredResponse {
     var isOnDisk: Bool {
         if case .onDisk = body { true } else { false }
     }
+
+    /// Whether it takes the other's place: the same variant's, or without Vary any, since it would be selected before all (RFC 9111 §4.1).
+    func replaces(_ other: StoredResponse) -> Bool {
+        nominatedFields.isEmpty || nominatedFields == other.nominatedFields
+    }
+
+    /// Whether the other came too late: this one is newer, and was asked for later (RFC 9111 §4).
+    ///
+    /// Not by Date alone: one that lies in the future would keep its place for as long.
+    func supersedes(_ other: StoredResponse) -> Bool {
+        requestTime > other.requestTime && isNewer(than: other)
+    }
+}
+
+extension [StoredResponse] {
+    /// Newest first, with one more.
+    func inserting(_ response: StoredResponse) -> [StoredResponse] {
+        var responses = self
+        responses.insert(response, at: firstIndex { !$0.isNewer(than: response) } ?? count)
+        return responses
+    }
 }
 
 /// What a response counts for against the memory tier's marks.

@@ -115,8 +115,19 @@ package final class ResponseStore: Sendable {
     /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
     package func freshen(_ old: StoredResponse, as new: StoredResponse) {
         let hash = core.memory.hasher.hash(new.key)
+        if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash) }
         let new = new.row == old.row ? new : new.placed(body: new.body, row: old.row)
         core.memory.freshen(old, as: new, hash) { core.queue.add(.freshen(new, hash), urgent: false) }
+    }
+
+    /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
+    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash) {
+        let core = core
+        let removeRow = { core.queue.add(.remove(old, hash), urgent: false) }
+        if new.isOnDisk { return core.memory.remove(old, hash, enqueue: removeRow) }
+        // A row's number of its own, so that nothing queued for the old row concerns it.
+        let placed = new.placed(body: new.body, row: core.makeRow())
+        core.memory.freshen(old, as: placed, hash, enqueue: removeRow)
     }
 
     /// Forgets every response of these keys, those that are on their way included (RFC 9111 §4.4).

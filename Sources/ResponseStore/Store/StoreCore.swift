@@ -67,7 +67,7 @@ final class StoreCore: Sendable {
 }
 
 package enum PutResult: Sendable {
-    /// The response as it is stored now, with its row.
+    /// The response as it is stored now, with its row; where a newer one has its place, it is not.
     case accepted(StoredResponse)
     /// The writer is behind, or the disk full: it is not stored.
     case busy

@@ -49,7 +49,13 @@ extension StoreWriter {
     private func store(_ response: StoredResponse, _ hash: KeyHash, mayReplace: Bool) throws(StoreError) {
         guard let tables, case .bytes(let body) = response.body else { return }
         row.fill(from: response, hash, core.memory.hasher)
-        if mayReplace { try replace(hash, variant: row.variant) }
+        if mayReplace, try !replace(hash, by: response, variant: row.variant) {
+            // Memory did not have the newer one: it forgets this one, and asks the disk.
+            transaction.dropped.append((response.row, hash))
+            transaction.gone.append(hash)
+            transaction.storedCount -= 1
+            return
+        }
         if body.count <= StoreLimits.inlineBodyLength {
             try insertInline(body)
         } else {
@@ -85,12 +91,28 @@ extension StoreWriter {
         guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete else {
             return
         }
-        let size = row.size
+        let (size, variant) = (row.size, row.variant)
         row.facts = []
         response.facts.encode(into: &row.facts)
         row.encodeHead(of: response)
+        row.nominated = response.nominatedFields
+        row.variant = core.memory.hasher.variant(ofNominated: row.nominated)
+        if row.variant != variant { try move(row) }
         totals.bytes += row.size - size
         try tables.freshen(row)
+    }
+
+    /// Makes a row another variant, in the place of one that has been that until now.
+    private func move(_ moved: ResponseRow) throws(StoreError) {
+        guard let tables, var place = try tables.row(moved.id) else { return }
+        for row in try tables.rows(ofKey: moved.keyHash) where row.state == .complete && row.id != moved.id {
+            if moved.variant == 0 || row.variant == moved.variant { try delete(row) }
+        }
+        try tables.setVariant(moved)
+        // The reading of the keys may stand between its two places: it would then see it in neither.
+        guard let keyCursor, moved.id < firstRow, !keyCursor.hasPassed(place) else { return }
+        place.variant = moved.variant
+        if keyCursor.hasPassed(place) { core.memory.noteStoredKey(moved.keyHash) }
     }
 
     private func invalidate(_ hash: KeyHash) throws(StoreError) {
@@ -99,17 +121,19 @@ extension StoreWriter {
     }
 
     /// Deletes what a new response takes the place of: its variant, or all of them where it has none; and partials.
-    private func replace(_ hash: KeyHash, variant: Int64) throws(StoreError) {
-        guard let tables else { return }
-        var others: [WritingTables.RowSummary] = []
-        for row in try tables.rows(ofKey: hash) where row.state == .complete || row.state == .partial {
-            if variant == 0 || row.variant == variant {
-                try delete(row)
-            } else if row.state == .complete {
-                others.append(row)
-            }
+    /// - Returns: `false` where one of those is newer: nothing has been deleted then, and the response is not stored.
+    private func replace(_ hash: KeyHash, by response: StoredResponse, variant: Int64) throws(StoreError) -> Bool {
+        guard let tables else { return false }
+        let rows = try tables.rows(ofKey: hash).filter { $0.state == .complete || $0.state == .partial }
+        let replaced = rows.filter { variant == 0 || $0.variant == variant }
+        for row in replaced where row.state == .complete {
+            let stored = try tables.parts(ofRow: row.id)?.response(body: .bytes([]))
+            if stored?.supersedes(response) ?? false { return false }
         }
+        for row in replaced { try delete(row) }
+        let others = variant == 0 ? [] : rows.filter { $0.variant != variant && $0.state == .complete }
         for row in others.prefix(max(0, others.count - (StoreLimits.variantsPerKey - 1))) { try delete(row) }
+        return true
     }
 
     private func count(_ size: Int64) {
@@ -201,7 +225,11 @@ extension StoreWriter {
         let body: StoredBody = bytes.map { .bytes($0) } ?? .onDisk(BodyReference(id: filling.row, length: length))
         let response = filling.response(body: body, trailers: trailers)
         row.fill(from: response, filling.keyHash, core.memory.hasher)
-        try replace(filling.keyHash, variant: row.variant)
+        guard try replace(filling.keyHash, by: response, variant: row.variant) else {
+            if !run.isFirst { try discard(filling) }
+            transaction.ended.append((filling, nil))
+            return
+        }
         if let bytes, run.isFirst, bytes.count <= StoreLimits.inlineBodyLength {
             try insertInline(bytes)
             count(row.size)

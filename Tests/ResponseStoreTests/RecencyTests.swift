@@ -1,0 +1,92 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import ResponseStore
+
+@Suite("The most recent response stays (RFC 9111 §4)")
+struct RecencyTests {
+    /// Asked for before `newer`, and in after it.
+    static let older = Sample.response("v", body: [1], date: 1_700_000_000)
+    static let newer = Sample.response("v", body: [2], date: 1_700_000_060)
+
+    // Without room in memory only the file knows of the newer one.
+    @Test("A response that comes after a newer one does not take its place", arguments: [0, 1 << 20])
+    func keepsTheNewer(memory: Int) throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open { $0.memory = .init(high: memory, low: memory) }
+        store.putSurely(Self.newer)
+        store.drain()
+        store.putSurely(Self.older)
+        store.drain()
+        #expect(store.find(Self.newer.key).flatMap { store.wholeBody($0) } == [2])
+        #expect(store.statistics.entries == 1)
+        #expect(store.statistics.stored == 1)
+        store.shutdown()
+        store = try fixture.open()
+        #expect(store.find(Self.newer.key).flatMap { store.wholeBody($0) } == [2])
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test("Nor does memory serve it when the file turns out to have the newer one")
+    func memoryFollowsTheFile() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        store.putSurely(Self.newer)
+        store.shutdown()
+        store = try fixture.open()
+        store.putSurely(Self.older)
+        store.drain()
+        #expect(store.find(Self.newer.key).flatMap { store.wholeBody($0) } == [2])
+        #expect(store.statistics.entries == 1)
+    }
+
+    // The first is one row and its chunks, the second has been written in part before it ends.
+    @Test("A long body that ends after a newer response came is delivered, and not stored", arguments: [300_000, 5_000_000])
+    func longBodies(length: Int) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        let body = Sample.bytes(length, seed: 1)
+        let filling = try #require(store.beginSurely(FillingPlan(response: Self.older, length: nil)))
+        let reader = try #require(filling.attach())
+        let result = Answer<[UInt8]?>()
+        Thread.detachNewThread { result.set(FillingTests.readAll(reader, from: store, pieceLength: 1 << 20)) }
+        FillingTests.fill(filling, body, pieceLength: 100_000)
+        store.putSurely(Self.newer)
+        // The writer may come for the body's last run otherwise before it has this.
+        store.drain()
+        filling.finish()
+        #expect(result.wait() == body)
+        guard case .notStored = store.outcome(of: filling) else {
+            Issue.record("stored")
+            return
+        }
+        store.drain()
+        #expect(store.find(Self.newer.key).flatMap { store.wholeBody($0) } == [2])
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test("Variants stand newest first, whichever came first")
+    func ordersVariants() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        store.putSurely(Sample.response("v", body: [2], nominated: "b", date: 1_700_000_060))
+        store.putSurely(Sample.response("v", body: [1], nominated: "a", date: 1_700_000_000))
+        guard case .found(let variants) = store.memoryAnswer(Sample.key("v")) else {
+            Issue.record("not found")
+            return
+        }
+        #expect(variants.responses.map { store.wholeBody($0) } == [[2], [1]])
+    }
+
+    @Test("A Date in the future does not keep its place against what was asked for later")
+    func futureDates() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        store.putSurely(Sample.response("v", body: [1], date: 4_000_000_000, requested: 1_700_000_000))
+        store.putSurely(Sample.response("v", body: [2], date: 1_700_000_010))
+        store.drain()
+        #expect(store.find(Sample.key("v")).flatMap { store.wholeBody($0) } == [2])
+        #expect(store.statistics.entries == 1)
+    }
+}
