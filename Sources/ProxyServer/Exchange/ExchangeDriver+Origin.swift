@@ -228,6 +228,11 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if fetch.entry == nil { worker.fetches.noteShareable(exchange.key) }
         if case .known(let length) = exchange.responseBody, length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) {
             if !beginFilling(length: length) { fetch.mode = .direct }
+        } else if !worker.store.takesNew {
+            // Said now, since Cache-Status goes with the head.
+            exchange.noteStoreBusy()
+            releaseJoined(.notShareable)
+            fetch.mode = .direct
         } else {
             fetch.mode = .gathering
             if case .known(let length) = exchange.responseBody { fetch.gathered.reserveCapacity(Int(length)) }
@@ -331,7 +336,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Stores a response that is complete, unless its key was invalidated meanwhile: it is then for those who have joined alone.
     func keep(_ stored: StoredResponse) {
         if isOutdated { return releaseJoined(.complete(stored)) }
-        switch worker.store.put(stored) {
+        switch worker.store.put(stored, isPromised: true) {
         case .accepted(let kept):
             if isOutdated { worker.store.remove(kept) }
             releaseJoined(.complete(kept))

@@ -91,8 +91,14 @@ package final class ResponseStore: Sendable {
 
     // MARK: Storing
 
+    /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.
+    package var takesNew: Bool { !(core.memory.hasDisk && core.queue.isFull) }
+
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
-    package func put(_ response: StoredResponse) -> PutResult { core.put(response) }
+    /// - Parameter isPromised: `takesNew` was asked when its head came, and only a full disk refuses it now.
+    package func put(_ response: StoredResponse, isPromised: Bool = false) -> PutResult {
+        core.put(response, isPromised: isPromised)
+    }
 
     /// Begins to store a response whose body is yet to come.
     /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
