@@ -1,3 +1,5 @@
+import Glibc
+
 /// A system call that failed where the caller can do something about it.
 package struct SystemError: Error, Equatable, Sendable {
     /// The call, for messages.
@@ -11,4 +13,9 @@ package struct SystemError: Error, Equatable, Sendable {
     }
 
     package static func == (left: SystemError, right: SystemError) -> Bool { left.code == right.code }
+}
+
+extension SystemError: CustomStringConvertible {
+    /// What failed and why, in the system's words.
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

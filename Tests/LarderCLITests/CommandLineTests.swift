@@ -94,6 +94,14 @@ struct CommandLineTests {
         #expect(outcome.talk.hasPrefix("--listen: listen: 0.0.0.0:0 can be reached from other machines"))
     }
 
+    @Test("A log that cannot be written is a failure that names it")
+    func namesTheLog() throws {
+        let outcome = try Self.larder(
+            "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "log.access.path=/nowhere/access.log")
+        #expect(outcome.code == 1)
+        #expect(outcome.talk.contains("cannot write the access log /nowhere/access.log: open: No such file or directory"))
+    }
+
     @Test("completions are made for each shell", arguments: ["bash", "zsh", "fish"])
     func completes(shell: String) throws {
         let outcome = try Self.larder("completions", shell)

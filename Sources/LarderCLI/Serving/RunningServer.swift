@@ -41,6 +41,11 @@ final class RunningServer: Sendable {
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
         do {
             accessLog = try ServerAssembly.accessLog(settings) { logger.warning("\($0)") }
+        } catch {
+            logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
+            throw ExitCode.failure
+        }
+        do {
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
             server = try ProxyServer(
