@@ -19,7 +19,7 @@ struct CommandLineTests {
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "larder")
         process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
+        process.environment = CleanEnvironment.variables.merging(environment) { $1 }
         let output = Pipe()
         let talk = Pipe()
         process.standardOutput = output

@@ -21,7 +21,7 @@ struct ServeTests {
                 "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", ":memory:",
                 "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
             ]
-            process.environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+            process.environment = CleanEnvironment.variables
             process.standardOutput = FileHandle.nullDevice
             process.standardError = talk.pipe
             process.terminationHandler = { [ended] _ in ended.signal() }
