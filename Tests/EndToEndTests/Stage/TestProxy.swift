@@ -36,6 +36,9 @@ final class TestProxy {
         var serving = ServerAssembly.serverSettings(settings)
         change(&serving)
         var configuration = ServerAssembly.store(settings, path: self.storePath) { _ in }
+        // What is stored does not hang on how busy the machine is that runs the tests.
+        configuration.limits.queuedMilliseconds = 60_000
+        configuration.limits.stalledMilliseconds = 60_000
         adjust(&configuration)
         store = try ResponseStore(configuration)
         let logFormat = AccessLog.Format(rawValue: settings.log.access.format.rawValue) ?? .ndjson
