@@ -27,6 +27,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case bodyTooLarge
     /// A rule's validation found it wanting.
     case validation
+    /// The key was invalidated after the request had gone out (§4.4).
+    case overtaken
     /// The store takes no further body now.
     case storeBusy
 
@@ -51,6 +53,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
         case .noLifetime: "no_lifetime"
         case .bodyTooLarge: "body_too_large"
         case .validation: "validation"
+        case .overtaken: "overtaken"
         case .storeBusy: "store_busy"
         }
     }

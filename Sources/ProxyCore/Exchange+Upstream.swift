@@ -52,6 +52,9 @@ extension Exchange {
     /// The body has turned out longer than `keptBodyLength`: it passes without being kept.
     package mutating func noteBodyTooLarge() { trace.storage = .doNotStore(.bodyTooLarge) }
 
+    /// The key was invalidated after the request had gone out: the response may tell what was before, and is not kept (RFC 9111 §4.4).
+    package mutating func noteOvertaken() { trace.storage = .doNotStore(.overtaken) }
+
     /// The store takes no further body now: the response passes without being kept.
     package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
 }

@@ -48,10 +48,11 @@ extension ExchangeDriver {
     /// The checked body leaves for the client; what the origin still has to send follows it.
     func sendChecked(store: Bool) {
         guard let connection else { return }
-        sendRelayedHead()
         let body = fetch.gathered
+        // Before the head, which says whether it was stored.
+        if fetch.hasEnded, store { keepChecked(body) }
+        sendRelayedHead()
         if fetch.hasEnded {
-            if store { keepChecked(body) }
             let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<body.count
             if exchange.request.method != .head { appendContent(body.span.extracting(range), to: connection) }
             if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: Fields(), into: &connection.output.buffer) }
@@ -69,6 +70,6 @@ extension ExchangeDriver {
 
     private func keepChecked(_ body: [UInt8]) {
         guard let stored = exchange.makeStoredResponse(body: .bytes(body)) else { return }
-        keep(stored)
+        keep(stored, isPromised: false)
     }
 }

@@ -242,11 +242,17 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// - Returns: `false` where the store takes no further body now, or is not to have this one.
     private func beginFilling(length: UInt64?) -> Bool {
         if isOutdated {
+            exchange.noteOvertaken()
             // A large body is shared by way of the store alone: those who wait ask anew, together.
             releaseJoined(.abandoned)
             return false
         }
         guard let stored = exchange.makeStoredResponse(body: .bytes([])) else { return false }
+        if let length, length > worker.store.greatestBodyLength(of: stored) {
+            exchange.noteBodyTooLarge()
+            releaseJoined(.notShareable)
+            return false
+        }
         let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength)
         guard let filling = worker.store.beginFilling(plan) else {
             exchange.noteStoreBusy()
@@ -330,15 +336,22 @@ extension ExchangeDriver: OriginExchangeDelegate {
             let stored = exchange.makeStoredResponse(body: .bytes(fetch.gathered), trailers: copy trailers)
         else { return }
         fetch.gathered = []
-        keep(stored)
+        keep(stored, isPromised: true)
     }
 
     /// Stores a response that is complete, unless its key was invalidated meanwhile: it is then for those who have joined alone.
-    func keep(_ stored: StoredResponse) {
-        if isOutdated { return releaseJoined(.complete(stored)) }
-        switch worker.store.put(stored, isPromised: true) {
+    /// - Parameter isPromised: The head has said that it is stored.
+    func keep(_ stored: StoredResponse, isPromised: Bool) {
+        if isOutdated {
+            exchange.noteOvertaken()
+            return releaseJoined(.complete(stored))
+        }
+        switch worker.store.put(stored, isPromised: isPromised) {
         case .accepted(let kept):
-            if isOutdated { worker.store.remove(kept) }
+            if isOutdated {
+                exchange.noteOvertaken()
+                worker.store.remove(kept)
+            }
             releaseJoined(.complete(kept))
         case .busy: exchange.noteStoreBusy()
         }

@@ -100,12 +100,18 @@ package final class ResponseStore: Sendable {
         core.put(response, isPromised: isPromised)
     }
 
+    /// A longer body of this response is not stored, in octets.
+    package func greatestBodyLength(of response: StoredResponse) -> UInt64 {
+        let isForDisk = core.memory.hasDisk && !response.facts.isMemoryOnly
+        return isForDisk ? core.bodyLimit : UInt64(core.configuration.memoryBodyLimit)
+    }
+
     /// Begins to store a response whose body is yet to come.
     /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
     package func beginFilling(_ plan: FillingPlan) -> Filling? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
-        let limit = isForDisk ? core.bodyLimit : UInt64(core.configuration.memoryBodyLimit)
-        guard plan.length ?? 0 <= limit, core.mayBeginFilling, !(isForDisk && core.queue.isFull) else {
+        guard plan.length ?? 0 <= greatestBodyLength(of: plan.response), core.mayBeginFilling, !(isForDisk && core.queue.isFull)
+        else {
             core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
             return nil
         }
