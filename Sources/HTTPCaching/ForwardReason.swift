@@ -16,7 +16,6 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case mustRevalidate, proxyRevalidate, sMaxAge
     /// The stored response says no-cache.
     case noCache
-    case invalidated
     /// It was stored by an unsafe rule that no longer holds.
     case unsafeRuleGone
 
@@ -39,7 +38,6 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .proxyRevalidate: "proxy_revalidate"
         case .sMaxAge: "s_maxage"
         case .noCache: "no_cache"
-        case .invalidated: "invalidated"
         case .unsafeRuleGone: "unsafe_rule_gone"
         }
     }
@@ -52,7 +50,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .varyMiss: "vary-miss"
         case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
-        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache, .invalidated: "stale"
+        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache: "stale"
         }
     }
 

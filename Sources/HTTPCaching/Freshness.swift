@@ -75,8 +75,6 @@ extension ReuseFacts {
     }
 
     /// A response to a request with Authorization that may be shared only under s-maxage or must-revalidate has to be used
-    /// as these say (RFC 9111 §3.5); no rule lifts that. Nor does a rule undo an invalidation.
-    var permitsUnsafeUse: Bool {
-        !flags.contains(.invalidated) && (!flags.contains(.authorized) || flags.contains(.public))
-    }
+    /// as these say (RFC 9111 §3.5); no rule lifts that.
+    var permitsUnsafeUse: Bool { !flags.contains(.authorized) || flags.contains(.public) }
 }

@@ -150,9 +150,9 @@ package enum Reuse {
         return .staleAllowed(clock.terms(usedUnsafe: isProhibited || usedUnsafe(facts, clock)), reason)
     }
 
-    /// However fresh, it may not be used without validation (RFC 9111 §5.2.2.4, §4.4).
+    /// However fresh, it may not be used without validation (RFC 9111 §5.2.2.4).
     private static func needsValidation(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
-        facts.flags.contains(.invalidated) || (facts.flags.contains(.noCache) && !clock.usedUnsafe)
+        facts.flags.contains(.noCache) && !clock.usedUnsafe
     }
 
     private static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
@@ -160,7 +160,6 @@ package enum Reuse {
     }
 
     private static func prohibition(_ facts: ReuseFacts) -> ForwardReason {
-        if facts.flags.contains(.invalidated) { return .invalidated }
         if facts.flags.contains(.noCache) { return .noCache }
         if facts.flags.contains(.mustRevalidate) { return .mustRevalidate }
         return facts.flags.contains(.proxyRevalidate) ? .proxyRevalidate : .sMaxAge

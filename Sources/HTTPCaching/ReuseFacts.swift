@@ -37,8 +37,6 @@ package struct ReuseFacts: Equatable, Sendable {
         package static let noStore = Flags(rawValue: 1 << 13)
         /// Stored past private by an unsafe rule, and unusable without such a rule.
         package static let `private` = Flags(rawValue: 1 << 14)
-        /// Marked as needing validation by an invalidation (RFC 9111 §4.4).
-        package static let invalidated = Flags(rawValue: 1 << 15)
     }
 
     package var status: Status
@@ -80,7 +78,7 @@ package struct ReuseFacts: Equatable, Sendable {
 
     /// A word of the origin server forbids serving it stale (RFC 9111 §4.2.4).
     package var prohibitsStaleUse: Bool {
-        !flags.isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .invalidated])
+        !flags.isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge])
     }
 
     /// The modification can be told from another in the same second (RFC 9110 §8.8.2.2).

@@ -58,13 +58,6 @@ package final class StoredResponse: Sendable {
         return StoredResponse(self, facts: facts, body: body, row: row)
     }
 
-    /// The same response, in need of validation before any further use (RFC 9111 §4.4).
-    package func invalidated() -> StoredResponse {
-        var facts = facts
-        facts.flags.insert(.invalidated)
-        return StoredResponse(self, facts: facts, body: body, row: row)
-    }
-
     /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).
     package func isNewer(than other: StoredResponse) -> Bool {
         facts.dateValue == other.facts.dateValue

@@ -104,12 +104,6 @@ struct FresheningTests {
         #expect(reuse(new.facts, after: 159).isFresh)
     }
 
-    @Test("An invalidated response that was validated is whole again")
-    func clearsInvalidation() throws {
-        let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#)).invalidated()
-        #expect(reuse(try Self.freshened(old, response(304, "Date: " + date(100), #"ETag: "x""#)).facts, after: 101).isFresh)
-    }
-
     @Test("A 304 that forbids storing serves this request, and the stored response goes", arguments: ["no-store", "private"])
     func removesForbidden(value: String) throws {
         let old = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))

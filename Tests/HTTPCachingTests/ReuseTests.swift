@@ -75,14 +75,6 @@ struct ReuseTests {
         let facts = try facts(response(200, "Cache-Control: max-age=60"))
         #expect(reuse(facts, for: get("Authorization: Basic eDp5"), after: 1).isFresh)
     }
-
-    @Test("An invalidated response is validated before any use (§4.4)")
-    func validatesInvalidated() throws {
-        let stored = try stored(response(200, "Cache-Control: max-age=60", Self.tag)).invalidated()
-        #expect(reuse(stored.facts, after: 1) == .validate(.invalidated))
-        let unsafeRule = CacheOverrides(policy: .storedElseLoad, timeToLive: DeltaSeconds(60), unsafe: true)
-        #expect(reuse(stored.facts, overrides: unsafeRule, after: 1) == .validate(.invalidated))
-    }
 }
 
 @Suite("What the client asks of the cache (RFC 9111 §5.2.1, §5.4)")

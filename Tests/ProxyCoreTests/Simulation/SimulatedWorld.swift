@@ -1,3 +1,4 @@
+import TestSupport
 import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
@@ -126,6 +127,6 @@ final class SimulatedWorld {
     func remove(_ old: StoredResponse) { stored[old.key]?.removeAll { $0 === old } }
 
     func invalidate(_ keys: [[UInt8]]) {
-        for key in keys { stored[key] = stored[key]?.map { $0.invalidated() } }
+        for key in keys { stored[key] = nil }
     }
 }
