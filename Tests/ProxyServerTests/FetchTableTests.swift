@@ -21,18 +21,22 @@ struct FetchTableTests {
             return
         }
         var told = 0
+        var numbers: [Int] = []
         for _ in 0..<3 {
             let join = table.join(key) { loop.reply { (_: SharedFetch) in told += 1 } }
-            guard case .waits = join else {
+            guard case .waits(_, let number, _) = join else {
                 Issue.record("a later one did not wait")
                 return
             }
+            numbers.append(number)
         }
-        #expect(entry.hasWaiters)
+        #expect(entry.isAwaited)
         table.remove(entry)
         entry.publish(.notShareable)
         while told < 3 { loop.turn(waitingAtMost: 1_000) }
-        #expect(!entry.hasWaiters)
+        #expect(entry.isAwaited)
+        for number in numbers { entry.leave(number) }
+        #expect(!entry.isAwaited)
     }
 
     @Test("Once it is published, whoever comes gets it at once; once removed, the next one leads")

@@ -21,7 +21,6 @@ final class ConnectionPool {
     private unowned(unsafe) var newest: UpstreamConnection?
     private(set) var count = 0
 
-    var endpointCount: Int { endpoints.count }
     var oldestConnection: UpstreamConnection? { oldest }
 
     /// The endpoint with this key, counted as used once more.

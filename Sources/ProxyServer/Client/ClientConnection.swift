@@ -55,9 +55,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
 
-    /// No request is under way, so a drain may close it.
-    var isIdle: Bool { phase == .idle || (phase == .readingHead && !hasInput) }
-
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {

@@ -16,7 +16,6 @@ final class FetchEntry: Sendable {
     init(_ key: FetchKey) { self.key = key }
 
     var published: SharedFetch? { state.withLock { $0.result } }
-    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
     /// Someone waits, or was told and is on its way: what was published has to last until then.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.toldCount > 0 } }
 
