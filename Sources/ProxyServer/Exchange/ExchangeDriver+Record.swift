@@ -42,8 +42,9 @@ extension ExchangeDriver {
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.
     private static func referrer(of request: borrowing RequestHead) -> Extent {
-        let name = Array("referer".utf8)
-        guard let index = request.fields.index(ofName: name.span) else { return .empty }
+        guard let index = request.fields.index(ofName: referrerName.span) else { return .empty }
         return request.fields.lines[index].value
     }
+
+    private static let referrerName = Array("referer".utf8)
 }
