@@ -35,17 +35,6 @@ package struct GatewayError: Equatable, Sendable {
         self.closesConnection = closes
     }
 
-    /// Whether a stored response may stand in where the way upstream ended so: the origin was out of reach. What the client
-    /// did wrong or policy forbids is no such case.
-    package var permitsStale: Bool {
-        switch origin {
-        case .upstream, .larder: true
-        // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
-        case .policy: code == "egress_closed"
-        case .client: false
-        }
-    }
-
     package init(_ fault: Fault) {
         switch fault {
         case .malformedRequest(let detail):
@@ -210,6 +199,19 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 500, "internal_error", "proxy_internal_error", .larder, "Something went wrong in the proxy.",
                 closes: true)
+        }
+    }
+}
+
+extension Fault {
+    /// Whether a stored response may stand in where the way upstream ended so: the origin was out of reach. What the client did
+    /// wrong or policy forbids is no such case.
+    var permitsStale: Bool {
+        // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
+        if case .egressClosed = self { return true }
+        return switch GatewayError(self).origin {
+        case .upstream, .larder: true
+        case .client, .policy: false
         }
     }
 }
