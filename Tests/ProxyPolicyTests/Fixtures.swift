@@ -32,18 +32,3 @@ func problems(_ text: String) throws -> [String] {
 func lines(_ fields: Fields) -> [String] {
     fields.lines.map { fields.text(of: $0.name) + ": " + fields.text(of: $0.value) }
 }
-
-/// SplitMix64: a property test names its seed, so that a failing one can be run alone.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

@@ -1,3 +1,4 @@
+import TestSupport
 import HTTPMessage
 import ProxyPolicy
 import Testing

@@ -1,3 +1,4 @@
+import TestSupport
 import HTTPMessage
 
 /// What the origin made up for one request, and for whom: against it the client's bytes are judged.
