@@ -1,0 +1,29 @@
+import HTTPMessage
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("Sentences of RFC 8246 on immutable")
+struct ImmutableSentencesTests {
+    private static let tag = #"ETag: "x""#
+
+    @Test("§2: once stale it is validated like any other")
+    func validatesStale() throws {
+        let facts = try facts(response(200, "Cache-Control: max-age=60, immutable", Self.tag))
+        #expect(reuse(facts, after: 59).isFresh)
+        #expect(reuse(facts, after: 60) == .validate(.stale))
+    }
+
+    @Test("§2: arguments and repetition mean nothing", arguments: ["immutable=0", #"immutable="no""#, "immutable, immutable"])
+    func ignoresArguments(directive: String) throws {
+        let plain = try facts(response(200, "Cache-Control: max-age=60, immutable", Self.tag))
+        #expect(try facts(response(200, "Cache-Control: max-age=60, \(directive)", Self.tag)) == plain)
+    }
+
+    @Test("§2: in a request it says nothing")
+    func saysNothingInRequests() throws {
+        #expect(RequestDirectives(get("Cache-Control: immutable")) == RequestDirectives(get("Cache-Control: x")))
+        let facts = try facts(response(200, "Cache-Control: max-age=60", Self.tag))
+        #expect(reuse(facts, for: get("Cache-Control: immutable, no-cache"), after: 1) == .validate(.requestNoCache))
+    }
+}

@@ -1,0 +1,35 @@
+import HTTPCaching
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Sentences of RFC 9111 on what a cache passes on")
+struct PassedOnSentencesTests {
+    @Test(
+        "§4.3.2: conditions on what is not stored are for the origin, and its answer to them is the client's",
+        arguments: ["If-None-Match: \"v1\"", "If-Modified-Since: Tue, 14 Nov 2023 19:00:00 GMT", "If-Match: \"v1\""])
+    func conditionsOnWhatIsNotStored(condition: String) throws {
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x", condition), [.lookUp(onDisk: false)],
+            .found([]), [.fetch],
+            .response(304, "ETag: \"v1\""), [.relay(store: false)],
+            .delivered, [.finish])
+        let parts = condition.split(separator: ": ", maxSplits: 1)
+        #expect(book.forwarded(String(parts[0])) == String(parts[1]))
+        #expect(book.written?.status == 304)
+    }
+
+    @Test(
+        "§5.2: cache directives pass through both ways, known or not",
+        arguments: ["max-age=0, x-own=\"a, b\"", "no-store", "ONLY-me, , max-stale", "community=\"UCI\", immutable"])
+    func directives(value: String) throws {
+        let book = try Playbook()
+        try book.run(
+            .request("POST http://a.example/x", "Cache-Control: \(value)", "Content-Length: 0"), [.fetch],
+            .response(404, "Cache-Control: \(value)", "Content-Length: 0"), [.relay(store: false)],
+            .delivered, [.finish])
+        #expect(book.forwarded("cache-control") == value)
+        #expect(book.written?["cache-control"] == value)
+    }
+}
