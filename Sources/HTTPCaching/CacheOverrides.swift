@@ -1,19 +1,51 @@
 /// What rules, settings or a session change in the cache's behaviour for one request. Without any, RFC 9111 alone decides.
+/// Trivial.
 ///
-/// Unless `unsafe` is set, nothing here leads past `no-store`, `private`, `no-cache`, `must-revalidate`, `proxy-revalidate`,
-/// `s-maxage` or an explicit lifetime of the origin server; and nothing at all leads past the request's own `no-store`
-/// or the rules on requests with Authorization (RFC 9111 §3.5).
+/// Each override of the origin server's words is a word of its own: `ignored` for `no-store` and `private`, `setCookie: .always`,
+/// and `unsafe` for a policy or a lifetime that holds against `no-cache`, `must-revalidate`, `proxy-revalidate`, `s-maxage` or an
+/// explicit lifetime. Nothing at all leads past the request's own `no-store` or the rules on requests with Authorization
+/// (RFC 9111 §3.5).
 public struct CacheOverrides: Equatable, Sendable {
+    /// Directives of the origin server that do not keep a shared cache from storing.
+    public struct Directives: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let noStore = Directives(rawValue: 1 << 0)
+        public static let `private` = Directives(rawValue: 1 << 1)
+    }
+
+    /// Whether a request waits for another's fetch of the same.
+    public enum Collapsing: Equatable, Sendable {
+        case never
+        case always
+        /// For so long; then it asks for itself.
+        case within(milliseconds: Int64)
+    }
+
     /// `nil` where nothing was said, which means `.useProtocol`.
     public var policy: CachePolicy?
     /// The response is not stored.
     public var storeNever: Bool
     /// The freshness lifetime of a response to which the origin server gave none.
     public var timeToLive: DeltaSeconds?
+    /// The same for the statuses that are named here, before `timeToLive`.
+    public var statusLifetimes = StatusLifetimes()
     /// A longer body is not stored. In octets.
     public var maximumBodyLength: UInt64?
     /// `nil` where nothing was said, which means `.explicit`.
     public var setCookie: SetCookieStorage?
+    /// How long past its lifetime a stored response is served while it is validated, and where that fails.
+    public var grace: DeltaSeconds?
+    /// Whether a lifetime is guessed where none is given (RFC 9111 §4.2.2); `nil` means that it is.
+    public var permitsHeuristic: Bool?
+    /// `nil` means `.always`.
+    public var collapsing: Collapsing?
+    /// How many variants of one key are kept (RFC 9111 §4.1); `nil` is the store's own bound.
+    public var variantLimit: Int?
+    /// The rest of a response of which a part was asked for is fetched too.
+    public var fillsRanges: Bool?
+    public var ignored: Directives = []
     /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
@@ -29,13 +61,14 @@ public struct CacheOverrides: Equatable, Sendable {
 
     public init(
         policy: CachePolicy? = nil, storeNever: Bool = false, timeToLive: DeltaSeconds? = nil,
-        maximumBodyLength: UInt64? = nil, setCookie: SetCookieStorage? = nil, unsafe: Bool = false
+        maximumBodyLength: UInt64? = nil, setCookie: SetCookieStorage? = nil, ignored: Directives = [], unsafe: Bool = false
     ) {
         self.policy = policy
         self.storeNever = storeNever
         self.timeToLive = timeToLive
         self.maximumBodyLength = maximumBodyLength
         self.setCookie = setCookie
+        self.ignored = ignored
         self.unsafe = unsafe
     }
 
@@ -47,14 +80,24 @@ public struct CacheOverrides: Equatable, Sendable {
             self.policy = policy
             isPolicyUnsafe = later.isPolicyUnsafe
         }
-        if let timeToLive = later.timeToLive {
-            self.timeToLive = timeToLive
+        if later.givesLifetime {
+            timeToLive = later.timeToLive
+            statusLifetimes = later.statusLifetimes
             isTimeToLiveUnsafe = later.isTimeToLiveUnsafe
         }
         storeNever = later.storeNever || storeNever
         maximumBodyLength = later.maximumBodyLength ?? maximumBodyLength
         setCookie = later.setCookie ?? setCookie
+        grace = later.grace ?? grace
+        permitsHeuristic = later.permitsHeuristic ?? permitsHeuristic
+        collapsing = later.collapsing ?? collapsing
+        variantLimit = later.variantLimit ?? variantLimit
+        fillsRanges = later.fillsRanges ?? fillsRanges
+        ignored.formUnion(later.ignored)
     }
+
+    /// A lifetime for all statuses or for some: one word, which a later one takes the place of as a whole.
+    package var givesLifetime: Bool { timeToLive != nil || !statusLifetimes.isEmpty }
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 }

@@ -26,9 +26,11 @@ public enum CachePolicy: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Which responses that bear Set-Cookie may be stored (RFC 9111 §7.3 leaves it to us). Never on a heuristic or a rule's lifetime.
+/// Which responses that bear Set-Cookie may be stored (RFC 9111 §7.3 leaves it to us).
 public enum SetCookieStorage: UInt8, Sendable {
     /// Those to which the origin server gave an explicit lifetime.
     case explicit
     case never
+    /// On a heuristic or a rule's lifetime too: only an unsafe rule says so.
+    case always
 }

@@ -10,6 +10,15 @@ package struct StatusRange: Equatable, Sendable {
         self.upper = upper
     }
 
+    /// Reads `404` or `500-599`.
+    package init?(parsing text: String) {
+        let codes = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
+            part.utf8.count == 3 && part.utf8.allSatisfy(ASCII.isDigit) ? UInt16(part) : nil
+        }
+        guard codes.count <= 2, let first = codes.first ?? nil, let last = codes.last ?? nil else { return nil }
+        self.init(first, through: last)
+    }
+
     package func contains(_ status: Status) -> Bool { status.code >= lower && status.code <= upper }
 }
 

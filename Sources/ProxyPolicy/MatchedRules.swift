@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 
 /// The rules that matched one request, in storage that is used again for the next: owned by whoever owns the exchange.
@@ -10,6 +11,8 @@ package struct MatchedRules: Sendable {
     var readings = PathReadings()
     private var plan = ValidationPlan()
     private(set) var validates = false
+    private var key = KeyRewriting()
+    private(set) var rewritesKey = false
 
     package init() {}
 
@@ -31,6 +34,24 @@ package struct MatchedRules: Sendable {
     /// What is asked of the response, or `nil`.
     package var validation: ValidationPlan? { validates ? plan : nil }
 
+    /// What rules change in the cache key, or `nil`.
+    package var keyRewriting: KeyRewriting? { rewritesKey ? key : nil }
+
+    /// The tags of all matching rules, each once.
+    package var tags: [String] {
+        var tags: [String] = []
+        for number in numbers {
+            for tag in ruleSet?.rules[number].cache?.tags ?? [] where !tags.contains(tag) { tags.append(tag) }
+        }
+        return tags
+    }
+
+    /// The rule whose word is in force: the last of the matching ones that says it.
+    package func rule(saying word: CacheWord) -> PolicyRule? {
+        guard let ruleSet, let number = numbers.last(where: { ruleSet.rules[$0].cache?.says(word) ?? false }) else { return nil }
+        return ruleSet.rules[number]
+    }
+
     /// Has to happen before the key is made and the request's directives are read: what a rule writes counts as the client's.
     package func editRequest(_ fields: inout Fields) {
         guard let ruleSet else { return }
@@ -50,6 +71,8 @@ package struct MatchedRules: Sendable {
         ruleSet = nil
         if validates { plan.removeAll() }
         validates = false
+        if rewritesKey { key = KeyRewriting() }
+        rewritesKey = false
     }
 
     mutating func insert(_ number: Int, of ruleSet: PolicyRuleSet) {
@@ -60,6 +83,11 @@ package struct MatchedRules: Sendable {
     mutating func merge(_ validation: ValidationRule) {
         validates = true
         plan.merge(validation)
+    }
+
+    mutating func merge(_ rewriting: KeyRewriting) {
+        rewritesKey = true
+        key.merge(rewriting)
     }
 
     var checksBody: Bool { validates && plan.bodyCheck != .none }

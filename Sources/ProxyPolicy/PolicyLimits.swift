@@ -6,6 +6,14 @@ package enum PolicyLimits {
     /// In bytes of UTF-8.
     package static let reasonLength = 512
     package static let fieldValueLength = 8192
+    /// The most variants of one key that a rule may have kept.
+    package static let variants: Int64 = 1024
+    package static let tags = 16
+    package static let tagLength = 64
+    /// Names of parameters in one list of a key's rewriting.
+    package static let keyParts = 256
+    package static let keyFields = 8
+    package static let collapsedWaitInMilliseconds: Int64 = 600_000
     /// The largest bound that a rule may set for a body to be checked: so much stands in memory for each.
     package static let checkedBodyLength: UInt64 = 256 << 20
 }

@@ -11,7 +11,7 @@ extension PolicyRule {
         let condition = mapping["match"].map { RuleCondition(parsing: $0, problems: &problems) } ?? RuleCondition()
         let request = mapping["request"].map { FieldEdits(parsing: $0, of: .request, problems: &problems) }
         let response = mapping["response"].map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
-        let cache = mapping["cache"].map { CacheOverrides(parsing: $0, problems: &problems) }
+        let cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
         let changeKeys = ["request", "response", "cache", "validate"].filter { mapping[$0] != nil }

@@ -9,12 +9,12 @@ package final class PolicyRule: Sendable {
     package let reason: String?
     package let request: FieldEdits
     package let response: FieldEdits
-    package let cache: CacheOverrides?
+    package let cache: CacheRule?
     package let validation: ValidationRule?
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
-        response: FieldEdits = FieldEdits(), cache: CacheOverrides? = nil, validation: ValidationRule? = nil
+        response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil
     ) {
         self.name = name
         self.condition = condition

@@ -76,13 +76,15 @@ package final class PolicyRuleSet: Sendable {
             guard rule.condition.matches(request, readings: &matched.readings, denies: rule.denies) else { continue }
             matched.insert(number, of: self)
             if rule.denies { return .deny }
-            if let cache = rule.cache { obligations.cache.merge(cache) }
+            if let cache = rule.cache { obligations.cache.merge(cache.overrides) }
+            if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
             obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
         obligations.validates = matched.validates
         obligations.checksBody = matched.checksBody
+        obligations.rewritesKey = matched.rewritesKey
         return .allow(obligations)
     }
 }

@@ -21,6 +21,9 @@ package struct Obligations: Equatable, Sendable {
     /// Validation looks into the body too, so a range must be cut from the checked whole.
     package var checksBody = false
 
+    /// The key is not the target alone: `MatchedRules.keyRewriting`.
+    package var rewritesKey = false
+
     package init() {}
 
     package static let none = Obligations()

@@ -27,7 +27,7 @@ struct ExampleSettingsTests {
     func isRead() throws {
         let rules = try settings(example()).rules.compiled.rules
         #expect(rules.count { $0.denies } == 3)
-        #expect(Set(rules.compactMap(\.cache?.policy)).count == 6)
+        #expect(Set(rules.compactMap(\.cache?.overrides.policy)).count == 6)
         #expect(Set(rules.compactMap(\.validation?.onFailure)).count == 4)
         for kind in FieldEdits.Kind.allCases {
             #expect(rules.contains { $0.request.edits.contains { $0.kind == kind } })

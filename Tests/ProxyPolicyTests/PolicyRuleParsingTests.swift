@@ -87,7 +87,7 @@ struct PolicyRuleParsingTests {
                 "[{name: n, response: {set: {Via: x}}}]",
                 "f:1:29: rules[0].response.set.Via: Via guards against loops; no rule may change it"),
             // cache
-            Row("[{name: n, cache: {}}]", "f:1:19: rules[0].cache: nothing to do: give policy, store, ttl or max_size"),
+            Row("[{name: n, cache: {}}]", "f:1:19: rules[0].cache: nothing to do: give policy, store, ttl or another word"),
             Row(
                 "[{name: n, cache: {policy: use-protocol}}]",
                 "f:1:28: rules[0].cache.policy: expected one of use_protocol, reload, reload_all, stored_else_load, stored_only, revalidate, found `use-protocol`; did you mean `use_protocol`?"
@@ -105,7 +105,8 @@ struct PolicyRuleParsingTests {
                 "f:1:30: rules[0].cache.max_size: expected a number of bytes such as 4096, 16MiB or 1.5GiB, found `big`"),
             Row(
                 "[{name: n, cache: {store: never, unsafe: true}}]",
-                "f:1:42: rules[0].cache.unsafe: unsafe holds for the policy and the ttl of its own rule, and neither is given"),
+                "f:1:42: rules[0].cache.unsafe: unsafe holds for policy, ttl, ignore, set_cookie: always and key.body: POST of its own rule, and none is given"
+            ),
             Row(
                 "[{name: n, cache: {ttl: 1, unsafe: yes}}]",
                 "f:1:36: rules[0].cache.unsafe: expected true or false, found `yes`; did you mean `true`?"),

@@ -26,19 +26,10 @@ extension ValidationRule {
 
     private static func statusRange(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> StatusRange? {
         guard let text = cursor.text(problems: &problems) else { return nil }
-        let codes = text.split(separator: "-", omittingEmptySubsequences: false).map(code)
-        if codes.count <= 2, let first = codes.first ?? nil, let last = codes.last ?? nil,
-            let range = StatusRange(first, through: last)
-        {
-            return range
-        }
+        if let range = StatusRange(parsing: text) { return range }
         cursor.report(
             "expected a status from 100 to 599 or a range such as 200-299, found `\(SettingsText.quoted(text))`", to: &problems)
         return nil
-    }
-
-    private static func code(_ text: Substring) -> UInt16? {
-        text.utf8.count == 3 && text.utf8.allSatisfy(ASCII.isDigit) ? UInt16(text) : nil
     }
 
     private static func mediaType(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MediaTypePattern? {

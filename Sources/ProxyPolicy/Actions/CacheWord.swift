@@ -1,0 +1,26 @@
+import HTTPCaching
+
+/// A word of `cache` that decides, for naming the rule that said it.
+package enum CacheWord: Sendable, CaseIterable {
+    case policy, store, ttl, maxSize, grace, heuristic, collapse, variants, fill, setCookie
+    case ignoreNoStore, ignorePrivate
+}
+
+extension CacheRule {
+    package func says(_ word: CacheWord) -> Bool {
+        switch word {
+        case .policy: overrides.policy != nil
+        case .store: overrides.storeNever
+        case .ttl: overrides.givesLifetime
+        case .maxSize: overrides.maximumBodyLength != nil
+        case .grace: overrides.grace != nil
+        case .heuristic: overrides.permitsHeuristic != nil
+        case .collapse: overrides.collapsing != nil
+        case .variants: overrides.variantLimit != nil
+        case .fill: overrides.fillsRanges != nil
+        case .setCookie: overrides.setCookie != nil
+        case .ignoreNoStore: overrides.ignored.contains(.noStore)
+        case .ignorePrivate: overrides.ignored.contains(.private)
+        }
+    }
+}

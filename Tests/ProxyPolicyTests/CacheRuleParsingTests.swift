@@ -1,0 +1,138 @@
+import HTTPMessage
+import ProxyPolicy
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("cache in rules")
+struct CacheRuleParsingTests {
+    private func rule(_ cache: String) throws -> CacheRule {
+        try #require(try ruleSet("[{name: n, cache: {\(cache)}}]").rules[0].cache)
+    }
+
+    @Test(
+        "What is wrong is said with its place",
+        arguments: [
+            ("ttl: {}", "1:25: rules[0].cache.ttl: no status is given"),
+            (
+                "ttl: {40x: 1m}",
+                "1:26: rules[0].cache.ttl.40x: expected a status such as 404, a class such as 5xx, a range such as 500-599, or default, found `40x`"
+            ),
+            (
+                "ttl: {404: soon}",
+                "1:31: rules[0].cache.ttl.404: expected a length of time such as 60, 60s, 5m or 1h, found `soon`"
+            ),
+            ("grace: 1500ms", "1:27: rules[0].cache.grace: a lifetime is a whole number of seconds"),
+            (
+                "heuristic: off",
+                "1:31: rules[0].cache.heuristic: expected true or false, found `off`; did you mean `false`?"
+            ),
+            ("collapse: {}", "1:30: rules[0].cache.collapse: the key `wait` is missing"),
+            ("collapse: {wait: 11m}", "1:37: rules[0].cache.collapse.wait: expected 1ms to 10m, found `11m`"),
+            ("variants: 0", "1:30: rules[0].cache.variants: expected a whole number from 1 to 1024, found `0`"),
+            ("variants: 1025", "1:30: rules[0].cache.variants: expected a whole number from 1 to 1024, found `1025`"),
+            ("fill: 1", "1:26: rules[0].cache.fill: expected true or false, found `1`"),
+            (
+                "tags: [a b]",
+                "1:27: rules[0].cache.tags[0]: a tag is 1 to 64 visible ASCII characters without comma, \" and \\"
+            ),
+            (
+                "key: {}",
+                "1:25: rules[0].cache.key: nothing to do: give drop_query, keep_query, sort_query, canonical_host, fields, body"
+            ),
+            (
+                "key: {drop_query: [\"a*b\"]}",
+                "1:39: rules[0].cache.key.drop_query[0]: `a*b` is no name of a parameter: as it stands in the URL, a star only at its end"
+            ),
+            ("key: {canonical_host: a:80}", "1:42: rules[0].cache.key.canonical_host: `a:80` is no host's name"),
+            ("key: {canonical_host: \"*.a\"}", "1:42: rules[0].cache.key.canonical_host: `*.a` is no host's name"),
+            ("key: {fields: [a b]}", "1:35: rules[0].cache.key.fields[0]: `a b` is no field name"),
+            ("key: {fields: [A, a]}", "1:38: rules[0].cache.key.fields[1]: this field stands twice"),
+            ("key: {body: GET}", "1:32: rules[0].cache.key.body: expected one of QUERY, POST, found `GET`"),
+        ])
+    func problems(cache: String, message: String) throws {
+        #expect(try ProxyPolicyTests.problems("[{name: n, cache: {\(cache)}}]") == ["f:" + message])
+    }
+
+    @Test(
+        "What overrides the RFC is refused without unsafe, and read with it",
+        arguments: [
+            ("ignore: private", "1:28: rules[0].cache.ignore: what the origin server forbids is stored"),
+            ("ignore: [no-store]", "1:28: rules[0].cache.ignore: what the origin server forbids is stored"),
+            ("set_cookie: always", "1:32: rules[0].cache.set_cookie: cookies are shared on a lifetime that is guessed"),
+            ("key: {body: [QUERY, POST]}", "1:25: rules[0].cache.key: POST is answered from the store (RFC 9111 §4)"),
+        ])
+    func demandsUnsafe(cache: String, message: String) throws {
+        let found = try ProxyPolicyTests.problems("[{name: n, cache: {\(cache)}}]")
+        #expect(found == ["f:" + message + ": this needs `unsafe: true` beside it"])
+        #expect(try ProxyPolicyTests.problems("[{name: n, cache: {\(cache), unsafe: true}}]") == [])
+    }
+
+    @Test("Each word is read")
+    func words() throws {
+        let overrides = try rule(
+            "grace: 1h, heuristic: false, collapse: {wait: 250ms}, variants: 1024, fill: true, set_cookie: never"
+        ).overrides
+        #expect(overrides.grace == DeltaSeconds(3600))
+        #expect(overrides.permitsHeuristic == false)
+        #expect(overrides.collapsing == .within(milliseconds: 250))
+        #expect(overrides.variantLimit == 1024)
+        #expect(overrides.fillsRanges == true)
+        #expect(overrides.setCookie == .never)
+        #expect(try rule("collapse: false").overrides.collapsing == .never)
+        #expect(try rule("collapse: true").overrides.collapsing == .always)
+        #expect(try rule("ignore: [private, no-store], unsafe: true").overrides.ignored == [.private, .noStore])
+        #expect(try rule("tags: [a, b:c/d]").tags == ["a", "b:c/d"])
+    }
+
+    @Test("Of several lifetimes that hold a status the narrowest counts")
+    func lifetimes() throws {
+        let overrides = try rule("ttl: {5xx: 10s, default: 1h, 500-503: 20s, 404: 1m, 503: 0}").overrides
+        let expected: [(UInt16, Int64?)] = [(404, 60), (503, 0), (502, 20), (599, 10), (410, nil), (200, nil)]
+        for (code, seconds) in expected {
+            #expect(overrides.statusLifetimes.lifetime(of: Status(code)) == seconds.map { DeltaSeconds($0) }, "\(code)")
+        }
+        #expect(overrides.timeToLive == DeltaSeconds(3600))
+    }
+
+    @Test("Eight runs of statuses are read, nine refused", arguments: [(8, 0), (9, 1)])
+    func lifetimeLimit(count: Int, problemCount: Int) throws {
+        let entries = (0..<count).map { "\(400 + $0): 1m" }.joined(separator: ", ")
+        #expect(try ProxyPolicyTests.problems("[{name: n, cache: {ttl: {\(entries)}}}]").count == problemCount)
+    }
+
+    @Test(
+        "A list at its limit is read, one past it refused",
+        arguments: [
+            ("tags", 16, ""), ("key: {drop_query", 256, "}"), ("key: {keep_query", 256, "}"), ("key: {fields", 8, "}"),
+        ])
+    func listLimits(word: String, limit: Int, end: String) throws {
+        for (count, problemCount) in [(limit, 0), (limit + 1, 1)] {
+            let items = (0..<count).map { "n\($0)" }.joined(separator: ", ")
+            #expect(try ProxyPolicyTests.problems("[{name: n, cache: {\(word): [\(items)]\(end)}}]").count == problemCount)
+        }
+    }
+
+    @Test("Words of several rules: the last that says one, which is also the rule that is named; tags add up")
+    func merges() throws {
+        let rules = try ruleSet(
+            """
+            [{name: a, cache: {grace: 1m, tags: [x, y], ttl: {404: 1m}, key: {sort_query: true, drop_query: a}}},
+             {name: b, cache: {ignore: private, ttl: 5m, unsafe: true, key: {drop_query: b}}},
+             {name: c, match: {host: other}, cache: {grace: 9m}}, {name: d, cache: {ignore: no-store, unsafe: true, tags: y}}]
+            """)
+        var matched = MatchedRules()
+        guard case .allow(let obligations) = rules.match(try request("GET http://h/"), into: &matched) else { return }
+        #expect(obligations.cache.grace == DeltaSeconds(60) && matched.rule(saying: .grace)?.name == "a")
+        #expect(obligations.cache.statusLifetimes.isEmpty && matched.rule(saying: .ttl)?.name == "b")
+        #expect(obligations.cache.ignored == [.private, .noStore])
+        #expect(matched.rule(saying: .ignorePrivate)?.name == "b" && matched.rule(saying: .ignoreNoStore)?.name == "d")
+        #expect(matched.rule(saying: .policy) == nil)
+        #expect(matched.tags == ["x", "y"])
+        let key = try #require(matched.keyRewriting)
+        #expect(
+            obligations.rewritesKey && key.sortsQuery == true && key.dropped == KeyRewriting.ParameterPattern("b").map { [$0] })
+        _ = rules.match(try request("GET http://other/"), into: &matched)
+        #expect(matched.rule(saying: .grace)?.name == "c")
+    }
+}
