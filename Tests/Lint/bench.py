@@ -1,0 +1,140 @@
+"""What the lint stands on: an origin that answers by a function, larder, a client that takes a request octet by octet, and a gateway for
+clients that know no proxy."""
+
+import email.utils
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+
+
+class Failure(Exception):
+    pass
+
+
+def date(seconds_from_now):
+    return email.utils.formatdate(time.time() + seconds_from_now, usegmt=True)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def read_message(stream, method=b"GET", is_request=False):
+    """Start line, fields as pairs, and content of one message; `None` where the stream has ended."""
+    line = stream.readline()
+    if not line:
+        return None
+    fields = []
+    while (field := stream.readline()) not in (b"\r\n", b""):
+        name, _, value = field.rstrip(b"\r\n").partition(b":")
+        fields.append((name, value.strip(b" \t")))
+    known = {name.lower(): value for name, value in fields}
+    status = b"" if is_request else line.split(b" ")[1]
+    content = b""
+    if method == b"HEAD" or status in (b"204", b"304") or (method == b"CONNECT" and status.startswith(b"2")):
+        pass
+    elif b"transfer-encoding" in known:
+        while (size := int(stream.readline().split(b";")[0] or b"0", 16)) > 0:
+            content += stream.read(size)
+            stream.readline()
+        while stream.readline() not in (b"\r\n", b""):
+            pass
+    elif b"content-length" in known:
+        content = stream.read(int(known[b"content-length"]))
+    elif not is_request:
+        content = stream.read()
+    return line.rstrip(b"\r\n"), fields, content
+
+
+class Origin:
+    """Answers by `answer(method, path, fields)`: the octets to send, or `None` to close the connection."""
+
+    def __init__(self, answer):
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                while (message := read_message(self.rfile, is_request=True)) is not None:
+                    method, target, _ = message[0].split(b" ")
+                    fields = {name.lower().decode(): value.decode() for name, value in message[1]}
+                    octets = answer(method.decode(), target.decode(), fields)
+                    if octets is None:
+                        return
+                    self.wfile.write(octets)
+                    self.wfile.flush()
+                    if b"\r\nConnection: close\r\n" in octets:
+                        return
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = daemon_threads = True
+
+            def handle_error(self, request, client):
+                """A proxy that leaves in the middle is part of the play."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+class Larder:
+    def __init__(self, binary, work, settings):
+        (work / "larder.yaml").write_text(settings)
+        port_file = work / "port"
+        self.process = subprocess.Popen(
+            [binary, "serve", "--quiet", "-c", str(work / "larder.yaml"), "--listen", "127.0.0.1:0", "--store",
+             str(work / "store.sqlite"), "--port-file", str(port_file), "--set", f"log.access.path={work}/access.log"])
+        deadline = time.time() + 30
+        while not port_file.exists():
+            if time.time() > deadline or self.process.poll() is not None:
+                raise Failure("larder did not start")
+            time.sleep(0.02)
+        self.port = int(port_file.read_text().split()[0])
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(40)
+
+    def ask(self, request):
+        """The final response to a request: start line, fields and content."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:
+            s.sendall(request)
+            stream = s.makefile("rb")
+            while True:
+                message = read_message(stream, method=request.split(b" ")[0])
+                if message is None:
+                    raise Failure("no answer")
+                if not message[0].split(b" ")[1].startswith(b"1"):
+                    return message
+
+
+class Gateway:
+    """Seems to be the origin: what it is asked in origin form it asks larder in absolute form."""
+
+    def __init__(self, larder, origin):
+        self.larder, self.origin = larder, origin
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.socket.accept()
+            upstream = socket.create_connection(("127.0.0.1", self.larder.port))
+            threading.Thread(target=self.pass_requests, args=(client, upstream), daemon=True).start()
+            threading.Thread(target=self.pass_responses, args=(client, upstream), daemon=True).start()
+
+    def pass_requests(self, client, upstream):
+        is_start_line = True
+        for line in client.makefile("rb"):
+            if is_start_line:
+                line = line.replace(b" /", f" http://127.0.0.1:{self.origin.port}/".encode(), 1)
+            is_start_line = line == b"\r\n"
+            upstream.sendall(line)
+        upstream.shutdown(socket.SHUT_WR)
+
+    def pass_responses(self, client, upstream):
+        while octets := upstream.recv(65536):
+            client.sendall(octets)
+        client.close()

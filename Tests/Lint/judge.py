@@ -1,0 +1,63 @@
+"""What httplint and http-sfv say to a response, less what is said of the origin's own words and of what was asked."""
+
+import time
+
+import http_sfv
+import httplint
+from httplint import levels
+
+# Notes that find no fault with what Larder generates. An error says what its status says:
+OF_STATUS = {"STATUS_BAD_REQUEST", "STATUS_URI_TOO_LONG", "STATUS_VERSION_NOT_SUPPORTED"}
+# The origin gives these on purpose, and they are passed on:
+OF_ORIGIN = {"FRESHNESS_HEURISTIC", "VARY_ASTERISK"}
+# A 2xx to CONNECT is one bare line: Date is for origin servers (RFC 9110 §6.6.1).
+OF_CONNECT = {"DATE_CLOCKLESS"}
+
+
+def is_excused(name, method, is_error):
+    if method == "CONNECT" and name in OF_CONNECT:
+        return True
+    return name in (OF_STATUS if is_error else OF_ORIGIN)
+
+
+def lint(request, response):
+    """The faults of a response to a request, both as start line, fields and content."""
+    method, target, version = request[0].decode().split(" ")
+    line, fields, content = response
+    asked = httplint.HttpRequestLinter()
+    asked.process_request_topline(method.encode(), target.encode(), version.encode())
+    asked.process_headers(request[1])
+    asked.finish_content(True)
+    version, status, phrase = (line.split(b" ", 2) + [b""])[:3]
+    linter = httplint.HttpResponseLinter(start_time=time.time(), no_content=method == "HEAD")
+    linter.request, linter.base_uri, linter.is_head_response = asked, target, method == "HEAD"
+    linter.process_response_topline(version.removeprefix(b"HTTP/"), status, phrase)
+    linter.process_headers(fields)
+    linter.feed_content(content)
+    linter.finish_content(True)
+    is_error = any(name.lower() == b"proxy-status" for name, _ in fields)
+    return [
+        f"{status.decode()} {type(note).__name__} ({note.subject}): {note.summary}"
+        for note in linter.notes
+        if note.level in (levels.BAD, levels.WARN) and not is_excused(type(note).__name__, method, is_error)
+    ]
+
+
+def parse_status_fields(fields):
+    """Cache-Status and Proxy-Status of a response, parsed: the faults."""
+    faults = []
+    for wanted in (b"cache-status", b"proxy-status"):
+        lines = [value for name, value in fields if name.lower() == wanted]
+        if lines:
+            faults += parse(b", ".join(lines))
+    return faults
+
+
+def parse(value):
+    """The faults of a list of members, each a name with parameters."""
+    members = http_sfv.List()
+    try:
+        members.parse(value)
+    except ValueError as error:
+        return [f"{value.decode()}: {error}"]
+    return [f"{value.decode()}: {member} is no token or string" for member in members if not isinstance(member.value, (str, http_sfv.Token))]

@@ -1,0 +1,68 @@
+import Foundation
+import HTTPCaching
+import HTTPMessage
+import Testing
+
+@testable import ProxyCore
+
+/// Every member that the closed lists of words allow. `Tests/Lint` gives them to another parser: with `LARDER_STATUS_FIELDS` in the
+/// environment they are written to the file of that name, one a line.
+@Suite("Every Cache-Status and Proxy-Status that there can be (RFC 9211, RFC 9209)")
+struct StatusFieldsTests {
+    static let outcomes: [CacheStatus.Outcome] =
+        [.hit] + ForwardReason.allCases.flatMap { [.forwarded($0), .notSatisfied($0)] }
+
+    static let details: [StaticString] =
+        ["unsafe", "rule"] + StaleReason.allCases.map(\.word) + StorageRefusal.allCases.map(\.word)
+
+    private static func write(_ status: CacheStatus) -> String {
+        var output: [UInt8] = []
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.write(into: &$0) }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func cacheStatuses() -> [String] {
+        var members: [String] = []
+        for outcome in outcomes {
+            for remaining in [nil, 0, 1 << 31, -(1 << 31)] as [Int64?] {
+                for forwardStatus in [nil, .notModified, Status(599)] as [Status?] {
+                    for (stored, collapsing) in [(false, CacheStatus.Collapsing.none), (true, .collapsed), (true, .failed)] {
+                        var status = CacheStatus(outcome)
+                        (status.remaining, status.forwardStatus) = (remaining, forwardStatus)
+                        (status.stored, status.collapsing) = (stored, collapsing)
+                        members.append(write(status))
+                    }
+                }
+            }
+            for detail in details {
+                var status = CacheStatus(outcome)
+                status.detail = detail
+                members.append(write(status))
+            }
+        }
+        return members
+    }
+
+    /// As an answer to a GET tells each fault, where nothing had come from upstream and where something had.
+    private static func proxyStatuses() throws -> [String] {
+        try GatewayErrorTests.faults.map { fault in
+            let book = try Playbook()
+            try book.run(
+                .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+                .found([]), [.joinFetch],
+                .leads, [.fetch],
+                .fails(fault), [.releaseJoined, .sendError],
+                .delivered, [.finish])
+            return try #require(book.written?["proxy-status"])
+        }
+    }
+
+    @Test("Each is a structured field")
+    func areStructuredFields() throws {
+        let members = Set(Self.cacheStatuses() + (try Self.proxyStatuses())).sorted()
+        #expect(members.count > 500)
+        for member in members { #expect(StructuredFields.isItem(member), "\(member)") }
+        guard let path = ProcessInfo.processInfo.environment["LARDER_STATUS_FIELDS"] else { return }
+        try members.map { $0 + "\n" }.joined().write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}
