@@ -1,10 +1,11 @@
-// Asks for one URL over many connections at a steady rate, and says how long the answers took.
+// Asks for one URL over groups of connections, each at a steady rate, and says how long the answers took.
 //
-//   load PORT URL CONNECTIONS PER_SECOND SECONDS
+//   load PORT URL SECONDS CONNECTIONS PER_SECOND [CONNECTIONS PER_SECOND]...
 //
-// Each connection asks PER_SECOND times a second, the connections one after the other. A request that is due while the answer before
-// it is still missing counts from when it was due: what is slow is not asked less. One thread that mostly waits, so that what is
-// measured is the proxy. Prints `COUNT P50 P99 MAX`, times in microseconds.
+// Each connection of a group asks PER_SECOND times a second, the connections one after the other. A request that is due while the
+// answer before it is still missing counts from when it was due: what is slow is not asked less. One thread that mostly waits, so that
+// what is measured is the proxy, and not how two programs share a core. Prints for each group `COUNT P50 P99 MAX`, times in
+// microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,12 +27,18 @@ struct connection {
     size_t received; // of the head, kept in `head`; of everything once `length` is known
     size_t length;   // of the whole response, 0 until its head is there
     char head[2048];
+    struct group *group;
+};
+
+struct group {
+    struct connection *all;
+    size_t connections, sent, count, total;
+    long step; // nanoseconds between two requests
+    long *times;
 };
 
 static char request[1024];
 static size_t request_length;
-static long *times;
-static size_t count, capacity;
 
 static void fail(const char *what) {
     perror(what);
@@ -50,8 +57,9 @@ static void ask(struct connection *c, long due) {
 }
 
 static void complete(struct connection *c) {
-    if (count == capacity) fail("more answers than requests");
-    times[count++] = now() - c->due;
+    struct group *g = c->group;
+    if (g->count == g->total) fail("more answers than requests");
+    g->times[g->count++] = now() - c->due;
     c->due = 0;
     if (c->next) {
         long due = c->next;
@@ -85,40 +93,67 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static void prepare(struct group *g, size_t connections, size_t rate, size_t seconds) {
+    *g = (struct group){calloc(connections, sizeof *g->all), connections, 0, 0, connections * rate * seconds,
+                        1000000000L / (long)(connections * rate), calloc(connections * rate * seconds, sizeof *g->times)};
+}
+
+static void open_all(struct group *g, const struct sockaddr_in *address, int epoll) {
+    for (size_t i = 0; i < g->connections; i++) {
+        struct connection *c = &g->all[i];
+        int one = 1;
+        c->group = g;
+        c->socket = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(c->socket, (const struct sockaddr *)address, sizeof *address)) fail("connect");
+        setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+        epoll_ctl(epoll, EPOLL_CTL_ADD, c->socket, &event);
+    }
+}
+
+// Asks once where that is due. Returns how many nanoseconds remain until the next request is.
+static long ask_when_due(struct group *g, long start) {
+    if (g->sent == g->total) return 1000000000;
+    long due = start + (long)g->sent * g->step, wait = due - now();
+    if (wait > 0) return wait;
+    struct connection *c = &g->all[g->sent % g->connections];
+    if (c->due && c->next) return 1000000; // two behind: it answers too slowly to keep the rate
+    g->sent++;
+    if (c->due) c->next = due;
+    else ask(c, now());
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 6) return fprintf(stderr, "load PORT URL CONNECTIONS PER_SECOND SECONDS\n"), 2;
+    if (argc < 6 || argc % 2) return fprintf(stderr, "load PORT URL SECONDS CONNECTIONS PER_SECOND ...\n"), 2;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    size_t connections = atoi(argv[3]), total = connections * atoi(argv[4]) * atoi(argv[5]);
-    long step = 1000000000L / (connections * atoi(argv[4]));
     request_length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", argv[2]);
-    struct connection *all = calloc(connections, sizeof *all);
-    times = calloc(capacity = total, sizeof *times);
-    int epoll = epoll_create1(0), one = 1;
+    int epoll = epoll_create1(0), count = (argc - 4) / 2, under_way = count;
+    struct group *groups = calloc(count, sizeof *groups);
     prctl(PR_SET_TIMERSLACK, 1000);
-    for (size_t i = 0; i < connections; i++) {
-        all[i].socket = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(all[i].socket, (struct sockaddr *)&address, sizeof address)) fail("connect");
-        setsockopt(all[i].socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &all[i]};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, all[i].socket, &event);
+    for (int i = 0; i < count; i++) {
+        prepare(&groups[i], atoi(argv[4 + 2 * i]), atoi(argv[5 + 2 * i]), atoi(argv[3]));
+        open_all(&groups[i], &address, epoll);
     }
     long start = now();
-    for (size_t sent = 0; count < total;) {
-        long due = start + (long)sent * step, wait = due - now();
-        if (sent < total && wait <= 0) {
-            struct connection *c = &all[sent++ % connections];
-            if (c->due && c->next) sent--, wait = 1000000; // two behind: it answers too slowly to keep the rate
-            else if (c->due) c->next = due;
-            else ask(c, now());
+    while (under_way) {
+        long wait = 1000000000;
+        for (int i = 0; i < count; i++) {
+            long until = ask_when_due(&groups[i], start);
+            if (until < wait) wait = until;
         }
-        if (sent == total) wait = 1000000000;
-        struct timespec timeout = {.tv_sec = wait > 0 ? wait / 1000000000 : 0, .tv_nsec = wait > 0 ? wait % 1000000000 : 0};
+        struct timespec timeout = {.tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000};
         struct epoll_event events[256];
         int ready = epoll_pwait2(epoll, events, 256, &timeout, NULL);
         for (int i = 0; i < ready; i++) take(events[i].data.ptr);
-        if (now() - start > (atol(argv[5]) + 10) * 1000000000L) fail("answers are missing");
+        under_way = 0;
+        for (int i = 0; i < count; i++) under_way += groups[i].count < groups[i].total;
+        if (now() - start > (atol(argv[3]) + 10) * 1000000000L) fail("answers are missing");
     }
-    qsort(times, count, sizeof *times, ascending);
-    printf("%zu %.1f %.1f %.1f\n", count, times[count / 2] / 1e3, times[count * 99 / 100] / 1e3, times[count - 1] / 1e3);
+    for (struct group *g = groups; g < groups + count; g++) {
+        qsort(g->times, g->count, sizeof *g->times, ascending);
+        printf("%zu %.1f %.1f %.1f\n", g->count, g->times[g->count / 2] / 1e3, g->times[g->count * 99 / 100] / 1e3,
+               g->times[g->count - 1] / 1e3);
+    }
     return 0;
 }
