@@ -63,12 +63,18 @@ let package = Package(
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop",
                 "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ]),
+        room(
+            "ProxyAdmin",
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
+                "CLinux",
+            ]),
         // Floor 5
         room(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
-                "ProxyServer", "CLinux", "Yams",
+                "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -105,6 +111,7 @@ let package = Package(
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
+        tests(of: "ProxyAdmin", uses: ["HTTPMessage", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",
             uses: [
@@ -114,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "ProxyPolicy", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "LarderCLI",
+                "HTTPMessage", "ProxyPolicy", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin",
+                "LarderCLI",
                 "TestSupport",
                 "CLinux", "CZlib",
             ],

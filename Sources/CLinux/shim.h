@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -68,3 +69,21 @@ static const int larder_msg_nosignal = MSG_NOSIGNAL;
 static const int larder_msg_more = MSG_MORE;
 static const int larder_msg_dontwait = MSG_DONTWAIT;
 static const int larder_msg_peek = MSG_PEEK;
+
+// Who is at the other end of a Unix socket: -1 where that cannot be told. Linux's struct ucred is declared for _GNU_SOURCE only.
+struct larder_peer { pid_t process; uid_t user; gid_t group; };
+static inline int larder_read_peer(int descriptor, struct larder_peer *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
+static inline int64_t larder_peer_user(int descriptor) {
+    struct larder_peer peer;
+    return larder_read_peer(descriptor, &peer) == 0 ? (int64_t)peer.user : -1;
+}
+static inline pid_t larder_peer_process(int descriptor) {
+    struct larder_peer peer;
+    return larder_read_peer(descriptor, &peer) == 0 ? peer.process : -1;
+}
+
+// A descriptor that becomes readable when the process ends. -1 on an old kernel.
+static inline int larder_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

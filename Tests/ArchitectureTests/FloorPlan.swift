@@ -39,11 +39,16 @@ enum FloorPlan {
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "HTTPSession",
                 "ResponseStore", "ProxyCore", "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
+        "ProxyAdmin": Room(
+            [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
+                "CLinux",
+            ], others: ["Glibc"]),
         // Floor 5
         "LarderCLI": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
-                "ProxyServer", "CLinux",
+                "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

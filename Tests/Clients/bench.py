@@ -48,7 +48,7 @@ class Larder:
         self.process = subprocess.Popen(
             [binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--store", str(work / "store" / "store.sqlite"), "--port-file",
              str(port_file), "--set", f"resolve={{{HOST}: 127.0.0.1}}", "--set", f"tunnel.ports={ports}",
-             "--set", f"log.access.path={work}/access.log"])
+             "--set", f"admin.socket={work}/admin.sock", "--set", f"log.access.path={work}/access.log"])
         deadline = time.time() + 30
         while not port_file.exists():
             if time.time() > deadline or self.process.poll() is not None:

@@ -12,14 +12,15 @@ struct ServeTests {
         private let talk = Talk()
         private let ended = DispatchSemaphore(value: 0)
 
-        init(_ yaml: String = "") throws {
-            folder = try TemporaryFolder()
+        init(_ yaml: String = "", in place: TemporaryFolder? = nil) throws {
+            folder = try place ?? TemporaryFolder()
             settings = try folder.write(yaml, to: "larder.yaml")
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "larder")
             process.arguments = [
                 "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", ":memory:",
                 "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
+                "--set", "admin.socket=\(folder.path)/admin.sock",
             ]
             process.environment = CleanEnvironment.variables
             process.standardOutput = FileHandle.nullDevice

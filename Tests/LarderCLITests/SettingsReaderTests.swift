@@ -1,4 +1,5 @@
 import HTTPMessage
+import ProxyAdmin
 import ProxyPolicy
 import Testing
 

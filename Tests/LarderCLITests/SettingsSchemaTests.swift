@@ -34,6 +34,7 @@ struct SettingsSchemaTests {
         ("timeouts.client_body", "6s", "6s"),
         ("timeouts.client_idle", "7s", "7s"),
         ("timeouts.drain", "1s", "1s"),
+        ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
         ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
         ("upstream.connections_per_origin", "2", "2"),
         ("upstream.connections", "20", "20"),

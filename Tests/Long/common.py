@@ -65,7 +65,10 @@ class Origin:
 
 class Larder:
     def __init__(self, store, *settings, loops=1):
-        self.arguments = [LARDER, "serve", "--quiet", "--store", str(store), "--set", "log.access.format=off", "--set", f"loops={loops}"]
+        self.arguments = [
+            LARDER, "serve", "--quiet", "--store", str(store), "--set", "log.access.format=off", "--set", "admin.socket=off",
+            "--set", f"loops={loops}",
+        ]
         for setting in settings:
             self.arguments += ["--set", setting]
         self.port = free_port()

@@ -49,6 +49,7 @@ class Larder:
         command = [
             *prefix, options.larder, "serve", "--quiet", "--listen", "127.0.0.1:0", "--port-file", port_file,
             "--store", os.path.join(self.folder, "store.sqlite"), "--set", "loops=1",
+            "--set", f"admin.socket={os.path.join(self.folder, 'admin.sock')}",
             "--set", f"log.access.path={os.path.join(self.folder, 'access.log')}",
             *(word for setting in settings for word in ("--set", setting)),
         ]

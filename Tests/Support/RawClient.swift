@@ -11,7 +11,7 @@ package struct ClientFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(reason), after \(received.debugDescription)" }
 }
 
-/// A TCP client that a test drives octet by octet, with plain blocking calls and a deadline for each.
+/// A client over TCP, or a Unix socket, that a test drives octet by octet, with plain blocking calls and a deadline for each.
 package final class RawClient {
     package let descriptor: Int32
     /// What is kept alive for as long as this client is.
@@ -29,9 +29,7 @@ package final class RawClient {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var limit = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        Self.limitWaits(of: descriptor, seconds: seconds)
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         if !LoopbackAddress.connect(descriptor, host: host, port: port) {
@@ -39,6 +37,31 @@ package final class RawClient {
             isClosed = true
             throw ClientFault(reason: .closed, received: "no connection to \(host):\(port)")
         }
+    }
+
+    /// Over the Unix socket at this path.
+    package init(socketPath: String, seconds: Int = 20) throws {
+        owner = nil
+        descriptor = socket(AF_UNIX, larder_sock_stream | larder_sock_cloexec, 0)
+        Self.limitWaits(of: descriptor, seconds: seconds)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socketPath.utf8)) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
+        }
+        if result != 0 {
+            Glibc.close(descriptor)
+            isClosed = true
+            throw ClientFault(reason: .closed, received: "no connection to \(socketPath)")
+        }
+    }
+
+    private static func limitWaits(of descriptor: Int32, seconds: Int) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close() }

@@ -14,7 +14,10 @@ public struct Larder: ParsableCommand {
             Exit codes: 0 well, 1 failure, 2 wrong usage or settings.
             """,
         version: "larder \(Version.number)",
-        subcommands: [ServeCommand.self, ConfigCommand.self, VersionCommand.self, CompletionsCommand.self])
+        subcommands: [
+            ServeCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self, ConfigCommand.self, VersionCommand.self,
+            CompletionsCommand.self,
+        ])
 
     public init() {}
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProxyAdmin
 import ProxyPolicy
 
 struct ServeCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProxyAdmin
 
 /// What this build is.
 package enum Version {

@@ -1,15 +1,18 @@
 import Logging
+import ProxyAdmin
 import Synchronization
 
 /// What Larder says about itself while it runs: one line for each message, on standard error.
 struct ProcessLog: Sendable {
     let logger: Logger
+    let warnings = RecentWarnings()
     private let threshold: LogThreshold
 
     init(level: LarderSettings.LogLevel) {
         let threshold = LogThreshold(level)
         self.threshold = threshold
-        logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold) }
+        let warnings = warnings
+        logger = Logger(label: "larder") { _ in StandardErrorLog(threshold: threshold, warnings: warnings) }
     }
 
     /// Holds for every copy of the logger, whichever room has it.
@@ -35,10 +38,14 @@ final class LogThreshold: Sendable {
 /// Writes `larder: message`, with the level's name where it is a warning or worse; controls are made harmless (T43).
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
+    private let warnings: RecentWarnings
     var metadata: Logger.Metadata = [:]
     private var ownLevel: Logger.Level?
 
-    init(threshold: LogThreshold) { self.threshold = threshold }
+    init(threshold: LogThreshold, warnings: RecentWarnings = RecentWarnings()) {
+        self.threshold = threshold
+        self.warnings = warnings
+    }
 
     var logLevel: Logger.Level {
         get { ownLevel ?? threshold.level }
@@ -50,7 +57,11 @@ struct StandardErrorLog: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { Terminal.talk(line(event.level, "\(event.message)")) }
+    func log(event: LogEvent) {
+        let message = "\(event.message)"
+        if event.level >= .warning { warnings.add(message) }
+        Terminal.talk(line(event.level, message))
+    }
 
     func line(_ level: Logger.Level, _ message: String) -> String {
         let prefix = level >= .warning ? "\(level): " : ""

@@ -4,21 +4,26 @@ import EventLoop
 import Foundation
 import HTTPMessage
 import Logging
+import ProxyAdmin
 import ProxyServer
 import ResponseStore
 import Synchronization
 
 /// The server of `serve`, from its start to its end, and what signals do to it.
 final class RunningServer: Sendable {
-    private let server: ProxyServer
-    private let store: ResponseStore
-    private let accessLog: AccessLog
+    let server: ProxyServer
+    let store: ResponseStore
+    let accessLog: AccessLog
     private let sources: SettingsSources
     private let pseudonym: String
     /// As they were at the start; `drainLimit` as it was read last.
     private let startedWith: LarderSettings
     private let drainLimit: Guarded<Duration>
-    private let log: ProcessLog
+    let log: ProcessLog
+    private let admin = Guarded<AdminServer?>(nil)
+    /// One reading at a time, whoever asks for it.
+    private let reloading = DispatchQueue(label: "reload")
+    private let isDraining = Atomic<Bool>(false)
     private let isEnding = Atomic<Bool>(false)
 
     let addresses: [ListenAddress]
@@ -30,6 +35,7 @@ final class RunningServer: Sendable {
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
         let sockets = try Self.listen(settings.listen, logger)
+        let adminSocket = try Self.openAdminSocket(plan, logger)
         do {
             store = try ResponseStore(
                 ServerAssembly.store(settings, path: plan.storePath) { logger.warning("\(StoreNotices.text($0))") })
@@ -60,6 +66,7 @@ final class RunningServer: Sendable {
         sources = loaded.sources
         startedWith = settings
         drainLimit = Guarded(settings.timeouts.drain)
+        if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
     /// What a signal asks for.
@@ -67,14 +74,15 @@ final class RunningServer: Sendable {
         switch event {
         case .drain: drain()
         case .end: end()
-        case .reload: reload()
+        case .reload: _ = reload()
         case .reopenLogs: accessLog.reopen()
         }
     }
 
-    /// Takes nothing new, lets what is under way end within the limit, then ends. The end waits for the loops' threads, so that
-    /// it runs on a thread of its own: a loop that has drained only says so.
-    private func drain() {
+    /// Takes nothing new, lets what is under way end within the limit, then ends; asked for a second time, it ends at once. The
+    /// end waits for the loops' threads, so that it runs on a thread of its own: a loop that has drained only says so.
+    func drain() {
+        if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
         let drained = DispatchSemaphore(value: 0)
         server.drain { drained.signal() }
         let limit = drainLimit.withLock { $0 }
@@ -87,9 +95,13 @@ final class RunningServer: Sendable {
         }
     }
 
+    /// Has the admin socket served until the end.
+    func keep(_ admin: AdminServer) { self.admin.withLock { $0 = admin } }
+
     /// From a second signal, or from the drain: the first that comes ends the process, the other waits for that.
     private func end() -> Never {
         while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
+        admin.withLock { $0 }?.stop()
         server.stop()
         store.shutdown()
         accessLog.close()
@@ -97,22 +109,25 @@ final class RunningServer: Sendable {
     }
 
     /// Reads the settings again; where they are bad, those in force stay.
-    private func reload() {
+    func reload() -> ControlRoutes.Reload { reloading.sync { readAgain() } }
+
+    private func readAgain() -> ControlRoutes.Reload {
         let loaded = sources.load()
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
             log.logger.error("the settings were not read again: those in force stay")
+            return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
             server.reload(serverSettings, rules: settings.rules.compiled)
             log.setLevel(settings.log.level)
             drainLimit.withLock { $0 = settings.timeouts.drain }
-            for name in SettingsSchema.needingRestart(from: startedWith, to: settings) {
-                log.logger.warning("\(name) has changed, which takes effect at the next start")
-            }
+            let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
+            for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")
+            return .done(waiting: waiting)
         }
     }
 

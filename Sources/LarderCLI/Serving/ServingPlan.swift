@@ -7,11 +7,14 @@ struct ServingPlan {
     /// `:memory:`, or the file's absolute path.
     let storePath: String
     let loopCount: Int
+    /// `nil` where there is to be no admin socket, or nothing says where it could stand.
+    let adminSocketPath: String?
 
     /// - Throws: exit code 2, after saying what is wrong.
     init(_ loaded: LoadedSettings) throws(ExitCode) {
         settings = loaded.settings
         loopCount = settings.loops ?? min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
+        adminSocketPath = AdminSocketPath.of(settings, loaded.sources.environment)
         if let path = settings.store.path {
             storePath = path == ":memory:" ? path : URL(filePath: path).path
         } else if let folder = UserFolders(loaded.sources.environment).cache {

@@ -1,3 +1,5 @@
+import ProxyAdmin
+
 /// What is said once the listeners are up: where it listens, where the store is, what to export.
 struct StartMessage {
     let addresses: [ListenAddress]

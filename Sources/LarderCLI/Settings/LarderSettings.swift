@@ -20,6 +20,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var clients = Clients()
     package var cache = Cache()
     package var hostMismatch = HostMismatch.ignore
+    package var admin = Admin()
     package var rules = Rules()
 
     package init() {}
@@ -115,6 +116,18 @@ extension LarderSettings {
 
     package struct Cache: Equatable, Sendable {
         package var setCookie = SetCookie.explicit
+    }
+
+    package struct Admin: Equatable, Sendable {
+        package var socket = AdminSocketPlace.auto
+    }
+
+    /// Where the admin socket stands.
+    package enum AdminSocketPlace: Equatable, Sendable {
+        /// In the user's folder for such, see `AdminSocketPath`.
+        case auto
+        case path(String)
+        case off
     }
 
     /// Whether a response with `Set-Cookie` may be stored: on explicit freshness (RFC 9111 §7.3), or never (T23).

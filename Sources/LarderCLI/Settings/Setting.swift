@@ -1,3 +1,4 @@
+import ProxyAdmin
 import ProxyPolicy
 
 /// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.

@@ -1,3 +1,5 @@
+import ProxyAdmin
+
 /// What is generated from the table of settings: the JSON Schema for editors and docs/configuration.md for people.
 enum SettingsDocumentation {
     static var jsonSchema: JSONText {

@@ -103,6 +103,9 @@ package enum SettingsSchema {
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),
+        Setting(
+            "admin.socket", \.admin.socket, .adminSocket,
+            "The Unix socket on which `larder status` and its kin reach a running Larder; for its owner alone."),
         Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
     ]
 

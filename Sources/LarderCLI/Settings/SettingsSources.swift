@@ -1,4 +1,5 @@
 import Foundation
+import ProxyAdmin
 import ProxyPolicy
 
 /// Where settings come from, the weakest first: file, environment, flags (`--set`, then flags of their own).
@@ -114,6 +115,9 @@ package struct SettingsSources: Sendable {
 package struct UserFolders: Sendable {
     package let configuration: String?
     package let cache: String?
+    package let state: String?
+    /// `nil` where nothing names one: it has no usual place.
+    package let runtime: String?
 
     package init(_ environment: [String: String]) {
         func folder(_ variable: String, _ fallback: String) -> String? {
@@ -124,6 +128,8 @@ package struct UserFolders: Sendable {
         }
         configuration = folder("XDG_CONFIG_HOME", ".config")
         cache = folder("XDG_CACHE_HOME", ".cache")
+        state = folder("XDG_STATE_HOME", ".local/state")
+        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? "\($0)/larder" : nil }
     }
 }
 

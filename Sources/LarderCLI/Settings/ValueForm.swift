@@ -1,3 +1,4 @@
+import ProxyAdmin
 import ProxyPolicy
 
 /// One way to write a value: how it is read, shown, described to an editor and to a reader.

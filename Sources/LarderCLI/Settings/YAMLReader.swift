@@ -1,3 +1,4 @@
+import ProxyAdmin
 import ProxyPolicy
 import Yams
 

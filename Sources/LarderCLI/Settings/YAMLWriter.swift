@@ -1,3 +1,5 @@
+import ProxyAdmin
+
 /// Writes shown values as YAML that `YAMLReader` reads back the same.
 package enum YAMLWriter {
     /// The settings as nested mappings, in the schema's order.

@@ -75,3 +75,16 @@ struct LogTime {
         }
     }
 }
+
+extension Timestamp {
+    /// `2026-11-21T09:08:07.006Z`
+    package var rfc3339: String {
+        var text: [UInt8] = []
+        text.append(addingCapacity: 32) { text in
+            LogTime(self).writeRFC3339Second(into: &text)
+            text.append(decimal: UInt64(max(0, milliseconds) % 1000), digitCount: 3)
+            text.append(UInt8(ascii: "Z"))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -31,6 +31,7 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
     @exclusivity(unchecked) private var whenDrained: (() -> Void)?
     let accessLog: AccessLogBuffer
+    @exclusivity(unchecked) private var counts = LoopStatistics()
     private var listeners: [Listener] = []
 
     /// How many drivers without work are kept for the next request.
@@ -148,6 +149,17 @@ final class LoopWorker: BatchHandler {
     func nextRequestID() -> UInt64 {
         requestCount &+= 1
         return shared.instance ^ (UInt64(index) << 56) ^ requestCount
+    }
+
+    // MARK: Statistics
+
+    func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) { counts.note(outcome, sentBytes: sentBytes) }
+
+    var statistics: LoopStatistics {
+        var statistics = counts
+        statistics.connections = connections.count - refused.count + tunnels.count
+        statistics.tunnels = tunnels.count
+        return statistics
     }
 
     // MARK: Settings and ends

@@ -7,12 +7,15 @@ package indirect enum JSONText: Sendable {
     case array([JSONText])
     case object([(String, JSONText)])
 
-    static func pattern(_ pattern: String) -> JSONText {
+    /// A count, which no reader of JSON takes exactly above 2^53.
+    package static func count(_ count: UInt64) -> JSONText { .number(Int(clamping: count)) }
+
+    package static func pattern(_ pattern: String) -> JSONText {
         .object([("type", .string("string")), ("pattern", .string(pattern))])
     }
 
     /// Numbers with a unit may also stand as bare numbers.
-    static func numberOrPattern(_ pattern: String) -> JSONText {
+    package static func numberOrPattern(_ pattern: String) -> JSONText {
         .object([("type", .array([.string("integer"), .string("string")])), ("pattern", .string(pattern))])
     }
 
@@ -37,7 +40,7 @@ package indirect enum JSONText: Sendable {
         }
     }
 
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,0 +1,50 @@
+import ArgumentParser
+import HTTPMessage
+import ProxyAdmin
+
+/// How a verb prints what it was told: text for people, JSON for programs.
+enum OutputForm: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+
+    var mediaType: String { self == .text ? "text/plain" : "application/json" }
+}
+
+/// The Larder that these settings speak of, asked over its admin socket.
+enum RunningLarder {
+    /// Connects to it.
+    /// - Throws: exit code 1 after saying that none runs.
+    static func connect(_ options: SettingsOptions) throws -> AdminClient {
+        guard let path = try socketPath(options) else {
+            Terminal.talk("larder: admin.socket is off, or nothing says where it stands\n")
+            throw ExitCode.failure
+        }
+        do throws(AdminClient.Failure) {
+            return try AdminClient(path: path)
+        } catch {
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Where its socket would stand.
+    static func socketPath(_ options: SettingsOptions) throws(ExitCode) -> String? {
+        let loaded = try options.load()
+        return AdminSocketPath.of(loaded.settings, loaded.sources.environment)
+    }
+
+    /// Asks, prints the answer, and ends with `failure` where the answer is none.
+    static func ask(
+        _ client: AdminClient, _ method: String, _ target: String, body: [UInt8] = [], form: OutputForm,
+        failure: ExitCode = .failure
+    ) throws {
+        do {
+            let (status, text) = try client.send(method, target, body: body, accept: form.mediaType)
+            if status.isSuccessful { return Terminal.output(text) }
+            if form == .text { Terminal.talk(text) } else { Terminal.output(text) }
+            throw failure
+        } catch let error as AdminClient.Failure {
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import EventLoop
+import Foundation
+import HTTPMessage
+import Logging
+import ProxyAdmin
+import ProxyServer
+
+/// What a running server answers on its admin socket.
+extension RunningServer {
+    /// A socket that was asked for by name must stand; the usual one is left out where there is no place for it. One in use is
+    /// an error in either case: its Larder would no longer be found.
+    static func openAdminSocket(_ plan: ServingPlan, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
+        guard let path = plan.adminSocketPath else {
+            if plan.settings.admin.socket == .auto {
+                logger.notice("nothing says where an admin socket could stand: there is none")
+            }
+            return nil
+        }
+        do throws(AdminSocketError) {
+            return try AdminSocket(path: path)
+        } catch {
+            if case .failed = error, plan.settings.admin.socket == .auto {
+                logger.notice("there is no admin socket: \(error)")
+                return nil
+            }
+            logger.error("there is no admin socket: \(error); admin.socket names another, or is off")
+            throw ExitCode.failure
+        }
+    }
+
+    func serveAdmin(on socket: AdminSocket, _ plan: ServingPlan, _ loaded: LoadedSettings) throws(ExitCode) {
+        do throws(SystemError) {
+            let logger = log.logger
+            try keep(AdminServer(socket, routes: routes(plan, loaded)) { logger.warning("\($0)") })
+        } catch {
+            log.logger.error("the admin socket does not answer: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Everything that can be asked: a plain list, to which each room's part is added here.
+    private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
+        [
+            StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
+            ControlRoutes.reload { self.reload() },
+            ControlRoutes.stop { self.drain() },
+        ]
+    }
+
+    private func statusSource(_ plan: ServingPlan, _ loaded: LoadedSettings) -> StatusSource {
+        let accessLog = accessLog
+        let warnings = log.warnings
+        return StatusSource(
+            version: Version.number, process: getpid(),
+            startedAt: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), settingsFile: loaded.file,
+            listeners: addresses.map(\.description), loops: plan.loopCount, storePath: plan.storePath,
+            storeLimit: Int(clamping: plan.settings.store.disk.high),
+            memoryLimit: Int(clamping: plan.settings.store.memory.marks.high),
+            droppedLines: { accessLog.droppedCount }, warnings: { warnings.all })
+    }
+}

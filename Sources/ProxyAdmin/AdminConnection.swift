@@ -1,0 +1,198 @@
+import CLinux
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+
+/// One client of the admin socket: one request, one answer, and the end. Confined to the admin thread.
+///
+/// Phases and the moves between them:
+///
+///     reading ──request complete──▶ waiting ──answer──▶ writing ──all written──▶ lingering ──client's end──▶ closed
+///     reading ──fault──▶ writing        any ──deadline or client's end──▶ closed
+final class AdminConnection: EventHandler, TimerHandler {
+    private enum Phase { case reading, waiting, writing, lingering, closed }
+
+    private unowned let listener: AdminListener
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private var registration: Registration?
+    private var timer: TimerID?
+    private var phase = Phase.reading
+    private var reader: AdminRequestReader
+    private var method = Method.get
+    private var output: [UInt8] = []
+    private var outputStart = 0
+    /// Makes the next piece of an answer given out in pieces.
+    private var next: (() -> AdminPiece)?
+    /// One too many: it is told so, and counts as none of those served.
+    private(set) var isTurnedAway = false
+
+    private static let readLength = 16 * 1024
+
+    init(_ listener: AdminListener, descriptor: Int32) throws(SystemError) {
+        self.listener = listener
+        self.descriptor = descriptor
+        loop = listener.loop
+        reader = AdminRequestReader(limits: listener.limits)
+        registration = try loop.register(descriptor, .read, handler: self)
+        timer = loop.makeTimer(self)
+        setDeadline(listener.limits.request)
+    }
+
+    // MARK: Events
+
+    func ready(_ events: ReadyEvents) {
+        if events.isBroken { return close() }
+        switch phase {
+        case .reading: read()
+        case .waiting, .closed: break
+        case .writing: write()
+        case .lingering: discardInput()
+        }
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        switch phase {
+        case .reading: refuse(.ofSlowRequest)
+        case .waiting: refuse(.ofSlowAnswer)
+        case .writing, .lingering, .closed: close()
+        }
+    }
+
+    // MARK: Reading
+
+    private func read() {
+        var bytes = [UInt8](repeating: 0, count: Self.readLength)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        guard count > 0 else { return close() }
+        switch reader.take(bytes[..<count]) {
+        case .incomplete: break
+        case .refused(let problem): refuse(problem)
+        case .request(let request):
+            method = request.head.method
+            phase = .waiting
+            // A client that leaves is noticed by its hang-up.
+            if let registration { loop.modify(registration, Interest()) }
+            setDeadline(listener.limits.answer)
+            AdminRouting.answer(request, by: listener.routes, AdminExchange(self, on: loop))
+        }
+    }
+
+    private func discardInput() {
+        var bytes = [UInt8](repeating: 0, count: Self.readLength)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { close() }
+    }
+
+    // MARK: Answering
+
+    func turnAway() {
+        isTurnedAway = true
+        refuse(.ofBusy)
+    }
+
+    /// Tells the client that it is not served, and why.
+    func refuse(_ problem: AdminProblem) {
+        answer(
+            problem.status, contentType: "application/problem+json", body: Array((problem.json.written() + "\n").utf8))
+    }
+
+    func answer(_ status: Status, contentType: StaticString, body: [UInt8]) {
+        guard beginHead(status, contentType: contentType) else { return }
+        output.append("Content-Length: ")
+        output.append(decimal: UInt64(body.count))
+        output.append("\r\n\r\n")
+        if method != .head { output += body }
+        write()
+    }
+
+    func stream(contentType: StaticString, next: @escaping () -> AdminPiece) {
+        guard beginHead(.ok, contentType: contentType) else { return }
+        output.append("Transfer-Encoding: chunked\r\n\r\n")
+        self.next = method == .head ? nil : next
+        write()
+    }
+
+    private func beginHead(_ status: Status, contentType: StaticString) -> Bool {
+        guard phase == .reading || phase == .waiting else { return false }
+        phase = .writing
+        output.append("HTTP/1.1 ")
+        output.append(decimal: UInt64(status.code))
+        output.append(ASCII.space)
+        output.append(status.reasonPhrase)
+        output.append("\r\nContent-Type: ")
+        output.append(contentType)
+        output.append("\r\nCache-Control: no-store\r\nConnection: close\r\n")
+        return true
+    }
+
+    /// Writes until the client takes no more. Of an answer in pieces one is made at a turn, so that others are heard between.
+    private func write() {
+        while outputStart < output.count {
+            let count = output.withUnsafeBytes {
+                send(descriptor, $0.baseAddress! + outputStart, $0.count - outputStart, larder_msg_nosignal)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return waitToWrite() }
+            guard count > 0 else { return close() }
+            outputStart += count
+        }
+        guard let next else { return endWriting() }
+        output.removeAll(keepingCapacity: true)
+        outputStart = 0
+        switch next() {
+        case .piece(let octets): appendChunk(octets)
+        case .end:
+            ChunkWriter.writeLastChunk(into: &output)
+            self.next = nil
+        case .broken: return close()
+        }
+        waitToWrite()
+    }
+
+    private func appendChunk(_ octets: [UInt8]) {
+        if octets.isEmpty { return }
+        ChunkWriter.writeChunkHeader(count: octets.count, into: &output)
+        output += octets
+        ChunkWriter.writeChunkEnd(into: &output)
+    }
+
+    private func waitToWrite() {
+        if let registration { loop.modify(registration, .write) }
+        setDeadline(listener.limits.idle)
+    }
+
+    /// The client closes once it has read the answer: a close before would take what it has not read with it.
+    private func endWriting() {
+        guard let registration, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
+        phase = .lingering
+        loop.modify(registration, .read)
+        setDeadline(listener.limits.lingering)
+    }
+
+    func close() {
+        guard phase != .closed else { return }
+        phase = .closed
+        next = nil
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+        if let registration { loop.close(registration) }
+        registration = nil
+        listener.connectionClosed(self)
+    }
+
+    private func setDeadline(_ milliseconds: Int) {
+        if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
+    }
+}
+
+extension AdminProblem {
+    static let ofBusy = AdminProblem(
+        status: Status(503), code: "too_many_clients", detail: "There are too many clients on the admin socket.")
+    static let ofSlowRequest = AdminProblem(
+        status: Status(408), code: "request_timeout", detail: "The request did not arrive in time.")
+    static let ofSlowAnswer = AdminProblem(
+        status: Status(504), code: "answer_timeout", detail: "What was asked for was not ready in time.")
+}

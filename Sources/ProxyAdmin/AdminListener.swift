@@ -1,0 +1,68 @@
+import CLinux
+import EventLoop
+import Glibc
+
+/// Takes the clients of the admin socket in, as many as may be. Confined to the admin thread.
+final class AdminListener: EventHandler {
+    let loop: EventLoop
+    let routes: [AdminRoute]
+    let limits: AdminLimits
+    private var descriptor: Int32 = -1
+    private var registration: Registration?
+    private var connections: [ObjectIdentifier: AdminConnection] = [:]
+    private var turnedAwayCount = 0
+
+    init(_ loop: EventLoop, routes: [AdminRoute], limits: AdminLimits) {
+        self.loop = loop
+        self.routes = routes
+        self.limits = limits
+    }
+
+    func listen(on descriptor: Int32) throws(SystemError) {
+        self.descriptor = descriptor
+        registration = try loop.register(descriptor, .read, handler: self)
+    }
+
+    func ready(_ events: ReadyEvents) {
+        while true {
+            let client = accept4(descriptor, nil, nil, larder_sock_nonblock | larder_sock_cloexec)
+            // An error that lasts wakes this thread again with the next client, and no other thread.
+            if client < 0 { return }
+            guard isPermitted(client), let connection = try? AdminConnection(self, descriptor: client) else {
+                _ = Glibc.close(client)
+                continue
+            }
+            admit(connection)
+        }
+    }
+
+    /// The mode of the socket keeps others out; this holds where someone has changed it (T08).
+    private func isPermitted(_ client: Int32) -> Bool {
+        let user = larder_peer_user(client)
+        return user == 0 || user == Int64(geteuid())
+    }
+
+    private func admit(_ connection: AdminConnection) {
+        let servedCount = connections.count - turnedAwayCount
+        if servedCount < limits.clients {
+            connections[ObjectIdentifier(connection)] = connection
+        } else if turnedAwayCount < limits.refusals {
+            turnedAwayCount += 1
+            connections[ObjectIdentifier(connection)] = connection
+            connection.turnAway()
+        } else {
+            connection.close()
+        }
+    }
+
+    func connectionClosed(_ connection: AdminConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        if connection.isTurnedAway { turnedAwayCount -= 1 }
+    }
+
+    func closeAll() {
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        for connection in Array(connections.values) { connection.close() }
+    }
+}

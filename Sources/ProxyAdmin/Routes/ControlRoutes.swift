@@ -1,0 +1,45 @@
+import HTTPMessage
+
+/// `POST /v1/reload` and `POST /v1/stop`: what a signal asks for, with an answer.
+package enum ControlRoutes {
+    /// What came of reading the settings again.
+    package enum Reload: Sendable {
+        /// `waiting`: what has changed and takes effect at the next start.
+        case done(waiting: [String])
+        /// Those in force stay.
+        case refused(problems: [String])
+    }
+
+    package static func reload(_ reload: @escaping @Sendable () -> Reload) -> AdminRoute {
+        AdminRoute(.post, "/v1/reload") { request, exchange in
+            switch reload() {
+            case .done(let waiting):
+                if request.wantsText { return exchange.answer(text: text(waiting: waiting)) }
+                exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
+            case .refused(let problems):
+                if request.wantsText {
+                    return exchange.answer(
+                        Status(422), text: problems.map { $0 + "\n" }.joined() + "the settings in force stay\n")
+                }
+                exchange.answer(
+                    Status(422), json: .object([("reloaded", .bool(false)), ("problems", .array(problems.map(JSONText.string)))]))
+            }
+        }
+    }
+
+    /// - Parameter stop: begins the end and returns; the answer leaves before it.
+    package static func stop(_ stop: @escaping @Sendable () -> Void) -> AdminRoute {
+        AdminRoute(.post, "/v1/stop") { request, exchange in
+            if request.wantsText {
+                exchange.answer(Status(202), text: "stopping\n")
+            } else {
+                exchange.answer(Status(202), json: .object([("stopping", .bool(true))]))
+            }
+            stop()
+        }
+    }
+
+    private static func text(waiting: [String]) -> String {
+        "the settings were read again\n" + waiting.map { "\($0) has changed, which takes effect at the next start\n" }.joined()
+    }
+}

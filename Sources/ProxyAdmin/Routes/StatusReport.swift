@@ -1,0 +1,130 @@
+import HTTPMessage
+import ProxyCore
+import ProxyServer
+import ResponseStore
+
+/// The status at one moment, in both its forms.
+struct StatusReport {
+    let process: StatusSource
+    let now: Timestamp
+    let loops: LoopStatistics
+    let store: StoreStatistics
+    private let warnings: [StatusSource.Warning]
+    private let residentBytes: Int?
+
+    init(process: StatusSource, now: Timestamp, loops: LoopStatistics, store: StoreStatistics) {
+        self.process = process
+        self.now = now
+        self.loops = loops
+        self.store = store
+        warnings = process.warnings()
+        residentBytes = ProcessMemory.residentBytes()
+    }
+
+    private var uptimeMilliseconds: Int64 { max(0, now.milliseconds - process.startedAt.milliseconds) }
+
+    private var outcomes: [(word: String, count: UInt64)] {
+        DecisionTrace.Outcome.allCases.map { ("\($0.word)", loops.count(of: $0)) }.filter { $0.1 > 0 }
+    }
+
+    // MARK: JSON
+
+    var json: JSONText {
+        .object([
+            ("version", .string(process.version)), ("pid", .number(Int(process.process))),
+            ("started", .string(process.startedAt.rfc3339)), ("uptime_ms", .number(Int(uptimeMilliseconds))),
+            ("settings_file", process.settingsFile.map(JSONText.string) ?? .null),
+            ("listeners", .array(process.listeners.map(JSONText.string))), ("loops", .number(process.loops)),
+            ("connections", .object([("open", .number(loops.connections)), ("tunnels", .number(loops.tunnels))])),
+            ("requests", requestsJSON),
+            ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
+            ("store", storeJSON), ("memory", memoryJSON),
+            ("access_log", .object([("dropped", .count(process.droppedLines()))])),
+            ("warnings", .array(warnings.map(Self.json))),
+        ])
+    }
+
+    private var requestsJSON: JSONText {
+        .object([
+            ("total", .count(loops.requests)), ("hits", .count(loops.hits)),
+            ("outcomes", .object(outcomes.map { ($0.word, .count($0.count)) })),
+        ])
+    }
+
+    private var storeJSON: JSONText {
+        .object([
+            ("path", .string(process.storePath)), ("entries", .number(store.entries)), ("bytes", .number(store.bytes)),
+            ("limit", .number(process.storeLimit)), ("stored", .number(store.stored)), ("evicted", .number(store.evicted)),
+            ("queued_operations", .number(store.queuedOperations)), ("queued_bytes", .number(store.queuedBytes)),
+            ("refused_busy", .number(store.refusedBusy)), ("not_stored", .number(store.notStored)),
+            ("damaged_entries", .number(store.damagedEntries)),
+        ])
+    }
+
+    private var memoryJSON: JSONText {
+        .object([
+            ("entries", .number(store.memoryEntries)), ("bytes", .number(store.memoryBytes)),
+            ("limit", .number(process.memoryLimit)),
+            ("evicted", .number(store.memoryEvicted)), ("resident", residentBytes.map(JSONText.number) ?? .null),
+        ])
+    }
+
+    private static func json(_ warning: StatusSource.Warning) -> JSONText {
+        .object([("at", .string(warning.at.rfc3339)), ("message", .string(printable(warning.message, limit: 4096)))])
+    }
+
+    // MARK: Text
+
+    var text: String {
+        var lines = [
+            ("version", "Larder \(process.version), process \(process.process), up \(Self.duration(uptimeMilliseconds))"),
+            ("listens on", process.listeners.joined(separator: ", ") + ", \(process.loops) loop\(process.loops == 1 ? "" : "s")"),
+            ("settings", process.settingsFile ?? "no file"),
+            ("connections", "\(loops.connections) open, \(loops.tunnels) of them tunnels"),
+            ("requests", requestsText), ("bytes", "\(Self.size(loops.sentBytes)) sent, \(Self.size(loops.savedBytes)) saved"),
+            (
+                "store",
+                "\(process.storePath): \(store.entries) responses, \(Self.size(of: store.bytes, limit: process.storeLimit))"
+            ),
+            ("memory", "\(store.memoryEntries) responses, \(Self.size(of: store.memoryBytes, limit: process.memoryLimit))"),
+        ]
+        if let residentBytes { lines.append(("resident", Self.size(UInt64(residentBytes)))) }
+        let dropped = process.droppedLines()
+        if dropped > 0 { lines.append(("access log", "\(dropped) lines dropped")) }
+        for warning in warnings { lines.append(("warning", "\(warning.at.rfc3339) \(printable(warning.message, limit: 4096))")) }
+        return lines.map { Self.padded($0.0) + printable($0.1, limit: 8192) + "\n" }.joined()
+    }
+
+    private var requestsText: String {
+        let share = loops.requests == 0 ? "" : ", \(loops.hits) hits (\(loops.hits * 100 / loops.requests) %)"
+        let parts = outcomes.map { "\($0.word) \($0.count)" }.joined(separator: ", ")
+        return "\(loops.requests)\(share)" + (parts.isEmpty ? "" : ": \(parts)")
+    }
+
+    private static func padded(_ name: String) -> String {
+        name + String(repeating: " ", count: max(1, 13 - name.count))
+    }
+
+    private static func size(of bytes: Int, limit: Int) -> String {
+        "\(size(UInt64(max(0, bytes)))) of \(size(UInt64(max(0, limit))))"
+    }
+
+    private static func size(_ bytes: UInt64) -> String {
+        let units = ["KiB", "MiB", "GiB", "TiB"]
+        if bytes < 1024 { return "\(bytes) B" }
+        var tenths = bytes * 10 / 1024
+        var unit = 0
+        while tenths >= 10_240, unit < units.count - 1 {
+            tenths /= 1024
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    private static func duration(_ milliseconds: Int64) -> String {
+        let seconds = milliseconds / 1000
+        let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")]
+        let first = parts.firstIndex { $0.0 > 0 } ?? 3
+        return parts[first...].prefix(2).map { "\($0.0)\($0.1)" }.joined(separator: " ")
+    }
+}

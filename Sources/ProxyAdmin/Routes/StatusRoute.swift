@@ -1,0 +1,65 @@
+import EventLoop
+import HTTPMessage
+import ProxyServer
+import ResponseStore
+
+/// `GET /v1/status`: what this Larder is and has done, as JSON or as text.
+package enum StatusRoute {
+    package static func route(of process: StatusSource, server: ProxyServer, store: ResponseStore) -> AdminRoute {
+        AdminRoute(.get, "/v1/status") { request, exchange in
+            let wantsText = request.wantsText
+            let reply = exchange.loop.reply { (loops: LoopStatistics) in
+                let report = StatusReport(
+                    process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), loops: loops,
+                    store: store.statistics)
+                if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
+            }
+            server.statistics(reply)
+        }
+    }
+}
+
+/// What the status tells that no room below knows: of the process, of its settings, and what it has warned of.
+package struct StatusSource: Sendable {
+    package struct Warning: Sendable {
+        package let at: Timestamp
+        package let message: String
+
+        package init(at: Timestamp, message: String) {
+            self.at = at
+            self.message = message
+        }
+    }
+
+    package var version: String
+    package var process: Int32
+    package var startedAt: Timestamp
+    package var settingsFile: String?
+    package var listeners: [String]
+    package var loops: Int
+    package var storePath: String
+    package var storeLimit: Int
+    package var memoryLimit: Int
+    /// Lines that the access log had to drop.
+    package var droppedLines: @Sendable () -> UInt64
+    /// The latest first.
+    package var warnings: @Sendable () -> [Warning]
+
+    package init(
+        version: String, process: Int32, startedAt: Timestamp, settingsFile: String?, listeners: [String], loops: Int,
+        storePath: String, storeLimit: Int, memoryLimit: Int, droppedLines: @escaping @Sendable () -> UInt64,
+        warnings: @escaping @Sendable () -> [Warning]
+    ) {
+        self.version = version
+        self.process = process
+        self.startedAt = startedAt
+        self.settingsFile = settingsFile
+        self.listeners = listeners
+        self.loops = loops
+        self.storePath = storePath
+        self.storeLimit = storeLimit
+        self.memoryLimit = memoryLimit
+        self.droppedLines = droppedLines
+        self.warnings = warnings
+    }
+}

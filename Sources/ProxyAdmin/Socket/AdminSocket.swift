@@ -1,0 +1,87 @@
+import CLinux
+import EventLoop
+import Glibc
+
+/// The listening Unix socket: for its owner alone, and one for each path.
+///
+/// A lock beside it, freed by the kernel when its holder ends, tells a socket that is left over (replaced) from one in use
+/// (an error). The lock's file stays when the socket goes: removing it would let two processes hold a lock each.
+package struct AdminSocket: Sendable {
+    package let path: String
+    package let descriptor: Int32
+    private let lock: Int32
+
+    static let backlog: Int32 = 32
+
+    /// Binds and listens, for as long as the process lives or until `close`.
+    package init(path: String) throws(AdminSocketError) {
+        guard let address = UnixAddress(path: path) else { throw .pathTooLong(path: path) }
+        try Self.makeFolder(Self.folder(of: path), of: path)
+        lock = try Self.takeLock(path)
+        do throws(AdminSocketError) {
+            try Self.removeLeftOver(path, address)
+            descriptor = try Self.listen(path, address)
+        } catch {
+            _ = Glibc.close(lock)
+            throw error
+        }
+        self.path = path
+    }
+
+    /// Takes the socket away, so that nobody finds it any more.
+    package func close() {
+        _ = unlink(path)
+        _ = Glibc.close(descriptor)
+        _ = Glibc.close(lock)
+    }
+
+    /// For the owner alone from its first moment on: the mode is set before the socket has a name.
+    private static func listen(_ path: String, _ address: UnixAddress) throws(AdminSocketError) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
+        guard descriptor >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }
+        let isReady =
+            fchmod(descriptor, 0o600) == 0 && address.withAddress { bind(descriptor, $0, $1) } == 0
+            && Glibc.listen(descriptor, backlog) == 0
+        if isReady { return descriptor }
+        let code = errno
+        _ = Glibc.close(descriptor)
+        throw .failed(SystemError("bind", code: code), path: path)
+    }
+
+    private static func takeLock(_ path: String) throws(AdminSocketError) -> Int32 {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw .failed(SystemError("open", code: errno), path: path + ".lock") }
+        if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+        let code = errno
+        _ = Glibc.close(lock)
+        if code == EWOULDBLOCK { throw .inUse(path: path) }
+        throw .failed(SystemError("flock", code: code), path: path + ".lock")
+    }
+
+    /// Removes the socket of a process that has ended; one that another program answers on stays.
+    private static func removeLeftOver(_ path: String, _ address: UnixAddress) throws(AdminSocketError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        let probe = socket(AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0)
+        guard probe >= 0 else { throw .failed(SystemError("socket", code: errno), path: path) }
+        defer { _ = Glibc.close(probe) }
+        let isRefused = address.withAddress { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
+        guard isRefused else { throw .inUse(path: path) }
+        _ = unlink(path)
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes the folder and those above it, each for the owner alone. What is there stays as it is.
+    private static func makeFolder(_ folder: String, of path: String) throws(AdminSocketError) {
+        var status = stat()
+        if stat(folder, &status) == 0 { return }
+        let parent = Self.folder(of: folder)
+        if parent != folder { try makeFolder(parent, of: path) }
+        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw .failed(SystemError("mkdir", code: errno), path: folder) }
+    }
+}

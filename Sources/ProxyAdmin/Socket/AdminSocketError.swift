@@ -1,0 +1,22 @@
+import EventLoop
+
+/// Why there is no admin socket at a path.
+package enum AdminSocketError: Error, Sendable, CustomStringConvertible {
+    /// A running Larder, or another program, answers there.
+    case inUse(path: String)
+    /// What stands there is no socket, and is not ours to remove.
+    case notASocket(path: String)
+    /// The kernel takes only so many octets.
+    case pathTooLong(path: String)
+    case failed(SystemError, path: String)
+
+    package var description: String {
+        switch self {
+        case .inUse(let path): "\(printable(path, limit: 4096)) is in use by another process"
+        case .notASocket(let path): "\(printable(path, limit: 4096)) is there and is no socket"
+        case .pathTooLong(let path):
+            "\(printable(path, limit: 4096)) is too long for a socket: \(UnixAddress.longestPath) octets at most"
+        case .failed(let error, let path): "\(printable(path, limit: 4096)): \(error)"
+        }
+    }
+}

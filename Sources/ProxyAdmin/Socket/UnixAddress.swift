@@ -1,0 +1,28 @@
+import CLinux
+import Glibc
+
+/// A path as the kernel takes it for a socket's address.
+package struct UnixAddress {
+    /// Octets of a path, with room for the zero behind it.
+    package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+    private var storage = sockaddr_un()
+
+    /// - Returns: `nil` where the path is empty or too long.
+    package init?(path: String) {
+        let octets = Array(path.utf8)
+        guard !octets.isEmpty, octets.count <= Self.longestPath, !octets.contains(0) else { return nil }
+        storage.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &storage.sun_path) { $0.copyBytes(from: octets) }
+    }
+
+    /// Calls `body` with the address in the form of `bind` and `connect`.
+    package func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = storage
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ProxyCore
+
+/// What one loop has done and has open: counted on the loop alone, without a lock, and asked for by message. Trivial.
+package struct LoopStatistics: Sendable {
+    private var counts = InlineArray<16, UInt64>(repeating: 0)
+    /// Octets of content that clients got.
+    package private(set) var sentBytes: UInt64 = 0
+    /// Those of them that no origin had to send for it.
+    package private(set) var savedBytes: UInt64 = 0
+    /// Connections of clients that are open, those that became tunnels included.
+    package var connections = 0
+    package var tunnels = 0
+
+    package func count(of outcome: DecisionTrace.Outcome) -> UInt64 { counts[Int(outcome.rawValue)] }
+
+    package var requests: UInt64 {
+        var sum: UInt64 = 0
+        for index in counts.indices { sum += counts[index] }
+        return sum
+    }
+
+    /// Requests that were answered with what was stored, or was being fetched for another.
+    package var hits: UInt64 { DecisionTrace.Outcome.allCases.reduce(0) { $0 + ($1.isAnsweredFromStore ? count(of: $1) : 0) } }
+
+    mutating func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) {
+        counts[Int(outcome.rawValue)] &+= 1
+        self.sentBytes &+= sentBytes
+        if outcome.isAnsweredFromStore { savedBytes &+= sentBytes }
+    }
+
+    static func + (left: LoopStatistics, right: LoopStatistics) -> LoopStatistics {
+        var sum = left
+        for index in sum.counts.indices { sum.counts[index] &+= right.counts[index] }
+        sum.sentBytes &+= right.sentBytes
+        sum.savedBytes &+= right.savedBytes
+        sum.connections += right.connections
+        sum.tunnels += right.tunnels
+        return sum
+    }
+}
+
+extension DecisionTrace.Outcome {
+    fileprivate var isAnsweredFromStore: Bool {
+        switch self {
+        case .hit, .staleHit, .revalidated, .collapsed: true
+        case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed: false
+        }
+    }
+}

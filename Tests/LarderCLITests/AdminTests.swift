@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LarderCLI
+
+@Suite("larder status, reload and stop")
+struct AdminTests {
+    typealias Served = ServeTests.Served
+
+    /// A verb, for the Larder whose admin socket stands there.
+    private func larder(_ verb: String, _ served: Served, _ arguments: String...) throws -> CommandLineTests.Outcome {
+        try CommandLineTests.larder([verb, "--set", "admin.socket=\(served.folder.path)/admin.sock"] + arguments)
+    }
+
+    private func json(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    @Test("status says what runs and what it has done, for people and for programs")
+    func saysItsStatus() throws {
+        let origin = ScriptedOrigin.answering { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nhello")
+        }
+        defer { origin.stop() }
+        let served = try Served("loops: 3\n")
+        let port = try #require(try served.ports().first)
+        for _ in 0..<3 {
+            let client = try RawClient(port: UInt16(port))
+            client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(try client.readResponse().text == "hello")
+            // The exchange is counted before its connection ends.
+            #expect(client.isClosedByPeer())
+        }
+        _ = try served.folder.write("loops: 2\n", to: "larder.yaml")
+        #expect(try larder("reload", served).code == 0)
+
+        let status = try larder("status", served, "-o", "json")
+        #expect(status.code == 0)
+        let object = try json(status.output)
+        #expect(object["version"] as? String == Version.number && object["loops"] as? Int == 3)
+        #expect(object["pid"] as? Int == Int(served.process.processIdentifier))
+        #expect((object["listeners"] as? [String])?.first == "127.0.0.1:\(port)")
+        let requests = try #require(object["requests"] as? [String: Any])
+        #expect(requests["total"] as? Int == 3 && requests["hits"] as? Int == 2)
+        #expect(requests["outcomes"] as? [String: Int] == ["hit": 2, "miss": 1])
+        #expect(object["bytes"] as? [String: Int] == ["sent": 15, "saved": 10])
+        #expect((object["memory"] as? [String: Any])?["entries"] as? Int == 1)
+        let warnings = try #require(object["warnings"] as? [[String: String]])
+        #expect(warnings.first?["message"] == "loops has changed, which takes effect at the next start")
+
+        let text = try larder("status", served)
+        #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
+    }
+
+    @Test("reload puts new settings in force and names what waits; bad ones are refused whole with code 2")
+    func reloads() throws {
+        let served = try Served()
+        _ = try served.ports()
+        _ = try served.folder.write("loops: 7\nlimits: {fields: 50}\n", to: "larder.yaml")
+        let done = try larder("reload", served)
+        #expect(done.code == 0)
+        #expect(done.output == "the settings were read again\nloops has changed, which takes effect at the next start\n")
+        _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
+        let refused = try larder("reload", served)
+        #expect(refused.code == 2 && refused.output.isEmpty)
+        #expect(refused.talk.contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
+        let object = try json(try larder("reload", served, "-o", "json").output)
+        #expect(object["reloaded"] as? Bool == false && (object["problems"] as? [String])?.count == 1)
+    }
+
+    @Test("stop finishes what is under way, and returns once the process has ended and its socket is gone")
+    func stops() throws {
+        let asked = Gate()
+        let release = Gate()
+        let origin = ScriptedOrigin.answering { _, connection in
+            asked.open()
+            release.wait()
+            return connection.respond(body: "late")
+        }
+        defer { origin.stop() }
+        let served = try Served()
+        let port = try #require(try served.ports().first)
+        let client = try RawClient(port: UInt16(port))
+        client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(asked.wait())
+        let idle = try RawClient(port: UInt16(port))
+        let socket = "\(served.folder.path)/admin.sock"
+        let admin = try RawClient(socketPath: socket)
+        admin.send("POST /v1/stop HTTP/1.1\r\nHost: larder\r\nContent-Length: 0\r\n\r\n")
+        #expect(try admin.readResponse().status == 202)
+        // The drain has begun.
+        #expect(idle.isClosedByPeer())
+        release.open()
+        #expect(try client.readResponse().text == "late")
+        #expect(served.hasEnded() && served.process.terminationStatus == 0)
+        #expect(!FileManager.default.fileExists(atPath: socket))
+
+        let second = try Served()
+        _ = try second.ports()
+        let stopped = try larder("stop", second)
+        #expect(stopped.code == 0 && stopped.output == "stopping\n")
+        #expect(kill(second.process.processIdentifier, 0) != 0 || second.hasEnded())
+    }
+
+    @Test("Where nothing runs, the verbs say so with code 1", arguments: ["status", "reload", "stop"])
+    func findsNothing(verb: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.larder(verb, "--set", "admin.socket=\(folder.path)/none.sock")
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(outcome.talk == "larder: no Larder is running: nothing answers on \(folder.path)/none.sock\n")
+    }
+
+    @Test("A second Larder on the same socket does not start, and the first is not harmed")
+    func refusesASecond() throws {
+        let served = try Served()
+        _ = try served.ports()
+        let socket = "\(served.folder.path)/admin.sock"
+        let second = try CommandLineTests.larder(
+            "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "admin.socket=\(socket)")
+        #expect(second.code == 1)
+        #expect(second.talk.contains("\(socket) is in use by another process; admin.socket names another, or is off"))
+        #expect(try larder("status", served).code == 0)
+    }
+
+    @Test("The socket of a Larder that was killed is replaced")
+    func replacesALeftOver() throws {
+        let killed = try Served()
+        _ = try killed.ports()
+        killed.signal(SIGKILL)
+        #expect(killed.hasEnded())
+        let again = try Served(in: killed.folder)
+        _ = try again.ports()
+        #expect(try larder("status", again).code == 0)
+    }
+
+    @Test("A request to the proxy never reaches the admin socket (T07)")
+    func isNotReachedThroughTheProxy() throws {
+        let served = try Served()
+        let port = try #require(try served.ports().first)
+        for target in ["/v1/status", "http://larder/v1/status", "http://localhost:\(port)/v1/status", "unix:/v1/status"] {
+            let client = try RawClient(port: UInt16(port))
+            client.send("GET \(target) HTTP/1.1\r\nHost: larder\r\nConnection: close\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response.status >= 400 && !response.text.contains("uptime_ms"), "\(target)")
+        }
+    }
+
+    @Test("The socket stands where the settings say, else in the user's runtime folder, /run for root, or the state folder")
+    func choosesItsPlace() throws {
+        let user = ["HOME": "/home/me", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(AdminSocketPath.of(try settings(""), user, isRoot: false) == "/run/user/7/larder/admin.sock")
+        let root = ["HOME": "/home/me"]
+        #expect(AdminSocketPath.of(try settings(""), root, isRoot: true) == "/run/larder/admin.sock")
+        #expect(AdminSocketPath.of(try settings(""), root, isRoot: false) == "/home/me/.local/state/larder/admin.sock")
+        #expect(AdminSocketPath.of(try settings(""), [:], isRoot: false) == nil)
+        #expect(AdminSocketPath.of(try settings("admin: {socket: off}"), user, isRoot: true) == nil)
+        #expect(AdminSocketPath.of(try settings("admin: {socket: /a/b.sock}"), user, isRoot: true) == "/a/b.sock")
+    }
+}
