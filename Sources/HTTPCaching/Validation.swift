@@ -28,10 +28,11 @@ package enum Validation {
         }
     }
 
-    /// For `CachePolicy.reloadAll`: asks the caches on the way not to answer by themselves (RFC 9111 §5.2.1.4, §5.4).
+    /// For `CachePolicy.reloadAll`: asks the caches on the way not to answer by themselves (RFC 9111 §5.2.1.4).
+    ///
+    /// Without Pragma, which §5.4 deprecates.
     package static func addReload(to fields: inout Fields) {
         fields.append("Cache-Control", "no-cache")
-        if !fields.contains(.pragma) { fields.append("Pragma", "no-cache") }
     }
 
     // MARK: From the client

@@ -51,12 +51,15 @@ def read_message(stream, method=b"GET", is_request=False):
 
 
 class Origin:
-    """Answers by `answer(method, path, fields)`: the octets to send, or `None` to close the connection."""
+    """Answers by `answer(method, path, fields)`: the octets to send, or `None` to close the connection. `requests` has come so far."""
 
     def __init__(self, answer):
+        self.requests = requests = []
+
         class Handler(socketserver.StreamRequestHandler):
             def handle(self):
                 while (message := read_message(self.rfile, is_request=True)) is not None:
+                    requests.append(message)
                     method, target, _ = message[0].split(b" ")
                     fields = {name.lower().decode(): value.decode() for name, value in message[1]}
                     octets = answer(method.decode(), target.decode(), fields)

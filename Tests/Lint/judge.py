@@ -13,6 +13,9 @@ OF_ORIGIN = {"FRESHNESS_HEURISTIC", "VARY_ASTERISK"}
 # A 2xx to CONNECT is one bare line: Date is for origin servers (RFC 9110 §6.6.1).
 OF_CONNECT = {"DATE_CLOCKLESS"}
 
+# What the client sends, or not, is passed on as it is.
+OF_CLIENT = {"MISSING_USER_AGENT"}
+
 
 def is_excused(name, method, is_error):
     if method == "CONNECT" and name in OF_CONNECT:
@@ -20,27 +23,39 @@ def is_excused(name, method, is_error):
     return name in (OF_STATUS if is_error else OF_ORIGIN)
 
 
+def read_request(line, fields, content=b""):
+    request = httplint.HttpRequestLinter()
+    request.process_request_topline(*line.split(b" "))
+    request.process_headers(fields)
+    request.feed_content(content)
+    request.finish_content(True)
+    return request
+
+
+def faults(notes, is_excused):
+    return [f"{type(note).__name__} ({note.subject}): {note.summary}"
+            for note in notes if note.level in (levels.BAD, levels.WARN) and not is_excused(type(note).__name__)]
+
+
+def lint_request(message):
+    """The faults of a request that Larder has sent on."""
+    return faults(read_request(*message).notes, lambda name: name in OF_CLIENT)
+
+
 def lint(request, response):
-    """The faults of a response to a request, both as start line, fields and content."""
-    method, target, version = request[0].decode().split(" ")
+    """The faults of a response to a request, each as start line, fields and content."""
+    asked = read_request(*request)
     line, fields, content = response
-    asked = httplint.HttpRequestLinter()
-    asked.process_request_topline(method.encode(), target.encode(), version.encode())
-    asked.process_headers(request[1])
-    asked.finish_content(True)
+    method = asked.method
     version, status, phrase = (line.split(b" ", 2) + [b""])[:3]
     linter = httplint.HttpResponseLinter(start_time=time.time(), no_content=method == "HEAD")
-    linter.request, linter.base_uri, linter.is_head_response = asked, target, method == "HEAD"
+    linter.request, linter.base_uri, linter.is_head_response = asked, asked.iri, method == "HEAD"
     linter.process_response_topline(version.removeprefix(b"HTTP/"), status, phrase)
     linter.process_headers(fields)
     linter.feed_content(content)
     linter.finish_content(True)
     is_error = any(name.lower() == b"proxy-status" for name, _ in fields)
-    return [
-        f"{status.decode()} {type(note).__name__} ({note.subject}): {note.summary}"
-        for note in linter.notes
-        if note.level in (levels.BAD, levels.WARN) and not is_excused(type(note).__name__, method, is_error)
-    ]
+    return faults(linter.notes, lambda name: is_excused(name, method, is_error))
 
 
 def parse_status_fields(fields):

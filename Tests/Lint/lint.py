@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Has everything that Larder generates looked at: by httplint and http-sfv each answer of a table, by redbot a miss and a hit, by http-sfv
-every member of Cache-Status and Proxy-Status that a test of Larder's has written.
+"""Has everything that Larder generates looked at: by httplint and http-sfv each answer of a table and each request sent on for it, by redbot
+a miss and a hit, by http-sfv every member of Cache-Status and Proxy-Status that a test of Larder's has written.
 
     lint.py --larder BINARY [--members FILE] [-v]
 """
@@ -129,11 +129,13 @@ def main():
             ask_redbot(lint, larder, origin)
         finally:
             larder.stop()
+    for message in origin.requests:
+        lint.note(f"sent on: {message[0].decode()}", judge.lint_request(message))
     for line in chosen.members.read_text().splitlines() if chosen.members else []:
         lint.note("a member", judge.parse(line.encode()))
     for fault in lint.faults:
         print(f"FAILED  {fault}")
-    print(f"{lint.count} answers and members, {len(lint.faults)} faults")
+    print(f"{lint.count} messages and members, {len(lint.faults)} faults")
     sys.exit(1 if lint.faults else 0)
 
 

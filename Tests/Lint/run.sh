@@ -2,6 +2,7 @@
 # Has everything that Larder generates looked at by httplint, redbot and http-sfv, which are installed from PyPI into .build/lint.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
 
 if [[ ! -x .build/lint/bin/redbot ]]; then
     python3 -m venv .build/lint

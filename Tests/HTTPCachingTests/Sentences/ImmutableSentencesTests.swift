@@ -7,6 +7,16 @@ import Testing
 struct ImmutableSentencesTests {
     private static let tag = #"ETag: "x""#
 
+    @Test(
+        "§2, §2.1: while fresh it is not asked about, unless the client's words ask for that; so are resources without https (§3)",
+        arguments: [("X: 1", true), ("Cache-Control: no-cache", false), ("Pragma: no-cache", false)])
+    func validatesFreshOnRequestAlone(field: String, isFresh: Bool) throws {
+        for control in ["max-age=60, immutable", "max-age=60"] {
+            let facts = try facts(response(200, "Cache-Control: \(control)", Self.tag))
+            #expect(reuse(facts, for: get(field), after: 59).isFresh == isFresh)
+        }
+    }
+
     @Test("§2: once stale it is validated like any other")
     func validatesStale() throws {
         let facts = try facts(response(200, "Cache-Control: max-age=60, immutable", Self.tag))
