@@ -1,5 +1,6 @@
 """What httplint and http-sfv say to a response, less what is said of the origin's own words and of what was asked."""
 
+import email
 import time
 
 import http_sfv
@@ -13,14 +14,22 @@ OF_ORIGIN = {"FRESHNESS_HEURISTIC", "VARY_ASTERISK"}
 # A 2xx to CONNECT is one bare line: Date is for origin servers (RFC 9110 §6.6.1).
 OF_CONNECT = {"DATE_CLOCKLESS"}
 
+# Several parts have a Content-Range each, and none stands in the head (RFC 9110 §15.3.7.2).
+OF_PARTS = {"PARTIAL_WITHOUT_RANGE"}
 # What the client sends, or not, is passed on as it is.
 OF_CLIENT = {"MISSING_USER_AGENT"}
 
 
-def is_excused(name, method, is_error):
+def is_excused(name, method, fields):
     if method == "CONNECT" and name in OF_CONNECT:
         return True
-    return name in (OF_STATUS if is_error else OF_ORIGIN)
+    if b"proxy-status" in fields:
+        return name in OF_STATUS
+    return name in OF_ORIGIN or (is_multipart(fields) and name in OF_PARTS)
+
+
+def is_multipart(fields):
+    return fields.get(b"content-type", b"").startswith(b"multipart/byteranges")
 
 
 def read_request(line, fields, content=b""):
@@ -54,8 +63,16 @@ def lint(request, response):
     linter.process_headers(fields)
     linter.feed_content(content)
     linter.finish_content(True)
-    is_error = any(name.lower() == b"proxy-status" for name, _ in fields)
-    return faults(linter.notes, lambda name: is_excused(name, method, is_error))
+    known = {name.lower(): value for name, value in fields}
+    return faults(linter.notes, lambda name: is_excused(name, method, known)) + (lint_parts(known, content) if is_multipart(known) else [])
+
+
+def lint_parts(fields, content):
+    """What is wrong with the parts of a multipart/byteranges."""
+    parts = email.message_from_bytes(b"Content-Type: " + fields[b"content-type"] + b"\r\n\r\n" + content)
+    if not parts.is_multipart() or parts.defects:
+        return [f"multipart that cannot be read: {parts.defects}"]
+    return ["a part without Content-Range" for part in parts.get_payload() if "Content-Range" not in part]
 
 
 def parse_status_fields(fields):
