@@ -122,7 +122,7 @@ package enum ContentRange: Equatable, Sendable {
     }
 
     /// 1*DIGIT. A number too large to hold is taken as the greatest there is, since no content is so long.
-    static func position(_ text: Span<UInt8>) -> UInt64? {
+    package static func position(_ text: Span<UInt8>) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var number: UInt64 = 0
         var overflowed = false

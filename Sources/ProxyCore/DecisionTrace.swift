@@ -37,6 +37,8 @@ package struct DecisionTrace: Sendable {
     package var status: UInt16 = 0
     /// Status that the origin gave, 0 where it was not asked or did not answer.
     package var upstreamStatus: UInt16 = 0
+    /// How often the origin's body broke off and its rest was asked for.
+    package var continuations: UInt8 = 0
     package var receivedAt = Timestamp(milliseconds: 0)
     /// What the rules' validation found, outermost first, where it was not blocked for it.
     package var findings = ValidationFaults()

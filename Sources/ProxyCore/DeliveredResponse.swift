@@ -25,7 +25,7 @@ extension Exchange {
     /// Whether the head that was prepared when it was stored is the one to deliver. That of a body still on its way is not:
     /// it tells the length of what has come.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
-        if obligations.editsResponse || delivery.range != nil { return false }
+        if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
         return delivery.length == .none || delivery.length == .known(stored.body.length)
     }
 
@@ -128,7 +128,15 @@ extension Exchange {
         var fields = stored.head.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
         writeStatusLine(delivery.status, of: stored.head, into: &output)
-        output.appendEndToEndLines(of: fields) { $0 == .contentLength || ($0 == .contentRange && delivery.range != nil) }
+        output.appendEndToEndLines(of: fields) { known in
+            switch known {
+            case .contentLength: true
+            case .contentRange: delivery.range != nil
+            case .contentType: delivery.multipart != nil
+            default: false
+            }
+        }
+        delivery.multipart?.writeContentType(into: &output)
         if let range = delivery.range {
             output.append("Content-Range: ")
             ContentRange.part(range, of: stored.body.length).write(into: &output)
@@ -136,6 +144,14 @@ extension Exchange {
         }
         if delivery.sendsContent { return writeFraming(into: &output) }
         if delivery.status.code != 204 { output.appendContentLength(stored.body.length) }
+    }
+
+    /// The parts of several bear the Content-Type, the message has one of its own.
+    mutating func describeParts(of stored: StoredResponse) {
+        var fields = stored.head.fields
+        if obligations.editsResponse { matched.editResponse(&fields) }
+        let contentType = fields.first(.contentType)?.value ?? .empty
+        delivery.describeParts(contentType: fields.span(of: contentType), number: id, secret: context.boundarySecret)
     }
 
     /// What a rule changes in the response it changes in the 304 too, since the client freshens what it has with it.

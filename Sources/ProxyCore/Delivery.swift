@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 
-/// How a response is framed for its client, chosen once its head is known. Trivial.
+/// How a response is framed for its client, chosen once its head is known.
 package struct Delivery: Equatable, Sendable {
     /// The status that the client gets.
     package private(set) var status = Status.ok
@@ -9,6 +9,8 @@ package struct Delivery: Equatable, Sendable {
     package private(set) var length: BodyLength = .none
     /// The octets of the stored body that are sent, where the client asked for a part.
     package private(set) var range: Range<UInt64>?
+    /// The parts of the stored body that are sent, where the client asked for several.
+    package private(set) var multipart: MultipartRanges?
     /// Content of unknown length leaves in chunks; to an HTTP/1.0 client it ends with the connection.
     package private(set) var isChunked = false
     /// Another request may follow on the connection, as far as this message is concerned.
@@ -57,7 +59,13 @@ package struct Delivery: Equatable, Sendable {
     mutating func chooseGathered(_ response: ResponseHead, whole: UInt64, for request: RequestHead) {
         status = response.status
         length = .known(whole)
-        if response.status == .ok { chooseRange(of: whole, validators: response.fields, for: request) }
+        guard response.status == .ok else { return frame() }
+        switch Self.choice(of: whole, validators: response.fields, for: request) {
+        // Several parts are cut of what is stored; until it is, they are answered with the whole.
+        case .whole, .several, nil: break
+        case .unsatisfiable: chooseUnsatisfied()
+        case .one(let part): choose(part)
+        }
         frame()
     }
 
@@ -68,26 +76,41 @@ package struct Delivery: Equatable, Sendable {
 
     private mutating func chooseRange(of whole: UInt64, of stored: StoredResponse, for request: RequestHead) {
         guard stored.head.status.code == 200 else { return }
-        chooseRange(of: whole, validators: stored.head.fields, for: request)
+        switch Self.choice(of: whole, validators: stored.head.fields, for: request) {
+        case .whole, nil: break
+        case .unsatisfiable: chooseUnsatisfied()
+        case .one(let part): choose(part)
+        case .several(let multipart):
+            self.multipart = multipart
+            status = .partialContent
+        }
     }
 
-    /// One range is cut out; several are answered with the whole, as RFC 9110 §14.2 permits.
-    private mutating func chooseRange(of whole: UInt64, validators: Fields, for request: RequestHead) {
+    /// What the request's ranges make of a representation; `nil` where it has none, or they are passed over (RFC 9110 §14.2).
+    private static func choice(of whole: UInt64, validators: Fields, for request: RequestHead) -> MultipartRanges.Choice? {
         guard let line = request.fields.first(.range), request.method == .get, request.fields.lineCount(of: .range) == 1,
-            let ranges = ByteRangeSet(request.fields.value(of: line)), ranges.count == 1,
-            RangeCondition.holds(request, for: validators)
-        else { return }
-        guard let resolved = ranges[0].resolved(inLength: whole) else {
-            isUnsatisfied = true
-            status = Status(416)
-            length = .none
-            return
-        }
-        // The end of nothing is nothing, which Content-Range cannot say.
-        guard !resolved.isEmpty else { return }
-        range = resolved
+            let ranges = ByteRangeSet(request.fields.value(of: line)), RangeCondition.holds(request, for: validators)
+        else { return nil }
+        return MultipartRanges.choose(ranges, of: whole)
+    }
+
+    private mutating func choose(_ part: Range<UInt64>) {
+        range = part
         status = .partialContent
-        length = .known(resolved.upperBound - resolved.lowerBound)
+        length = .known(part.upperBound - part.lowerBound)
+    }
+
+    private mutating func chooseUnsatisfied() {
+        isUnsatisfied = true
+        status = Status(416)
+        length = .none
+    }
+
+    /// Says what stands between several parts, which is a part of the content's length.
+    mutating func describeParts(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
+        guard multipart != nil else { return }
+        multipart?.describe(contentType: contentType, number: number, secret: secret)
+        length = .known(multipart?.length ?? 0)
     }
 
     private mutating func frame() {

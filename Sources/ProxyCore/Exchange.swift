@@ -58,6 +58,8 @@ package struct Exchange: ~Copyable, Sendable {
     /// The length of the body that was gathered to be checked, where all of it was.
     var gatheredLength: UInt64?
     var isLeading = false
+    /// How the origin's body was continued, where it broke off.
+    var continuation: Continuation?
 
     package init(context: ExchangeContext) { self.context = context }
 
@@ -87,6 +89,7 @@ package struct Exchange: ~Copyable, Sendable {
         selectedLength = nil
         gatheredLength = nil
         isLeading = false
+        if continuation != nil { continuation = nil }
     }
 
     /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
@@ -316,6 +319,7 @@ extension Exchange {
         trace.outcome = outcome
         delivery.chooseStored(
             selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request)
+        if delivery.multipart != nil { describeParts(of: selected) }
         trace.status = delivery.status.code
         state = .delivering
         commands.append(.sendStored)

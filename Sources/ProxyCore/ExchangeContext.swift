@@ -38,13 +38,15 @@ package final class ExchangeContext: Sendable {
     package let ownAddresses: [OwnAddress]
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
+    /// What nobody who makes content knows, so that no content holds a boundary of ours.
+    let boundarySecret: UInt64
     private let viaLine: [UInt8]
     private let viaLineOfHTTP10: [UInt8]
 
     package init(
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit, ownAddresses: [OwnAddress] = [],
-        pseudonym: [UInt8] = Array("larder".utf8)
+        pseudonym: [UInt8] = Array("larder".utf8), boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
         self.limits = limits
@@ -53,6 +55,7 @@ package final class ExchangeContext: Sendable {
         self.setCookie = setCookie
         self.ownAddresses = ownAddresses
         self.pseudonym = pseudonym
+        self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }

@@ -69,7 +69,8 @@ struct LargeBodyTests {
         client.send(stage.head("GET", "/large"))
         #expect(try client.readHead().status == 200)
         #expect(try client.read(body, count: Self.length) == Self.length)
-        #expect(stage.requestCount() == 2)
+        // The origin answers what was asked for the rest with the whole, which ends the message.
+        #expect(stage.requestCount() == 3)
     }
 
     @Test(

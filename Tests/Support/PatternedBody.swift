@@ -51,12 +51,12 @@ package struct PatternedBody: Sendable {
 }
 
 extension OriginConnection {
-    /// Sends the content up to `end`.
-    /// - Returns: how much of it was taken.
+    /// Sends the content from `start` up to `end`.
+    /// - Returns: up to where it was taken.
     @discardableResult
-    package func send(_ body: PatternedBody, upTo end: Int? = nil) -> Int {
+    package func send(_ body: PatternedBody, from start: Int = 0, upTo end: Int? = nil) -> Int {
         let end = end ?? body.length
-        var done = 0
+        var done = start
         while done < end {
             let step = body.withPiece(at: done, atMost: end - done) { piece in
                 Glibc.send(descriptor, piece.baseAddress, piece.count, larder_msg_nosignal)

@@ -71,6 +71,10 @@ extension AccessLog.Format {
             }
             line.append(",\"first_byte_ms\":")
             line.append(millisecondsOf: record.firstByteMicroseconds)
+            if record.continuations > 0 {
+                line.append(",\"continued\":")
+                line.append(decimal: UInt64(record.continuations))
+            }
         }
         line.append(UInt8(ascii: "}"))
     }

@@ -32,6 +32,8 @@ package struct AccessRecord: Sendable {
     package var upstreamPort: UInt16 = 0
     package var upstreamStatus: UInt16 = 0
     package var reusedConnection = false
+    /// How often the body broke off at the origin and was continued.
+    package var continuations: UInt8 = 0
     package var connectMicroseconds: UInt64 = 0
     /// From the request sent to the response's first byte.
     package var firstByteMicroseconds: UInt64 = 0

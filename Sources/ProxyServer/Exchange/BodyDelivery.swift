@@ -4,7 +4,8 @@ import ResponseStore
 
 /// The body that a driver is sending to its client, wherever it comes from.
 struct BodyDelivery {
-    enum Source: UInt8 { case none, origin, memory, disk, filling }
+    /// `parts` is a body in memory of which several parts are sent.
+    enum Source: UInt8 { case none, origin, memory, parts, disk, filling }
 
     var source: Source = .none
     /// Chunk framing is wrapped around it (RFC 9112 §7.1).
@@ -13,6 +14,9 @@ struct BodyDelivery {
     var offset: UInt64 = 0
     var end: UInt64 = .max
     var body: BodyReference?
+    /// The body of which parts are sent, where it is in memory, and how many parts have been begun.
+    var bytes: [UInt8] = []
+    var begunPartCount = 0
     /// Keeps the body from being evicted while it is sent.
     var hold: BodyHold?
     var reader: FillingReader?
@@ -33,6 +37,8 @@ struct BodyDelivery {
         offset = 0
         end = .max
         body = nil
+        if !bytes.isEmpty { bytes = [] }
+        begunPartCount = 0
         hold = nil
         reader = nil
         isWaiting = false

@@ -17,6 +17,7 @@ extension ExchangeDriver {
         delivery.headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
         if case .none = exchange.delivery.length { return handle(.deliveryEnded(isComplete: true, at: now)) }
         delivery.isChunked = exchange.delivery.isChunked
+        if exchange.delivery.multipart != nil { return sendParts(of: selected.body) }
         if let range = exchange.delivery.range {
             delivery.offset = range.lowerBound
             delivery.end = range.upperBound
@@ -71,13 +72,13 @@ extension ExchangeDriver {
         switch delivery.source {
         case .none: return false
         case .origin:
-            resumeUpstream()
+            if fetch.isContinuationDue { continueFetch() } else { resumeUpstream() }
             return false
         case .memory:
             delivery.source = .none
             handle(.deliveryEnded(isComplete: true, at: worker.now))
             return connection?.output.isEmpty == false
-        case .disk, .filling:
+        case .parts, .disk, .filling:
             pump()
             return connection?.output.isEmpty == false
         }
@@ -93,6 +94,7 @@ extension ExchangeDriver {
                 switch delivery.source {
                 case .filling: pumpFilling(connection)
                 case .disk: pumpDisk(connection)
+                case .parts: pumpParts(connection)
                 case .none, .origin, .memory: false
                 }
             if !hasMore { break }
@@ -129,7 +131,7 @@ extension ExchangeDriver {
     }
 
     private func pumpDisk(_ connection: ClientConnection) -> Bool {
-        if delivery.offset >= delivery.end { return endBody(exchange.selected?.trailers ?? Fields()) }
+        if delivery.offset >= delivery.end { return endPart(connection) }
         if let piece = delivery.readAhead {
             delivery.readAhead = nil
             send(piece.bytes, piece.range, on: connection)
@@ -182,7 +184,7 @@ extension ExchangeDriver {
     }
 
     /// A piece that is large and not wrapped is written from where it lies.
-    private func send(_ bytes: LyingBytes, _ range: Range<Int>, on connection: ClientConnection) {
+    func send(_ bytes: LyingBytes, _ range: Range<Int>, on connection: ClientConnection) {
         guard !range.isEmpty else { return }
         if delivery.isChunked || range.count <= Self.copiedBodyLength {
             return bytes.withBytes(range) { appendContent($0.bindMemory(to: UInt8.self).span, to: connection) }
@@ -191,7 +193,7 @@ extension ExchangeDriver {
         connection.output.setTail(bytes, range)
     }
 
-    private func endBody(_ trailers: Fields) -> Bool {
+    func endBody(_ trailers: Fields) -> Bool {
         guard let connection else { return false }
         if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: trailers, into: &connection.output.buffer) }
         delivery.source = .none

@@ -12,17 +12,20 @@ extension ExchangeDriver: OriginExchangeDelegate {
         delivery.reader = nil
         fetch.reset()
         if exchange.request.method.isSafe { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
+        openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
+        if !upload.isComplete { requestBodyArrived() }
+    }
+
+    func openUpstream(body: BodyFraming, _ writeHead: (inout [UInt8]) -> Void) {
         var head: [UInt8] = []
         head.reserveCapacity(512)
-        exchange.writeForwardedHead(into: &head)
+        writeHead(&head)
         fetch.upstream = worker.transport.open(
             UpstreamRequest(
                 origin: Origin(
                     scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
-                method: exchange.request.method, head: head, body: upload.framing,
-                isRetryable: exchange.request.method.isIdempotent),
+                method: exchange.request.method, head: head, body: body, isRetryable: exchange.request.method.isIdempotent),
             delegate: self)
-        if !upload.isComplete { requestBodyArrived() }
     }
 
     // MARK: The request's body
@@ -100,7 +103,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     // A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
 
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
-        guard upstream == fetch.upstream, let connection else { return }
+        guard upstream == fetch.upstream, !fetch.isContinuing, let connection else { return }
         let before = connection.output.buffer.count
         exchange.writeInformational(head, into: &connection.output.buffer)
         delivery.headCount += UInt64(connection.output.buffer.count - before)
@@ -109,6 +112,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
         guard upstream == fetch.upstream else { return }
+        if fetch.isContinuing { return receiveContinuation(head, framing) }
         swap(&exchange.response, &head)
         metrics = upstream.metrics
         handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
@@ -137,6 +141,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didEndWithTrailers trailers: borrowing Fields) {
         guard upstream == fetch.upstream else { return }
         fetch.upstream = nil
+        if continuesShortPiece() { return }
         let trailers = HopByHop.endToEnd(copy trailers, under: exchange.response.fields)
         switch fetch.mode {
         case .none: endFetch()
@@ -164,10 +169,17 @@ extension ExchangeDriver: OriginExchangeDelegate {
         guard upstream == fetch.upstream else { return }
         metrics = upstream.metrics
         fetch.upstream = nil
+        let fault = FaultMapping.fault(error)
+        if continues(brokenBy: fault) { return }
+        fetchBroke(fault)
+    }
+
+    /// What was to come of the origin's message does not come.
+    func fetchBroke(_ fault: Fault) {
         switch fetch.mode {
         case .none, .checking:
             fetch.mode = .none
-            handle(.upstreamFailed(FaultMapping.fault(error), at: worker.now))
+            handle(.upstreamFailed(fault, at: worker.now))
             endFetch()
         case .checked: break
         case .direct, .gathering:
@@ -397,7 +409,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
     }
 
-    private func isWanted(readersBesides count: Int) -> Bool {
+    func isWanted(readersBesides count: Int) -> Bool {
         if fetch.entry?.isAwaited == true || fetch.isWorthFinishing { return true }
         return fetch.filling.map { $0.readerCount > count } ?? false
     }

@@ -23,6 +23,7 @@ extension ExchangeDriver {
         record.storage = trace.storage?.word ?? ""
         record.error = trace.fault.map { GatewayError($0).code.text } ?? ""
         record.upstreamStatus = trace.upstreamStatus
+        record.continuations = trace.continuations
         record.upstream = metrics.remoteAddress
         record.upstreamPort = metrics.remoteAddress == nil ? 0 : exchange.originPort
         record.reusedConnection = metrics.isConnectionReused

@@ -30,6 +30,10 @@ struct Fetch {
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
     private(set) var number: UInt64 = 0
     var isUpstreamPaused = false
+    /// The upstream at hand has been asked for the rest of a body that broke off, and has not answered.
+    var isContinuing = false
+    /// The rest is to be asked for when what lies in the pipe has left.
+    var isContinuationDue = false
     /// The origin's content is complete while it is still being checked.
     var hasEnded = false
     var receivedCount: UInt64 = 0
@@ -37,7 +41,7 @@ struct Fetch {
     var invalidationCount = 0
 
     /// The origin's answer is still under way.
-    var isActive: Bool { upstream != nil }
+    var isActive: Bool { upstream != nil || isContinuationDue }
 
     /// A fetch whose client has left is completed for the store when most of it has come (C14).
     var isWorthFinishing: Bool {
@@ -51,6 +55,8 @@ struct Fetch {
         filling = nil
         number &+= 1
         isUpstreamPaused = false
+        isContinuing = false
+        isContinuationDue = false
         hasEnded = false
         receivedCount = 0
         if gathered.capacity > 64 * 1024 { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }

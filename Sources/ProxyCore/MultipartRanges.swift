@@ -1,0 +1,105 @@
+import HTTPMessage
+
+/// Several parts of one representation in one message: multipart/byteranges (RFC 9110 §14.6).
+package struct MultipartRanges: Equatable, Sendable {
+    /// A gap that costs less to send than the head of a part is sent (RFC 9110 §15.3.7.2).
+    private static let joinedGap: UInt64 = 128
+
+    /// In the order in which they were asked for, as far as they were not joined.
+    package let parts: [Range<UInt64>]
+    private let whole: UInt64
+    /// Content-Type of the representation; empty where it has none.
+    private var contentType: [UInt8] = []
+    private var boundary: [UInt8] = []
+
+    private init(parts: [Range<UInt64>], whole: UInt64) {
+        self.parts = parts
+        self.whole = whole
+    }
+
+    /// What is sent for a set of ranges of a representation of this length.
+    enum Choice: Equatable {
+        case one(Range<UInt64>)
+        case several(MultipartRanges)
+        /// All of it: the ranges leave out nothing, or nothing worth it.
+        case whole
+        case unsatisfiable
+    }
+
+    static func choose(_ ranges: ByteRangeSet, of whole: UInt64) -> Choice {
+        var parts: [Range<UInt64>] = []
+        for index in 0..<ranges.count {
+            guard let range = ranges[index].resolved(inLength: whole) else { continue }
+            // The end of nothing is nothing, which Content-Range cannot say.
+            if range.isEmpty { return .whole }
+            join(range, to: &parts)
+        }
+        if parts.isEmpty { return .unsatisfiable }
+        if ranges.count == 1 { return .one(parts[0]) }
+        // Each part costs its head besides: what would be longer than the whole is answered with the whole (§17.15).
+        let length = parts.reduce(0) { $0 + UInt64($1.count) + (parts.count > 1 ? joinedGap : 0) }
+        if length >= whole { return .whole }
+        return parts.count == 1 ? .one(parts[0]) : .several(MultipartRanges(parts: parts, whole: whole))
+    }
+
+    /// Puts a range in its place, joined with those that it overlaps or nearly touches.
+    private static func join(_ range: Range<UInt64>, to parts: inout [Range<UInt64>]) {
+        var range = range
+        var place = parts.count
+        while let index = parts.firstIndex(where: { isNear($0, range) }) {
+            let other = parts.remove(at: index)
+            range = min(other.lowerBound, range.lowerBound)..<max(other.upperBound, range.upperBound)
+            place = min(place, index)
+        }
+        parts.insert(range, at: min(place, parts.count))
+    }
+
+    private static func isNear(_ one: Range<UInt64>, _ other: Range<UInt64>) -> Bool {
+        let (first, second) = one.lowerBound <= other.lowerBound ? (one, other) : (other, one)
+        return second.lowerBound <= first.upperBound || second.lowerBound - first.upperBound < joinedGap
+    }
+
+    /// - Parameters:
+    ///   - number: names the message. With `secret` nobody who makes content can foretell the boundary.
+    mutating func describe(contentType: Span<UInt8>, number: UInt64, secret: UInt64) {
+        self.contentType = []
+        self.contentType.append(contentType)
+        boundary = []
+        boundary.append(hexadecimal: number)
+        boundary.append(hexadecimal: secret)
+    }
+
+    /// How long the message's content is.
+    var length: UInt64 {
+        var frame: [UInt8] = []
+        for index in 0..<parts.count { writePartHead(index, into: &frame) }
+        writeEnd(into: &frame)
+        return parts.reduce(UInt64(frame.count)) { $0 + UInt64($1.count) }
+    }
+
+    func writeContentType(into output: inout [UInt8]) {
+        output.append("Content-Type: multipart/byteranges; boundary=")
+        output.append(boundary.span)
+        output.append("\r\n")
+    }
+
+    /// What stands before the octets of a part.
+    package func writePartHead(_ index: Int, into output: inout [UInt8]) {
+        output.append("\r\n--")
+        output.append(boundary.span)
+        if !contentType.isEmpty {
+            output.append("\r\nContent-Type: ")
+            output.append(contentType.span)
+        }
+        output.append("\r\nContent-Range: ")
+        ContentRange.part(parts[index], of: whole).write(into: &output)
+        output.append("\r\n\r\n")
+    }
+
+    /// What stands behind the last part.
+    package func writeEnd(into output: inout [UInt8]) {
+        output.append("\r\n--")
+        output.append(boundary.span)
+        output.append("--\r\n")
+    }
+}

@@ -1,0 +1,52 @@
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+
+/// A body that breaks off is continued by another exchange with the origin; what has come stays where it went.
+extension ExchangeDriver {
+    /// - Returns: whether the fetch goes on.
+    func continues(brokenBy fault: Fault) -> Bool {
+        guard mayContinue, exchange.continues(after: fetch.receivedCount, brokenBy: fault) else { return false }
+        continueWhenDrained()
+        return true
+    }
+
+    /// - Returns: whether what has ended was only a piece of what is wanted, and the fetch goes on.
+    func continuesShortPiece() -> Bool {
+        guard mayContinue, exchange.continuesShortPiece(after: fetch.receivedCount) else { return false }
+        continueWhenDrained()
+        return true
+    }
+
+    private var mayContinue: Bool {
+        switch fetch.mode {
+        case .none, .checked: false
+        case .direct, .gathering, .filling, .checking: connection != nil || isWanted(readersBesides: 0)
+        }
+    }
+
+    /// What lies in the pipe has to leave first: the beginning of the rest comes with its head, by way of the buffer before it.
+    private func continueWhenDrained() {
+        fetch.isUpstreamPaused = false
+        fetch.isContinuationDue = true
+        if delivery.pipe == nil || connection?.output.hasTail != true { continueFetch() }
+    }
+
+    func continueFetch() {
+        fetch.isContinuationDue = false
+        fetch.isContinuing = true
+        openUpstream(body: .none) { exchange.writeContinuedHead(into: &$0) }
+    }
+
+    func receiveContinuation(_ head: borrowing ResponseHead, _ framing: BodyFraming) {
+        fetch.isContinuing = false
+        guard exchange.acceptsContinuation(copy head, body: framing.bodyLength) else {
+            fetch.upstream?.cancel()
+            fetch.upstream = nil
+            fetchBroke(.responseIncomplete)
+            return
+        }
+        if let pipe = delivery.pipe { fetch.upstream?.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
+    }
+}

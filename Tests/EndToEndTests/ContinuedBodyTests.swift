@@ -1,0 +1,123 @@
+import Testing
+import TestSupport
+
+@Suite("A body that breaks off upstream is continued (RFC 9111 §3.3, C17)")
+struct ContinuedBodyTests {
+    private static let length = 3_000_000
+    private static let body = PatternedBody(length: length)
+    private static let kinds = ["max-age=600", "no-store"]
+
+    private func plan(_ directive: String, sends: @escaping @Sendable (Int) -> Int) -> RangedOrigin.Plan {
+        var plan = RangedOrigin.Plan()
+        plan.fields = "Cache-Control: \(directive)\r\n"
+        plan.sends = sends
+        return plan
+    }
+
+    private func expectWhole(_ stage: Stage, fields: String = "") throws {
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: fields))
+        let head = try client.readHead()
+        #expect(head.status == 200)
+        #expect(head["Content-Range"] == nil)
+        #expect(try client.read(Self.body, count: Self.length) == Self.length)
+    }
+
+    @Test(
+        "Cut ten times, the whole arrives, and the origin is asked only for what is missing", arguments: kinds, [":memory:", nil])
+    func continuesTenTimes(directive: String, storePath: String?) throws {
+        let origin = RangedOrigin(Self.body, plan(directive) { $0 <= 10 ? 290_001 : .max })
+        let stage = try Stage(origin, storePath: storePath)
+        try expectWhole(stage)
+        #expect(origin.sentCount == Self.length)
+        #expect(stage.askedRanges == [nil] + (1...10).map { "bytes=\($0 * 290_001)-" })
+        #expect(stage.origin.requestHeads.dropFirst().allSatisfy { OriginRequest(head: $0)["If-Range"] == "\"v1\"" })
+        guard directive != "no-store" else { return }
+        try expectWhole(stage)
+        #expect(stage.requestCount() == 11)
+    }
+
+    @Test("A body whose length nobody told is continued too")
+    func continuesChunked() throws {
+        var plan = plan("max-age=600") { $0 == 1 ? 1_000_000 : .max }
+        plan.isChunked = true
+        let stage = try Stage(RangedOrigin(Self.body, plan))
+        #expect(try stage.fetch("/x").body == Self.body.bytes(0..<Self.length))
+        #expect(stage.askedRanges == [nil, "bytes=1000000-"])
+    }
+
+    @Test("A small body that is gathered, and one that breaks before its first octet, are continued")
+    func continuesSmall() throws {
+        let body = PatternedBody(length: 5000)
+        let stage = try Stage(RangedOrigin(body, plan("max-age=600") { $0 == 1 ? 0 : $0 == 2 ? 1000 : .max }))
+        for _ in 0..<2 { #expect(try stage.fetch("/x").body == body.bytes(0..<5000)) }
+        #expect(stage.askedRanges == [nil, "bytes=0-", "bytes=1000-"])
+    }
+
+    @Test("An origin that answers with less than it is asked for is asked again")
+    func continuesShortPieces() throws {
+        var plan = plan("max-age=600") { $0 == 1 ? 1_000_000 : .max }
+        plan.longestPart = 700_000
+        let stage = try Stage(RangedOrigin(Self.body, plan))
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: ""))
+        _ = try client.readHead()
+        #expect(try client.read(Self.body, count: Self.length) == Self.length)
+        #expect(stage.askedRanges == [nil, "bytes=1000000-", "bytes=1700000-", "bytes=2400000-"])
+    }
+
+    @Test("A part that the client asked for is continued to its end", arguments: kinds)
+    func continuesPart(directive: String) throws {
+        let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 100_000 : .max }))
+        let response = try stage.fetch("/x", fields: "Range: bytes=500000-1999999\r\n")
+        #expect(response.status == 206)
+        #expect(response["Content-Range"] == "bytes 500000-1999999/3000000")
+        #expect(response.body == Self.body.bytes(500_000..<2_000_000))
+        #expect(stage.askedRanges == ["bytes=500000-1999999", "bytes=600000-1999999"])
+    }
+
+    @Test(
+        "With another entity tag in the middle the message is broken, never mixed, and nothing of it is served", arguments: kinds)
+    func refusesAnother(directive: String) throws {
+        var plan = plan(directive) { $0 == 1 ? 1_000_000 : .max }
+        plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
+        let stage = try Stage(RangedOrigin(Self.body, plan))
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x"))
+        _ = try client.readHead()
+        let received = try? client.read(Self.body, count: Self.length)  // a reset is as good as a short end
+        #expect(received ?? 0 <= 1_000_000)
+        let response = try stage.fetch("/x")
+        #expect(response["ETag"] == "\"v2\"")
+        #expect(response.body == Self.body.bytes(0..<Self.length))
+    }
+
+    @Test("An origin that brings nothing any more is not asked for ever", arguments: kinds)
+    func givesUp(directive: String) throws {
+        let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 1_000_000 : 0 }))
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x"))
+        _ = try client.readHead()
+        let received = try? client.read(Self.body, count: Self.length)  // a reset is as good as a short end
+        #expect(received ?? 0 <= 1_000_000)
+        #expect(stage.requestCount() == 4)
+    }
+
+    @Test("Those who joined a fetch get the whole as well")
+    func continuesForAll() throws {
+        let gate = Gate()
+        let origin = RangedOrigin(
+            Self.body,
+            plan("max-age=600") {
+                if $0 == 2 { gate.wait() }
+                return $0 <= 2 ? 1_000_000 : .max
+            })
+        let stage = try Stage(origin)
+        let clients = try (0..<3).map { _ in try stage.client() }
+        for client in clients { client.send(stage.head("GET", "/x")) }
+        for client in clients { _ = try client.readHead() }
+        gate.open()
+        for client in clients { #expect(try client.read(Self.body, count: Self.length) == Self.length) }
+        #expect(stage.requestCount() == 3)
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import EventLoop
+import TestSupport
+
+/// An origin of one body, which heeds Range and If-Range and breaks off as it is told.
+final class RangedOrigin: Sendable {
+    struct Plan: Sendable {
+        var fields = "Cache-Control: max-age=600\r\n"
+        /// The entity tag with which the n-th request is answered, counted from 1.
+        var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
+        /// How many octets of content the n-th answer sends at most before the connection ends.
+        var sends: @Sendable (Int) -> Int = { _ in .max }
+        var isChunked = false
+        /// No answer holds more than so many octets, whatever was asked for.
+        var longestPart = 1 << 40
+    }
+
+    let body: PatternedBody
+    private let plan: Plan
+    private let state = Guarded<(count: Int, sent: Int)>((0, 0))
+
+    init(_ body: PatternedBody, _ plan: Plan = Plan()) {
+        self.body = body
+        self.plan = plan
+    }
+
+    /// Octets of content sent, as far as the peer took them.
+    var sentCount: Int { state.withLock { $0.sent } }
+
+    func answer(_ request: OriginRequest, on connection: borrowing OriginConnection) -> Bool {
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        let tag = plan.entityTag(number)
+        let isCurrent = request["If-Range"] == nil || request["If-Range"] == tag
+        let asked = isCurrent ? Self.range(request["Range"], of: body.length) : nil
+        let range = asked.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + plan.longestPart) } ?? 0..<body.length
+        var head = asked == nil ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n"
+        if asked != nil { head += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.length)\r\n" }
+        let isChunked = plan.isChunked && asked == nil
+        head += isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(range.count)\r\n"
+        connection.send(head + "ETag: \(tag)\r\nContent-Type: text/x\r\n\(plan.fields)\r\n")
+        if request.method == "HEAD" { return true }
+        let limit = plan.sends(number)
+        let end = limit >= range.count ? range.upperBound : range.lowerBound + limit
+        let reached = isChunked ? sendChunks(upTo: end, on: connection) : connection.send(body, from: range.lowerBound, upTo: end)
+        state.withLock { $0.sent += reached - range.lowerBound }
+        return reached == range.upperBound
+    }
+
+    private func sendChunks(upTo end: Int, on connection: borrowing OriginConnection) -> Int {
+        var done = 0
+        while done < end {
+            let next = min(done + 10_000, end)
+            let text = String(next - done, radix: 16)
+            guard connection.send("\(text)\r\n"), connection.send(body, from: done, upTo: next) == next, connection.send("\r\n")
+            else {
+                return done
+            }
+            done = next
+        }
+        if end == body.length { connection.send("0\r\n\r\n") }
+        return done
+    }
+
+    /// `bytes=a-b` and `bytes=a-`.
+    private static func range(_ value: String?, of length: Int) -> Range<Int>? {
+        guard let value, value.hasPrefix("bytes=") else { return nil }
+        let parts = value.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = Int(parts[0]), first < length else { return nil }
+        return first..<min((Int(parts[1]) ?? length - 1) + 1, length)
+    }
+}
+
+extension Stage {
+    /// A proxy before an origin with one body.
+    convenience init(
+        _ origin: RangedOrigin, _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:"
+    ) throws {
+        try self.init(yaml, loops: loops, storePath: storePath) { origin.answer($0, on: $1) }
+    }
+
+    /// Returns when the whole can be had from the store: a large body is there a little after its last octet has left.
+    func waitUntilStored(_ path: String) throws {
+        for _ in 0..<500 {
+            let answer = try fetch(path, fields: "Cache-Control: only-if-cached\r\nRange: bytes=0-0\r\n")
+            if answer.status == 206 { return }
+            usleep(5000)
+        }
+        throw ClientFault(reason: .timedOut, received: "nothing was stored")
+    }
+
+    /// What the requests of the origin's log asked for.
+    var askedRanges: [String?] { origin.requestHeads.map { OriginRequest(head: $0)["Range"] } }
+}
