@@ -88,9 +88,11 @@ extension Stage {
             if answer.status == 206 { return }
             usleep(5000)
         }
-        throw ClientFault(reason: .timedOut, received: "nothing was stored")
+        throw NeverStored()
     }
 
     /// What the requests of the origin's log asked for.
     var askedRanges: [String?] { origin.requestHeads.map { OriginRequest(head: $0)["Range"] } }
 }
+
+struct NeverStored: Error {}
