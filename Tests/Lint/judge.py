@@ -9,15 +9,15 @@ from httplint import levels
 
 # Notes that find no fault with what Larder generates. An error says what its status says:
 OF_STATUS = {"STATUS_BAD_REQUEST", "STATUS_URI_TOO_LONG", "STATUS_VERSION_NOT_SUPPORTED"}
-# The origin gives these on purpose, and they are passed on:
-OF_ORIGIN = {"FRESHNESS_HEURISTIC", "VARY_ASTERISK"}
+# The origin leaves lifetimes out on purpose:
+OF_ORIGIN = {"FRESHNESS_HEURISTIC"}
 # A 2xx to CONNECT is one bare line: Date is for origin servers (RFC 9110 §6.6.1).
 OF_CONNECT = {"DATE_CLOCKLESS"}
 
 # Several parts have a Content-Range each, and none stands in the head (RFC 9110 §15.3.7.2).
 OF_PARTS = {"PARTIAL_WITHOUT_RANGE"}
 # What the client sends, or not, is passed on as it is.
-OF_CLIENT = {"MISSING_USER_AGENT"}
+OF_CLIENT = {"MISSING_USER_AGENT", "REQUEST_CONTENT_NOT_DEFINED"}
 
 
 def is_excused(name, method, fields):
@@ -51,8 +51,8 @@ def lint_request(message):
     return faults(read_request(*message).notes, lambda name: name in OF_CLIENT)
 
 
-def lint(request, response):
-    """The faults of a response to a request, each as start line, fields and content."""
+def lint(request, response, excused=""):
+    """The faults of a response to a request, each as start line, fields and content, but for a note that is excused."""
     asked = read_request(*request)
     line, fields, content = response
     method = asked.method
@@ -64,7 +64,8 @@ def lint(request, response):
     linter.feed_content(content)
     linter.finish_content(True)
     known = {name.lower(): value for name, value in fields}
-    return faults(linter.notes, lambda name: is_excused(name, method, known)) + (lint_parts(known, content) if is_multipart(known) else [])
+    found = faults(linter.notes, lambda name: name == excused or is_excused(name, method, known))
+    return found + (lint_parts(known, content) if is_multipart(known) else [])
 
 
 def lint_parts(fields, content):
@@ -92,4 +93,5 @@ def parse(value):
         members.parse(value)
     except ValueError as error:
         return [f"{value.decode()}: {error}"]
-    return [f"{value.decode()}: {member} is no token or string" for member in members if not isinstance(member.value, (str, http_sfv.Token))]
+    return [f"{value.decode()}: {member} is no token or string"
+            for member in members if not isinstance(member.value, (str, http_sfv.Token))]
