@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// What rules, settings or a session change in the cache's behaviour for one request. Without any, RFC 9111 alone decides.
 /// Trivial.
 ///
@@ -98,6 +100,17 @@ public struct CacheOverrides: Equatable, Sendable {
 
     /// A lifetime for all statuses or for some: one word, which a later one takes the place of as a whole.
     package var givesLifetime: Bool { timeToLive != nil || !statusLifetimes.isEmpty }
+
+    package func lifetime(of status: Status) -> DeltaSeconds? { statusLifetimes.lifetime(of: status) ?? timeToLive }
+
+    /// Whether a response that was stored past a word of the origin server's, or past T23, may be used still.
+    package func permitsUse(of facts: ReuseFacts) -> Bool {
+        let flags = facts.flags
+        guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return true }
+        if flags.contains(.noStore), !ignored.contains(.noStore) { return false }
+        if flags.contains(.private), !ignored.contains(.private) { return false }
+        return !flags.contains(.setCookie) || facts.lifetimeSource.isExplicit || setCookie == .always
+    }
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 }

@@ -64,10 +64,13 @@ package enum Freshness {
 extension ReuseFacts {
     /// The lifetime in force under these overrides.
     ///
-    /// A rule's lifetime stands in for one that the origin server did not give. Against an explicit lifetime, or where
+    /// A rule's lifetime stands in for one that the origin server did not give, in the place of a guessed one too. Against an explicit lifetime, or where
     /// the response asks to be validated, it holds only if the rule is unsafe.
     func lifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
-        guard let timeToLive = overrides.timeToLive else { return (freshnessLifetime, lifetimeSource, false) }
+        guard let timeToLive = overrides.lifetime(of: status) else {
+            let isGuessed = lifetimeSource == .heuristic && overrides.permitsHeuristic == false
+            return isGuessed ? (.zero, .none, false) : (freshnessLifetime, lifetimeSource, false)
+        }
         let isContradicted = lifetimeSource.isExplicit || prohibitsStaleUse
         guard isContradicted else { return (timeToLive, .rule, false) }
         guard overrides.isTimeToLiveUnsafe, permitsUnsafeUse else { return (freshnessLifetime, lifetimeSource, false) }

@@ -68,10 +68,7 @@ package enum Reuse {
         _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision {
         if let early = decideBeforeLookUp(for: request, overrides: overrides) { return early }
-        let isUnsafe = overrides.unsafe
-        if !facts.flags.isDisjoint(with: [.noStore, .private]), !isUnsafe {
-            return forward(.unsafeRuleGone, request, overrides)
-        }
+        if !overrides.permitsUse(of: facts) { return forward(.unsafeRuleGone, request, overrides) }
         if request.contains(.originCondition) { return forward(.originCondition, request, overrides) }
         let clock = ReuseClock(facts, overrides: overrides, at: now)
         switch overrides.effectivePolicy {
@@ -98,10 +95,9 @@ package enum Reuse {
         _ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision? {
         let mayLiftProhibition = overrides.isPolicyUnsafe && facts.permitsUnsafeUse
-        let isUnsafeEntry = !facts.flags.isDisjoint(with: [.noStore, .private])
-        guard !facts.prohibitsStaleUse || mayLiftProhibition, !isUnsafeEntry || overrides.unsafe else { return nil }
+        guard !facts.prohibitsStaleUse || mayLiftProhibition, overrides.permitsUse(of: facts) else { return nil }
         let clock = ReuseClock(facts, overrides: overrides, at: now)
-        return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || isUnsafeEntry), .failure)
+        return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || facts.isStoredByOverride), .failure)
     }
 
     // MARK: The ways of deciding
@@ -156,7 +152,7 @@ package enum Reuse {
     }
 
     private static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
-        clock.usedUnsafe || !facts.flags.isDisjoint(with: [.noStore, .private])
+        clock.usedUnsafe || facts.isStoredByOverride
     }
 
     private static func prohibition(_ facts: ReuseFacts) -> ForwardReason {

@@ -68,6 +68,12 @@ package struct ReuseFacts: Equatable, Sendable {
         initialAgeInMilliseconds = 0
     }
 
+    /// Only an unsafe rule let it be stored.
+    package var isStoredByOverride: Bool {
+        guard !flags.isDisjoint(with: [.noStore, .private, .setCookie]) else { return false }
+        return !flags.isDisjoint(with: [.noStore, .private]) || !lifetimeSource.isExplicit
+    }
+
     /// Nothing but memory may hold it (T45).
     package var isMemoryOnly: Bool { flags.contains(.noStore) }
 

@@ -29,20 +29,22 @@ package enum Storability {
         }
         if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
         let directives = ResponseDirectives(response.fields)
-        let mayGoPast = overrides.isTimeToLiveUnsafe && overrides.timeToLive != nil
-        let prohibition = prohibition(directives, status: response.status)
-        if let prohibition, !mayGoPast || prohibition == .mustUnderstand { return .doNotStore(prohibition) }
+        let prohibitions = prohibitions(directives)
+        if let refusal = refusal(of: response.status, directives, prohibitions.subtracting(overrides.ignored)) {
+            return .doNotStore(refusal)
+        }
         if requestDirectives.contains(.authorization), !permitsSharing(directives) { return .doNotStore(.authorization) }
         if let refusal = refusal(ofVary: response.fields, request: request.fields) { return .doNotStore(refusal) }
 
         var facts = Storability.facts(of: response, directives: directives, requestTime: requestTime, responseTime: responseTime)
         if requestDirectives.contains(.authorization) { facts.flags.insert(.authorized) }
-        if prohibition == .noStore { facts.flags.insert(.noStore) }
-        if directives.flags.contains(.private) { facts.flags.insert(.private) }
+        if prohibitions.contains(.noStore) { facts.flags.insert(.noStore) }
+        if prohibitions.contains(.private) { facts.flags.insert(.private) }
         if let refusal = refusal(of: response, facts: facts, directives: directives, overrides: overrides) {
             return .doNotStore(refusal)
         }
-        return .store(facts, usedUnsafe: prohibition != nil)
+        let sharesCookie = facts.flags.contains(.setCookie) && !facts.lifetimeSource.isExplicit
+        return .store(facts, usedUnsafe: !prohibitions.isEmpty || sharesCookie)
     }
 
     // MARK: Statuses
@@ -79,15 +81,21 @@ package enum Storability {
 
     // MARK: Directives
 
-    /// no-store and private, the latter for a shared cache; must-understand replaces no-store where it is understood.
-    private static func prohibition(_ directives: ResponseDirectives, status: Status) -> StorageRefusal? {
+    /// no-store and private, the latter for a shared cache; must-understand replaces no-store.
+    private static func prohibitions(_ directives: ResponseDirectives) -> CacheOverrides.Directives {
         let flags = directives.flags
-        if flags.contains(.mustUnderstand) {
-            if !isUnderstood(status) { return .mustUnderstand }
-        } else if flags.contains(.noStore) {
-            return .noStore
-        }
-        return flags.contains(.private) ? .private : nil
+        var prohibitions: CacheOverrides.Directives = []
+        if flags.contains(.noStore), !flags.contains(.mustUnderstand) { prohibitions.insert(.noStore) }
+        if flags.contains(.private) { prohibitions.insert(.private) }
+        return prohibitions
+    }
+
+    private static func refusal(
+        of status: Status, _ directives: ResponseDirectives, _ prohibitions: CacheOverrides.Directives
+    ) -> StorageRefusal? {
+        if directives.flags.contains(.mustUnderstand), !isUnderstood(status) { return .mustUnderstand }
+        if prohibitions.contains(.noStore) { return .noStore }
+        return prohibitions.contains(.private) ? .private : nil
     }
 
     /// RFC 9111 §3.5.
@@ -107,14 +115,24 @@ package enum Storability {
         of response: ResponseHead, facts: ReuseFacts, directives: ResponseDirectives, overrides: CacheOverrides
     ) -> StorageRefusal? {
         let isExplicit = facts.lifetimeSource.isExplicit
-        if facts.flags.contains(.setCookie), overrides.setCookie == .never || !isExplicit { return .setCookie }
+        if facts.flags.contains(.setCookie), !permitsCookie(overrides.setCookie, isExplicit: isExplicit) { return .setCookie }
         let isPermitted = isExplicit || directives.flags.contains(.public) || isHeuristicallyCacheable(response.status)
-        guard isPermitted || overrides.isTimeToLiveUnsafe else { return .notCacheable }
+        // A rule that names the status stands in for the explicit freshness that §3 asks for.
+        let isNamed = overrides.statusLifetimes.lifetime(of: response.status) != nil
+        guard isPermitted || isNamed || overrides.isTimeToLiveUnsafe else { return .notCacheable }
         if !isUseful(facts, overrides: overrides) { return .noLifetime }
         if let limit = overrides.maximumBodyLength, let length = contentLength(response.fields), length > limit {
             return .bodyTooLarge
         }
         return nil
+    }
+
+    private static func permitsCookie(_ setting: SetCookieStorage?, isExplicit: Bool) -> Bool {
+        switch setting {
+        case .never: false
+        case .always: true
+        case .explicit, nil: isExplicit
+        }
     }
 
     /// Whether it could ever be used again: it has a lifetime left, can be validated, or may be served stale.

@@ -61,7 +61,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
 
 /// Whether a response is stored. Trivial.
 package enum StorageDecision: Equatable, Sendable {
-    /// With `usedUnsafe` an unsafe rule led past no-store or private.
+    /// With `usedUnsafe` an unsafe rule led past no-store or private, or shares a cookie (T23).
     case store(ReuseFacts, usedUnsafe: Bool)
     case doNotStore(StorageRefusal)
 }

@@ -10,7 +10,7 @@ struct ExampleRulesTests {
         "tracker.example", "sub.tracker.example", "shop.example", "api.example", "www.example", "build.example",
         "nightly.example",
         "packages.example", "archive.example", "docs.example", "images.example", "private.example", "strict.example",
-        "lenient.example", "counted.example", "feed.example",
+        "lenient.example", "counted.example", "feed.example", "flaky.example", "exact.example", "mine.example",
     ]
 
     /// The file as it is, with its hosts on loopback.
@@ -165,6 +165,34 @@ struct ExampleRulesTests {
         for _ in 0..<2 { #expect(try silent.fetch("/a/b.png", host: "images.example").text == "1") }
         let speaking = try counting("Cache-Control: max-age=0\r\n")
         for turn in 1...2 { #expect(try speaking.fetch("/a/b.png", host: "images.example").text == "\(turn)") }
+    }
+
+    @Test("ttl by status: errors are kept for as long as it says, whatever else stands there", arguments: [404, 410, 500, 503])
+    func lifetimeByStatus(status: Int) throws {
+        let counter = Counter()
+        let stage = try stage { request, connection in
+            connection.respond(request.target == "/ok" ? "200 OK" : "\(status) As-Told", body: "\(counter.next())")
+        }
+        for _ in 0..<2 { #expect(try stage.fetch("/gone", host: "flaky.example").text == "1") }
+        for turn in 2...3 { #expect(try stage.fetch("/ok", host: "flaky.example").text == "\(turn)") }
+        for turn in 4...5 { #expect(try stage.fetch("/gone", host: "www.example").text == "\(turn)") }
+    }
+
+    @Test("heuristic: false asks each time where the origin gave no lifetime")
+    func guessesNothing() throws {
+        let stage = try counting("Last-Modified: Mon, 06 Jul 2020 10:00:00 GMT\r\n")
+        for turn in 1...2 { #expect(try stage.fetch("/", host: "exact.example").text == "\(turn)") }
+        for _ in 0..<2 { #expect(try stage.fetch("/", host: "www.example").text == "3") }
+    }
+
+    @Test(
+        "ignore and set_cookie: always: stored past what the origin forbids, said so, and nowhere else",
+        arguments: ["Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "Set-Cookie: a=b\r\n"])
+    func ignoresDirectives(field: String) throws {
+        let stage = try counting(field)
+        for _ in 0..<2 { #expect(try stage.fetch("/", host: "mine.example").text == "1") }
+        #expect(try stage.fetch("/", host: "mine.example").cacheStatus.contains("unsafe"))
+        for turn in 2...3 { #expect(try stage.fetch("/", host: "images.example").text == "\(turn)") }
     }
 
     @Test("store: never keeps nothing")

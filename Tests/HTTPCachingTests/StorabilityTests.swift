@@ -137,7 +137,7 @@ struct AuthorizationStorabilityTests {
 
     @Test("T22: no unsafe rule shares it")
     func ruleDoesNotShare() {
-        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: [.noStore, .private], unsafe: true)
         let decision = decide(
             response(200, "Cache-Control: max-age=60"), to: get("Authorization: Basic eDp5"), overrides: overrides)
         #expect(decision.refusal == .authorization)
@@ -176,6 +176,19 @@ struct SetCookieStorabilityTests {
     func ruleIsNotExplicit(isUnsafe: Bool) {
         let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: isUnsafe)
         #expect(decide(response(200, #"ETag: "x""#, "Set-Cookie: a=b"), overrides: overrides).refusal == .setCookie)
+    }
+
+    @Test("A rule that always shares cookies does so on a guessed lifetime, says so, and nobody else uses what it stored")
+    func sharesAlways() throws {
+        let overrides = CacheOverrides(setCookie: .always)
+        let head = response(200, "Set-Cookie: a=b", "Last-Modified: " + date(-864_000))
+        guard case .store(let facts, let usedUnsafe) = decide(head, overrides: overrides) else {
+            Issue.record("not stored")
+            return
+        }
+        #expect(usedUnsafe)
+        #expect(reuse(facts, overrides: overrides, after: 1).terms?.usedUnsafe == true)
+        #expect(reuse(facts, after: 1) == .forward(.unsafeRuleGone))
     }
 }
 
@@ -249,15 +262,19 @@ struct StorageRuleTests {
     }
 
     @Test(
-        "A lifetime by rule never leads past no-store and private, unless the rule is unsafe, and then the decision says so",
+        "No lifetime and no policy leads past no-store and private; a rule that ignores just these does, and the decision says so",
         arguments: [
-            ("no-store", StorageRefusal.noStore), ("private", .private), ("private, no-store", .noStore),
-        ])
-    func needsUnsafe(value: String, refusal: StorageRefusal) {
+            ("no-store", StorageRefusal.noStore, .noStore), ("private", .private, .private),
+            ("private, no-store", .noStore, [.noStore, .private]),
+        ] as [(String, StorageRefusal, CacheOverrides.Directives)])
+    func ignoresDirectives(value: String, refusal: StorageRefusal, ignored: CacheOverrides.Directives) {
         let head = response(200, "Cache-Control: \(value)")
-        #expect(decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60))).refusal == refusal)
-        #expect(decide(head, overrides: CacheOverrides(policy: .storedElseLoad, unsafe: true)).refusal == refusal)
-        let decision = decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true))
+        let lifetime = CacheOverrides(policy: .storedElseLoad, timeToLive: DeltaSeconds(60), unsafe: true)
+        #expect(decide(head, overrides: lifetime).refusal == refusal)
+        for other in [CacheOverrides.Directives.noStore, .private] where !other.isSuperset(of: ignored) {
+            #expect(decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60), ignored: other)).refusal != nil)
+        }
+        let decision = decide(head, overrides: CacheOverrides(timeToLive: DeltaSeconds(60), ignored: ignored))
         guard case .store(let facts, let usedUnsafe) = decision else { return #expect(Bool(false), "\(decision)") }
         #expect(usedUnsafe)
         #expect(facts.isMemoryOnly == value.contains("no-store"), "T45: no-store never touches the disk")
@@ -265,7 +282,7 @@ struct StorageRuleTests {
 
     @Test("What an unsafe rule stored is of no use without one")
     func needsUnsafeForUse() throws {
-        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: .noStore)
         let facts = try facts(response(200, "Cache-Control: no-store"), overrides: overrides)
         #expect(reuse(facts, overrides: overrides, after: 1).terms?.usedUnsafe == true)
         #expect(reuse(facts, after: 1) == .forward(.unsafeRuleGone))
@@ -274,8 +291,36 @@ struct StorageRuleTests {
 
     @Test("The request's no-store holds against every rule")
     func requestNoStoreHolds() {
-        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), unsafe: true)
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(60), ignored: [.noStore, .private], unsafe: true)
         #expect(decide(response(200), to: get("Cache-Control: no-store"), overrides: overrides).refusal == .requestNoStore)
+    }
+
+    @Test(
+        "A status that a rule names is stored for as long as it says, whatever its class; the origin's own words hold",
+        arguments: [
+            (404, "X: y", Int64(60)), (503, "X: y", 10), (500, "X: y", 10), (200, "X: y", nil), (302, "X: y", nil),
+            (503, "Cache-Control: max-age=5", 5), (503, "Cache-Control: no-store", nil), (404, "Cache-Control: private", nil),
+        ] as [(UInt16, String, Int64?)])
+    func lifetimeByStatus(code: UInt16, field: String, seconds: Int64?) throws {
+        var overrides = CacheOverrides()
+        overrides.statusLifetimes.add(404...404, lifetime: DeltaSeconds(60))
+        overrides.statusLifetimes.add(500...599, lifetime: DeltaSeconds(10))
+        let decision = decide(response(code, field), overrides: overrides)
+        guard let seconds else { return #expect(decision.refusal != nil) }
+        guard case .store(let facts, false) = decision else { return #expect(Bool(false), "\(decision)") }
+        #expect(reuse(facts, overrides: overrides, after: seconds - 1).isFresh)
+        #expect(!reuse(facts, overrides: overrides, after: seconds).isFresh)
+    }
+
+    @Test("heuristic: false leaves a guessed lifetime out, and the response is validated each time")
+    func forbidsHeuristic() throws {
+        var overrides = CacheOverrides()
+        overrides.permitsHeuristic = false
+        let head = response(200, "Last-Modified: " + date(-864_000))
+        let facts = try facts(head, overrides: overrides)
+        #expect(reuse(facts, after: 1).isFresh)
+        #expect(reuse(facts, overrides: overrides, after: 1) == .validate(.stale))
+        #expect(decide(response(404, "Last-Modified: " + date(-864_000)), overrides: overrides).refusal == .noLifetime)
     }
 
     @Test("Under a policy that serves any age, a response without lifetime and validator is stored")

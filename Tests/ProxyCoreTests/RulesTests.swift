@@ -149,7 +149,7 @@ struct RulesTests {
 
     @Test("`unsafe` leads past what the origin said, and is shown to have done so")
     func unsafeLifetime() throws {
-        let book = try Playbook(rules: [["cache": ["ttl": "1m", "unsafe": "true"]]])
+        let book = try Playbook(rules: [["cache": ["ttl": "1m", "ignore": "private", "unsafe": "true"]]])
         try book.run(
             .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
             .found([]), [.joinFetch],
