@@ -27,6 +27,8 @@ package struct CacheStatus: Equatable, Sendable {
     package var stored = false
     package var collapsing = Collapsing.none
     package var detail: StaticString?
+    /// A word of the origin server's that a rule led past; the rule is named where the field is written.
+    package var overriddenWord: StaticString?
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
 
@@ -50,20 +52,22 @@ package struct CacheStatus: Equatable, Sendable {
         left.outcome == right.outcome && left.remaining == right.remaining && left.forwardStatus == right.forwardStatus
             && left.stored == right.stored && left.collapsing == right.collapsing
             && left.detail?.description == right.detail?.description
+            && left.overriddenWord?.description == right.overriddenWord?.description
     }
 
     /// No field line is longer, whatever it says: its words are ours.
     package static let lineLimit = 512
 
     /// Appends the field line. An existing Cache-Status of the response stays before it, as its own line.
-    package func writeField(into output: inout OutputSpan<UInt8>) {
+    /// - Parameter rule: The name of the rule that led past `overriddenWord`.
+    package func writeField(rule: String = "", into output: inout OutputSpan<UInt8>) {
         output.append("Cache-Status: ")
-        write(into: &output)
+        write(rule: rule, into: &output)
         output.append("\r\n")
     }
 
     /// Appends the member alone.
-    package func write(into output: inout OutputSpan<UInt8>) {
+    package func write(rule: String = "", into output: inout OutputSpan<UInt8>) {
         switch outcome {
         case .hit:
             // In one piece for the way that is taken most.
@@ -79,7 +83,7 @@ package struct CacheStatus: Equatable, Sendable {
             if remaining < 0 { output.append(0x2D) }
             output.append(decimal: remaining.magnitude)
         }
-        writeDetail(into: &output)
+        writeDetail(rule: rule, into: &output)
     }
 
     private func writeForwarding(into output: inout OutputSpan<UInt8>) {
@@ -95,7 +99,16 @@ package struct CacheStatus: Equatable, Sendable {
         }
     }
 
-    private func writeDetail(into output: inout OutputSpan<UInt8>) {
+    private func writeDetail(rule: String, into output: inout OutputSpan<UInt8>) {
+        if let overriddenWord {
+            // A rule's name holds neither quotes nor backslashes.
+            output.append("; detail=\"rule ")
+            for byte in rule.utf8 { output.append(byte) }
+            output.append(" overrode ")
+            output.append(overriddenWord)
+            output.append("\"")
+            return
+        }
         if let detail {
             output.append("; detail=")
             output.append(detail)

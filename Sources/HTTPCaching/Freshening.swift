@@ -18,15 +18,16 @@ package enum Freshening {
     ///   - response: the 304, hop-by-hop fields included.
     package static func freshened(
         _ stored: StoredResponse, by response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
-        requestTime: Timestamp, responseTime: Timestamp
+        secondary: SecondaryKey = .none, requestTime: Timestamp, responseTime: Timestamp
     ) -> FresheningOutcome {
         guard identifies(response, stored) else { return .notIdentified }
         let merged = merge(response, into: stored.head)
         let decision = Storability.decide(
-            request: request, response: merged, overrides: overrides, requestTime: requestTime, responseTime: responseTime)
+            request: request, response: merged, overrides: overrides, secondary: secondary, requestTime: requestTime,
+            responseTime: responseTime)
         switch decision {
         case .store(let facts, _):
-            guard let new = make(stored, merged, request, facts, requestTime) else { return .notIdentified }
+            guard let new = make(stored, merged, request, secondary, facts, requestTime) else { return .notIdentified }
             return .freshened(new)
         case .doNotStore(let refusal):
             let facts = Storability.facts(
@@ -111,9 +112,10 @@ package enum Freshening {
     }
 
     private static func make(
-        _ stored: StoredResponse, _ merged: ResponseHead, _ request: RequestHead, _ facts: ReuseFacts, _ requestTime: Timestamp
+        _ stored: StoredResponse, _ merged: ResponseHead, _ request: RequestHead, _ secondary: SecondaryKey, _ facts: ReuseFacts,
+        _ requestTime: Timestamp
     ) -> StoredResponse? {
-        guard let prepared = StoredFields.prepare(merged, to: request, facts: facts) else { return nil }
+        guard let prepared = StoredFields.prepare(merged, to: request, facts: facts, secondary) else { return nil }
         // Without Vary of its own it keeps what it was taken to vary on.
         let nominated = merged.fields.contains(.vary) ? prepared.nominatedFields : stored.nominatedFields
         return StoredResponse(

@@ -35,7 +35,7 @@ package struct KeyRewriting: Sendable {
     /// Stands in the key in place of the request's host, in lower case.
     package var canonicalHost: [UInt8]?
     /// Request fields whose values tell responses apart, as if each response named them in Vary.
-    package var fields: [FieldName]?
+    package var fields: SecondaryKey?
     package var bodyMethods: Methods?
 
     package init() {}

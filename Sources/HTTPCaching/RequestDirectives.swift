@@ -3,8 +3,8 @@ import HTTPMessage
 /// Everything in a request that bears on the use of a stored response, read once. Trivial.
 package struct RequestDirectives: Equatable, Sendable {
     package struct Flags: OptionSet, Sendable {
-        package let rawValue: UInt16
-        package init(rawValue: UInt16) { self.rawValue = rawValue }
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         package static let noCache = Flags(rawValue: 1 << 0)
         package static let noStore = Flags(rawValue: 1 << 1)
@@ -25,6 +25,8 @@ package struct RequestDirectives: Equatable, Sendable {
         package static let content = Flags(rawValue: 1 << 12)
         package static let isGET = Flags(rawValue: 1 << 13)
         package static let isHEAD = Flags(rawValue: 1 << 14)
+        /// By rule, a QUERY or POST whose content is part of the key.
+        package static let isKeyedByContent = Flags(rawValue: 1 << 16)
     }
 
     package private(set) var flags: Flags
@@ -56,6 +58,12 @@ package struct RequestDirectives: Equatable, Sendable {
         } else if fields.contains(.pragma), Self.pragmaSaysNoCache(fields) {
             flags.insert(.pragmaNoCache)
         }
+    }
+
+    /// The content no longer stands outside of the key.
+    package mutating func keyByContent() {
+        flags.insert(.isKeyedByContent)
+        flags.remove(.content)
     }
 
     package func contains(_ flags: Flags) -> Bool { self.flags.contains(flags) }

@@ -47,7 +47,7 @@ package enum Reuse {
     /// What can be said without looking into the store; `nil` where a look-up is needed.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
         // An unsafe request is written through whatever the client or a rule says (§4), so it is never answered by 504.
-        guard !request.flags.isDisjoint(with: [.isGET, .isHEAD]) else { return .forward(.method) }
+        guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else { return .forward(.method) }
         if request.contains(.content) { return forward(.requestContent, request, overrides) }
         switch overrides.effectivePolicy {
         case .reload: return forward(.reload, request, overrides)

@@ -3,14 +3,14 @@ import HTTPMessage
 /// Whether a response is stored (RFC 9111 §3, §3.5), and the facts for its reuse.
 package enum Storability {
     /// What in the request alone keeps any response to it from being stored; `nil` where nothing does.
-    package static func refusal(of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides)
-        -> StorageRefusal?
-    {
-        if !directives.contains(.isGET) { return .method }
+    package static func refusal(
+        of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides, secondary: SecondaryKey = .none
+    ) -> StorageRefusal? {
+        if !directives.contains(.isGET), !directives.contains(.isKeyedByContent) { return .method }
         if directives.contains(.content) { return .requestContent }
         if directives.contains(.noStore) { return .requestNoStore }
         if overrides.storeNever { return .rule }
-        if UnkeyedInput.isPresent(in: request.fields) { return .unkeyedInput }
+        if UnkeyedInput.isPresent(in: request.fields, secondary) { return .unkeyedInput }
         return nil
     }
 
@@ -20,11 +20,12 @@ package enum Storability {
     ///   - requestTime: when the request was sent on.
     ///   - responseTime: when the response's head had been received.
     package static func decide(
-        request: RequestHead, response: ResponseHead, overrides: CacheOverrides,
+        request: RequestHead, response: ResponseHead, overrides: CacheOverrides, secondary: SecondaryKey = .none,
         requestTime: Timestamp, responseTime: Timestamp
     ) -> StorageDecision {
-        let requestDirectives = RequestDirectives(request)
-        if let refusal = refusal(of: request, directives: requestDirectives, overrides: overrides) {
+        var requestDirectives = RequestDirectives(request)
+        if secondary.contentDigest != nil { requestDirectives.keyByContent() }
+        if let refusal = refusal(of: request, directives: requestDirectives, overrides: overrides, secondary: secondary) {
             return .doNotStore(refusal)
         }
         if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
@@ -34,7 +35,7 @@ package enum Storability {
             return .doNotStore(refusal)
         }
         if requestDirectives.contains(.authorization), !permitsSharing(directives) { return .doNotStore(.authorization) }
-        if let refusal = refusal(ofVary: response.fields, request: request.fields) { return .doNotStore(refusal) }
+        if let refusal = refusal(ofVary: response.fields, request: request.fields, secondary) { return .doNotStore(refusal) }
 
         var facts = Storability.facts(of: response, directives: directives, requestTime: requestTime, responseTime: responseTime)
         if requestDirectives.contains(.authorization) { facts.flags.insert(.authorized) }
@@ -103,8 +104,8 @@ package enum Storability {
         directives.flags.contains(.public) || directives.flags.contains(.mustRevalidate) || directives.sMaxAge != .absent
     }
 
-    private static func refusal(ofVary fields: Fields, request: Fields) -> StorageRefusal? {
-        switch Vary.check(fields, request: request) {
+    private static func refusal(ofVary fields: Fields, request: Fields, _ secondary: SecondaryKey) -> StorageRefusal? {
+        switch Vary.check(fields, request: request, secondary) {
         case .valid: nil
         case .any: .varyAny
         case .invalid: .varyInvalid

@@ -6,9 +6,12 @@ package enum StoredFields {
     /// which `Storability` has given its reason before.
     /// - Parameter siblings: the responses stored under the same key, newest first.
     package static func prepare(
-        _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, siblings: [StoredResponse] = []
+        _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, siblings: [StoredResponse] = [],
+        _ secondary: SecondaryKey = .none
     ) -> (head: ResponseHead, nominatedFields: [UInt8])? {
-        guard let nominated = Vary.nominatedFields(for: response, request: request, siblings: siblings) else { return nil }
+        guard let nominated = Vary.nominatedFields(for: response, request: request, siblings: siblings, secondary) else {
+            return nil
+        }
         return (makeHead(from: response, facts: facts), nominated)
     }
 

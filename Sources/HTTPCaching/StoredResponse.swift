@@ -17,13 +17,15 @@ package final class StoredResponse: Sendable {
     /// Kept apart from the header fields (§3.1).
     package let trailers: Fields
     package let row: StoredRowID
+    /// How many variants of its key there may be once it is stored. Not stored itself.
+    package let variantLimit: Int
 
     /// - Parameters:
     ///   - nominatedFields: from `StoredFields.prepare`.
     ///   - head: from `StoredFields.prepare`, or decoded from the store.
     package init(
         key: [UInt8], nominatedFields: [UInt8], facts: ReuseFacts, head: ResponseHead, requestTime: Timestamp,
-        body: StoredBody, trailers: Fields = Fields(), row: StoredRowID = 0
+        body: StoredBody, trailers: Fields = Fields(), row: StoredRowID = 0, variantLimit: Int = Vary.variantLimit
     ) {
         self.key = key
         self.nominatedFields = nominatedFields
@@ -33,6 +35,7 @@ package final class StoredResponse: Sendable {
         self.body = body
         self.trailers = trailers
         self.row = row
+        self.variantLimit = variantLimit
         var prepared: [UInt8] = []
         StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
         preparedHead = prepared
@@ -48,6 +51,7 @@ package final class StoredResponse: Sendable {
         self.body = body
         trailers = other.trailers
         self.row = row
+        variantLimit = other.variantLimit
     }
 
     package var responseTime: Timestamp { facts.responseTime }

@@ -4,12 +4,19 @@ import HTTPMessage
 ///
 /// A response to such a request is passed on and not stored, so that one client cannot prepare a response for others.
 enum UnkeyedInput {
-    static func isPresent(in fields: Fields) -> Bool {
-        if fields.contains(.xForwardedFor) || fields.contains(.forwarded) { return true }
-        for line in fields.lines where line.known == .other {
+    /// Whether such a field stands there that rules have not taken into the key.
+    static func isPresent(in fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
+        for line in fields.lines {
             let name = fields.name(of: line)
+            switch line.known {
+            case .xForwardedFor, .forwarded:
+                if !secondary.contains(name) { return true }
+                continue
+            case .other: break
+            default: continue
+            }
             guard name.count > 2, name[0] | 0x20 == 0x78, name[1] == 0x2D else { continue }
-            if isNamed(name) { return true }
+            if isNamed(name), !secondary.contains(name) { return true }
         }
         return false
     }

@@ -6,27 +6,33 @@ import HTTPMessage
 /// lower case, sorted and without repetition, it holds the name's count (1 octet), the name, the value's count (2 octets, little
 /// endian; 65,535 where the field is absent), and the value. Values are normalised as far as the section allows for any field:
 /// lines of one name are combined with a comma and a space, and blanks around the value go. Around the commas of the few fields
-/// known to be lists there is then one space, behind.
+/// known to be lists there is then one space, behind. What rules add to the key (`SecondaryKey`) stands among them.
 package enum Vary {
     /// More nominated names, or a longer canonical form, are not stored.
     package static let nameLimit = 32
     package static let canonicalFormLimit = 16 * 1024
+    /// How many variants of one key are kept where no rule says another number.
+    package static let variantLimit = 32
     private static let nameCountLimit = 255
     private static let absent = 65_535
 
     // MARK: Selecting
 
     /// The place of the first response, newest first, whose nominated fields match the request; `nil` without one.
-    package static func select(among responses: [StoredResponse], for request: RequestHead) -> Int? {
-        for index in 0..<responses.count where matches(responses[index].nominatedFields, request.fields) {
+    package static func select(
+        among responses: [StoredResponse], for request: RequestHead, _ secondary: SecondaryKey = .none
+    ) -> Int? {
+        for index in 0..<responses.count where matches(responses[index].nominatedFields, request.fields, secondary) {
             return index
         }
         return nil
     }
 
-    /// Whether the request's fields have the values that the canonical form tells. A form that is damaged never matches.
-    package static func matches(_ canonicalForm: [UInt8], _ fields: Fields) -> Bool {
-        if canonicalForm.isEmpty { return true }
+    /// Whether the request's fields have the values that the canonical form tells, and the form tells of all that the secondary key
+    /// asks for. A form that is damaged never matches.
+    package static func matches(_ canonicalForm: [UInt8], _ fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
+        if canonicalForm.isEmpty { return secondary.isEmpty }
+        var missingCount = secondary.fieldNames.count + (secondary.contentDigest == nil ? 0 : 1)
         let form = canonicalForm.span
         var index = 0
         while index < form.count {
@@ -38,9 +44,16 @@ package enum Vary {
             index = count == absent ? valueStart : valueStart + count
             guard index <= form.count else { return false }
             let value = count == absent ? nil : valueStart..<index
-            guard matches(value, of: canonicalForm, form.extracting(nameStart..<nameEnd), fields) else { return false }
+            let name = form.extracting(nameStart..<nameEnd)
+            if let digest = secondary.contentDigest, name.equals(SecondaryKey.digestName) {
+                guard let value, form.extracting(value).equals(digest.span) else { return false }
+                missingCount -= 1
+                continue
+            }
+            guard matches(value, of: canonicalForm, name, fields) else { return false }
+            if secondary.contains(name) { missingCount -= 1 }
         }
-        return true
+        return missingCount == 0
     }
 
     private static func matches(
@@ -62,9 +75,14 @@ package enum Vary {
     enum Check { case valid, any, invalid }
 
     /// Whether what the response nominates of this request can be stored; allocates nothing.
-    static func check(_ fields: Fields, request: Fields) -> Check {
+    static func check(_ fields: Fields, request: Fields, _ secondary: SecondaryKey = .none) -> Check {
         var nameCount = 0
         var formCount = 0
+        for name in secondary.fieldNames {
+            nameCount += 1
+            formCount += name.count + 3 + greatestCount(ofValue: name.span, in: request)
+        }
+        guard formCount <= canonicalFormLimit else { return .invalid }
         var index = fields.index(of: .vary)
         while let found = index {
             let value = fields.value(of: fields.lines[found])
@@ -106,16 +124,15 @@ package enum Vary {
     /// "mistakenly omit the Vary header field").
     /// - Parameter siblings: the responses stored under the same key, newest first.
     static func nominatedFields(
-        for response: ResponseHead, request: RequestHead, siblings: [StoredResponse] = []
+        for response: ResponseHead, request: RequestHead, siblings: [StoredResponse] = [], _ secondary: SecondaryKey = .none
     ) -> [UInt8]? {
-        if response.fields.contains(.vary) { return nominatedFields(by: response.fields, of: request.fields) }
-        guard let sibling = siblings.first(where: { $0.head.fields.contains(.vary) }) else { return [] }
-        return nominatedFields(by: sibling.head.fields, of: request.fields)
+        let sibling = response.fields.contains(.vary) ? nil : siblings.first { $0.head.fields.contains(.vary) }
+        return nominatedFields(by: sibling?.head.fields ?? response.fields, of: request.fields, secondary)
     }
 
-    private static func nominatedFields(by responseFields: Fields, of fields: Fields) -> [UInt8]? {
-        guard check(responseFields, request: fields) == .valid else { return nil }
-        var names: [[UInt8]] = []
+    private static func nominatedFields(by responseFields: Fields, of fields: Fields, _ secondary: SecondaryKey) -> [UInt8]? {
+        guard check(responseFields, request: fields, secondary) == .valid else { return nil }
+        var names = secondary.fieldNames
         var index = responseFields.index(of: .vary)
         while let found = index {
             let value = responseFields.value(of: responseFields.lines[found])
@@ -128,8 +145,16 @@ package enum Vary {
         }
         names.sort { $0.lexicographicallyPrecedes($1) }
         var form: [UInt8] = []
+        if let digest = secondary.contentDigest { append(digest: digest, to: &form) }
         for name in names { append(name, of: fields, to: &form) }
         return form
+    }
+
+    private static func append(digest: [UInt8], to form: inout [UInt8]) {
+        form.append(UInt8(SecondaryKey.digestName.utf8CodeUnitCount))
+        form.append(SecondaryKey.digestName)
+        form.append(littleEndian: UInt16(digest.count))
+        form.append(contentsOf: digest)
     }
 
     private static func append(_ name: [UInt8], of fields: Fields, to form: inout [UInt8]) {

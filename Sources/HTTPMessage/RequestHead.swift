@@ -10,6 +10,16 @@ package struct RequestHead: Sendable {
 
     package init() {}
 
+    /// A request for a URI that is known to be well-formed, without fields; `nil` where it is not.
+    package init?(uri: Span<UInt8>, method: Method) {
+        self.method = method
+        rawTarget = fields.appendBytes(uri)
+        guard let target = try? RequestTarget(parsing: rawTarget.range, in: fields.bytes.span, method: method) else {
+            return nil  // what is wrong with it does not matter
+        }
+        self.target = target
+    }
+
     package mutating func removeAll() {
         fields.removeAll()
         method = .get

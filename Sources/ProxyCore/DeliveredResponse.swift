@@ -220,7 +220,10 @@ extension Exchange {
             status.forwardStatus = Status(trace.upstreamStatus)
         }
         status.collapsing = isCollapsed ? .collapsed : collapsing
-        output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(into: &$0) }
+        let override = firstOverride
+        status.overriddenWord = override?.word
+        let rule = override?.rule.name ?? ""
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(rule: rule, into: &$0) }
     }
 
     private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {

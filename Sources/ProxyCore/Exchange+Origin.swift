@@ -46,7 +46,8 @@ extension Exchange {
             return false
         }
         let decision = Storability.decide(
-            request: request, response: response, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
+            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey, requestTime: requestTime,
+            responseTime: now)
         trace.storage = decision
         guard case .store(let facts, _) = decision else { return false }
         let body = gatheredLength.map { .known($0) } ?? responseBody
@@ -60,7 +61,9 @@ extension Exchange {
 
     private mutating func freshen(_ stored: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
         let outcome = Freshening.freshened(
-            stored, by: response, request: request, overrides: obligations.cache, requestTime: requestTime, responseTime: now)
+            stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            requestTime: requestTime,
+            responseTime: now)
         commands.append(.discardUpstreamBody)
         switch outcome {
         case .freshened(let fresh):
@@ -104,13 +107,13 @@ extension Exchange {
     }
 
     private mutating func invalidate(into commands: inout CommandBuffer) {
-        invalidatedKeys = Invalidation.keys(request: request, response: response)
+        noteInvalidatedKeys()
         if !invalidatedKeys.isEmpty { commands.append(.invalidate) }
     }
 
     private var outcomeOfForwarding: DecisionTrace.Outcome {
         if isValidating { return .refreshed }
-        guard request.method == .get || request.method == .head else { return .bypass }
+        guard request.method == .get || request.method == .head || isKeyedByContent else { return .bypass }
         return .miss
     }
 }

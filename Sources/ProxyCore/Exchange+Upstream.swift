@@ -28,17 +28,23 @@ extension Exchange {
     private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
         ForwardedRequest(
             request: request, fields: fields, body: requestBody, context: context,
-            asksForWhole: obligations.checksBody || isValidating
+            asksForWhole: obligations.checksBody || isValidating, isBodyAtHand: isKeyedByContent
         ).write(into: &output)
     }
 
     /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
-        guard let facts, let prepared = StoredFields.prepare(response, to: request, facts: facts, siblings: siblings)
+        guard let facts,
+            let prepared = StoredFields.prepare(response, to: request, facts: facts, siblings: siblings, secondaryKey)
         else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
-            body: body, trailers: trailers)
+            body: body, trailers: trailers, variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
+    }
+
+    /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.
+    package var longestWait: Int64? {
+        if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
     }
 
     /// It was decided not to keep the response.

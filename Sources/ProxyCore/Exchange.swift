@@ -6,6 +6,7 @@ import ProxyPolicy
 ///
 /// States and the moves between them:
 ///
+///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp             (the content is part of the key)
 ///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
 ///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
 ///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
@@ -19,7 +20,7 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, lookingUp, joining, fetching, checking, connecting, delivering, tunnelling, finished
+        case idle, gathering, lookingUp, joining, fetching, checking, connecting, delivering, tunnelling, finished
     }
 
     package internal(set) var state: State = .idle
@@ -34,6 +35,10 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var responseBody: BodyLength = .none
     /// The primary key (RFC 9111 §2), for GET and HEAD.
     package internal(set) var key: [UInt8] = []
+    /// What rules have tell apart the responses under it.
+    package internal(set) var secondaryKey = SecondaryKey.none
+    /// Filled by the driver before `requestBodyEnded`, where it was asked to gather the content.
+    package var requestContent: [UInt8] = []
     package internal(set) var matched = MatchedRules()
     package internal(set) var obligations = Obligations()
     package internal(set) var directives = RequestDirectives(RequestHead())
@@ -73,6 +78,8 @@ package struct Exchange: ~Copyable, Sendable {
         requestBody = .none
         responseBody = .none
         key.removeAll(keepingCapacity: true)
+        if !secondaryKey.isEmpty { secondaryKey = .none }
+        if !requestContent.isEmpty { requestContent = [] }
         matched.removeAll()
         obligations = Obligations()
         selected = nil
@@ -109,8 +116,14 @@ package struct Exchange: ~Copyable, Sendable {
             forgetUnreadRequest()
             fail(fault, at: now, into: &commands)
 
-        case .requestBodyEnded:
-            break
+        case .requestBodyEnded(let now):
+            guard state == .gathering else { return }
+            keyByContent()
+            lookUp(at: now, into: &commands)
+
+        case .requestBodyTooLong(let now):
+            guard state == .gathering else { return }
+            lookUp(at: now, into: &commands)
 
         case .lookedUp(let candidates, let isComplete, let now):
             guard state == .lookingUp else { return }
@@ -133,7 +146,7 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .joining else { return }
             fetch(at: now, into: &commands)
 
-        case .fetchNotShared(let now):
+        case .fetchNotShared(let now), .waitEnded(let now):
             guard state == .joining else { return }
             collapsing = .failed
             fetch(at: now, into: &commands)
@@ -146,7 +159,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .upstreamFailed(let fault, let now):
             switch state {
-            case .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
+            case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
             case .idle, .lookingUp, .joining, .delivering, .tunnelling, .finished: break
             }
 
@@ -198,7 +211,18 @@ extension Exchange {
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
-        CacheKey.write(request, into: &key)
+        makeKey()
+        if isToBeKeyedByContent {
+            if requestBody != .none, requestBody != .known(0) {
+                state = .gathering
+                return commands.append(.gatherRequestBody)
+            }
+            keyByContent()
+        }
+        lookUp(at: now, into: &commands)
+    }
+
+    private mutating func lookUp(at now: Timestamp, into commands: inout CommandBuffer) {
         if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: obligations.cache) {
             return forward(by: decision, at: now, into: &commands)
         }
@@ -259,7 +283,7 @@ extension Exchange {
     private mutating func select(
         among candidates: [StoredResponse], isComplete: Bool, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        guard let index = Vary.select(among: candidates, for: request) else {
+        guard let index = Vary.select(among: candidates, for: request, secondaryKey) else {
             if !isComplete { return commands.append(.lookUp(onDisk: true)) }
             siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
@@ -295,7 +319,7 @@ extension Exchange {
     private mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = decision
         if case .notSatisfiable = decision { return fail(.onlyIfCachedMiss, at: now, into: &commands) }
-        guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations) else {
+        guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations, secondaryKey) else {
             return fetch(at: now, into: &commands)
         }
         state = .joining
@@ -303,7 +327,10 @@ extension Exchange {
     }
 
     private mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
-        guard RequestCollapsing.mayShare(shared, with: request, directives: directives, obligations: obligations, at: now) else {
+        guard
+            RequestCollapsing.mayShare(
+                shared, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
+        else {
             collapsing = .failed
             selectedLength = nil
             return fetch(at: now, into: &commands)

@@ -2,8 +2,10 @@
 package enum ExchangeCommand: Equatable, Sendable {
     /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
     case lookUp(onDisk: Bool)
+    /// Read the request's body into `requestContent`. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
+    case gatherRequestBody
     /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
-    /// `fetchesAlone`.
+    /// `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
     case fetch

@@ -8,8 +8,10 @@ package enum ExchangeEvent: Sendable {
     case requestHead(body: BodyLength, at: Timestamp)
     /// The bytes on the connection were no request.
     case requestRejected(Fault, at: Timestamp)
-    /// A bounded request body has been read to its end; its digest may take part in the key.
+    /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.
     case requestBodyEnded(at: Timestamp)
+    /// The body that was to be gathered is longer than `ProxyLimits.keyedBodyLength`.
+    case requestBodyTooLong(at: Timestamp)
     /// What the store has under the key. `isComplete` is false while the disk may hold more.
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.
@@ -20,6 +22,8 @@ package enum ExchangeEvent: Sendable {
     case fetchShared(StoredResponse, at: Timestamp)
     /// The fetch that was joined ended without an answer, since its own client left: another leads now.
     case fetchAbandoned(at: Timestamp)
+    /// The fetch that was joined took longer than the rules let anyone wait.
+    case waitEnded(at: Timestamp)
     /// The fetch that was joined brought nothing to share: each asks for itself.
     case fetchNotShared(at: Timestamp)
     /// The final response's head stands in `response`.

@@ -13,6 +13,9 @@ struct ForwardedRequest {
     let context: ExchangeContext
     /// A Range is not passed on where the whole is wanted.
     let asksForWhole: Bool
+    /// The client has been told to go on, and nothing is to be waited for.
+    var isBodyAtHand = false
+
     func write(into output: inout [UInt8]) {
         writeRequestLine(into: &output)
         output.append("Host: ")
@@ -23,7 +26,7 @@ struct ForwardedRequest {
             case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxy, .proxyConnection, .maxForwards: true
             case .range, .ifRange: asksForWhole
             // RFC 9110 §10.1.1: an expectation in HTTP/1.0 is ignored.
-            case .expect: !request.version.isAtLeast11
+            case .expect: isBodyAtHand || !request.version.isAtLeast11
             default: false
             }
         }

@@ -8,6 +8,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var relayWindow = 256 * 1024
     /// Up to this length a response body is gathered and stored as one piece, in octets.
     package var gatheredBodyLength = 16 * 1024
+    /// Up to this length a request's body can stand in the key, in octets; a longer one is passed on.
+    package var keyedBodyLength = 64 * 1024
     /// How many gathered bodies may wait for their check in all; further ones are answered 503.
     package var waitingChecks = 32
     /// The pipelined requests' answers that are gathered before they are written, in octets.

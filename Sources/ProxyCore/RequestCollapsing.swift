@@ -5,8 +5,15 @@ import ProxyPolicy
 /// Which requests may wait for one fetch together, and who may use what it brings (T24, RFC 9111 §4).
 enum RequestCollapsing {
     /// A request whose answer could be for it alone, or for a part, asks for itself.
-    static func mayJoin(_ request: RequestHead, directives: RequestDirectives, obligations: Obligations) -> Bool {
-        guard Storability.refusal(of: request, directives: directives, overrides: obligations.cache) == nil else { return false }
+    static func mayJoin(
+        _ request: RequestHead, directives: RequestDirectives, obligations: Obligations, _ secondary: SecondaryKey
+    ) -> Bool {
+        if obligations.cache.collapsing == .never { return false }
+        // Fetches are joined by the primary key: those with other contents would wait for nothing.
+        if directives.contains(.isKeyedByContent) { return false }
+        let refusal = Storability.refusal(
+            of: request, directives: directives, overrides: obligations.cache, secondary: secondary)
+        guard refusal == nil else { return false }
         // One by one: an option set made of a list is built by generic code outside of the room that declares it.
         return !directives.contains(.authorization) && !directives.contains(.range) && !directives.contains(.cacheCondition)
             && !directives.contains(.originCondition) && acceptsFetched(directives, obligations)
@@ -26,9 +33,9 @@ enum RequestCollapsing {
     /// it is fresh for this request.
     static func mayShare(
         _ shared: StoredResponse, with request: RequestHead, directives: RequestDirectives, obligations: Obligations,
-        at now: Timestamp
+        _ secondary: SecondaryKey, at now: Timestamp
     ) -> Bool {
-        guard Vary.matches(shared.nominatedFields, request.fields) else { return false }
+        guard Vary.matches(shared.nominatedFields, request.fields, secondary) else { return false }
         if case .fresh = Reuse.decide(shared.facts, for: directives, overrides: obligations.cache, at: now) { return true }
         return false
     }

@@ -11,6 +11,9 @@ package final class PolicyRuleSet: Sendable {
     /// Rules that ask for no host: these are looked at for every request.
     private let hostless: RuleNumbers
 
+    /// Some rule changes cache keys.
+    package let rewritesKeys: Bool
+
     package static let empty = PolicyRuleSet(rules: [])
 
     /// Reads the list under `rules`.
@@ -51,6 +54,7 @@ package final class PolicyRuleSet: Sendable {
         var hostless = RuleNumbers(count: rules.count)
         for (number, rule) in rules.enumerated() where !rule.condition.namesHosts { hostless.insert(number) }
         self.hostless = hostless
+        rewritesKeys = rules.contains { $0.cache?.key != nil }
     }
 
     package var isEmpty: Bool { rules.isEmpty }

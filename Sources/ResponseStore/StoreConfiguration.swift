@@ -32,7 +32,6 @@ package struct StoreConfiguration: Sendable {
 package struct StoreLimits: Sendable {
     /// A body up to this length stands in its response's row.
     static let inlineBodyLength = 16 << 10
-    static let variantsPerKey = 32
 
     /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
     package var queuedBytes = 64 << 20

@@ -11,6 +11,8 @@ struct ExampleRulesTests {
         "nightly.example",
         "packages.example", "archive.example", "docs.example", "images.example", "private.example", "strict.example",
         "lenient.example", "counted.example", "feed.example", "flaky.example", "exact.example", "mine.example",
+        "news.example", "mirror.example", "eu.mirror.example", "tenants.example", "search.example", "stream.example",
+        "slow.example",
     ]
 
     /// The file as it is, with its hosts on loopback.
@@ -135,7 +137,9 @@ struct ExampleRulesTests {
     func storedElseLoad() throws {
         let stage = try counting("Cache-Control: max-age=0, must-revalidate\r\n")
         for _ in 0..<2 { #expect(try stage.fetch("/a/b.deb", host: "packages.example").text == "1") }
-        #expect(try stage.fetch("/a/b.deb", host: "packages.example").cacheStatus.contains("unsafe"))
+        #expect(
+            try stage.fetch("/a/b.deb", host: "packages.example").cacheStatus.contains(
+                "\"rule whatever is stored, else fetch overrode "))
         for turn in 2...3 { #expect(try stage.fetch("/a/b.txt", host: "packages.example").text == "\(turn)") }
     }
 
@@ -187,12 +191,40 @@ struct ExampleRulesTests {
 
     @Test(
         "ignore and set_cookie: always: stored past what the origin forbids, said so, and nowhere else",
-        arguments: ["Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "Set-Cookie: a=b\r\n"])
-    func ignoresDirectives(field: String) throws {
+        arguments: [
+            ("Cache-Control: no-store\r\n", "no-store"), ("Cache-Control: private\r\n", "private"),
+            ("Set-Cookie: a=b\r\n", "Set-Cookie"),
+        ])
+    func ignoresDirectives(field: String, word: String) throws {
         let stage = try counting(field)
         for _ in 0..<2 { #expect(try stage.fetch("/", host: "mine.example").text == "1") }
-        #expect(try stage.fetch("/", host: "mine.example").cacheStatus.contains("unsafe"))
+        #expect(try stage.fetch("/", host: "mine.example").cacheStatus.hasSuffix("the same overrode \(word)\""))
         for turn in 2...3 { #expect(try stage.fetch("/", host: "images.example").text == "\(turn)") }
+    }
+
+    @Test(
+        "key: what counts and what does not",
+        arguments: [
+            ("news.example", "/a?b=1&utm_source=x&a=2", "news.example", "/a?a=2&gclid=3&b=1", true),
+            ("news.example", "/a?b=1", "news.example", "/a?b=2", false),
+            ("mirror.example", "/a?id=1&x=1", "eu.mirror.example", "/a?id=1", true),
+            ("mirror.example", "/a?id=1", "eu.mirror.example", "/a?id=1&page=2", false),
+        ])
+    func keys(firstHost: String, first: String, secondHost: String, second: String, isShared: Bool) throws {
+        let stage = try counting(Self.fresh)
+        _ = try stage.fetch(first, host: firstHost)
+        #expect(try stage.fetch(second, host: secondHost).text == (isShared ? "1" : "2"))
+    }
+
+    @Test("key: fields, and content of QUERY and POST")
+    func keysFieldsAndContent() throws {
+        let stage = try counting(Self.fresh)
+        for _ in 0..<2 {
+            #expect(try stage.fetch("/", host: "tenants.example", fields: "X-Tenant: a\r\n").text == "1")
+            #expect(try stage.fetch("/", host: "tenants.example", fields: "X-Tenant: b\r\n").text == "2")
+            #expect(try stage.fetch("/", method: "QUERY", host: "search.example", body: "q").text == "3")
+            #expect(try stage.fetch("/", method: "POST", host: "search.example", body: "q").text == "4")
+        }
     }
 
     @Test("store: never keeps nothing")

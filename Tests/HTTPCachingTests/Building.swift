@@ -98,13 +98,6 @@ func reuse(
 extension ReuseDecision {
     var isFresh: Bool { if case .fresh = self { true } else { false } }
 
-    var terms: ReuseTerms? {
-        switch self {
-        case .fresh(let terms), .staleAllowed(let terms, _): terms
-        default: nil
-        }
-    }
-
     var staleReason: StaleReason? { if case .staleAllowed(_, let reason) = self { reason } else { nil } }
 }
 

@@ -156,7 +156,7 @@ struct RulesTests {
             .leads, [.fetch],
             .response(200, "Cache-Control: private", "Content-Length: 1"), [.relay(store: true)],
             .delivered, [.finish])
-        #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "stored": "", "detail": "unsafe"])
+        #expect(book.written?.cacheStatus == ["fwd": "uri-miss", "stored": "", "detail": "\"rule rule 0 overrode private\""])
     }
 
     private func step(_ book: Playbook, _ text: String) throws -> [ExchangeCommand] {

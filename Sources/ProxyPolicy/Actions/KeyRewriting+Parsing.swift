@@ -13,7 +13,7 @@ extension KeyRewriting {
         kept = mapping["keep_query"].map { Self.parameters($0, problems: &problems) }
         sortsQuery = mapping["sort_query"]?.boolean(problems: &problems)
         canonicalHost = mapping["canonical_host"].flatMap { Self.host($0, problems: &problems) }
-        fields = mapping["fields"].map { Self.fieldNames($0, problems: &problems) }
+        fields = mapping["fields"].map { SecondaryKey(fields: Self.fieldNames($0, problems: &problems)) }
         bodyMethods = mapping["body"].map { Self.methods($0, problems: &problems) }
     }
 

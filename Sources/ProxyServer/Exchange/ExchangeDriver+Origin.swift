@@ -11,8 +11,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
         // What was joined, if anything was, could not be used.
         delivery.reader = nil
         fetch.reset()
-        if exchange.request.method.isSafe { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
+        let isRead = exchange.request.method.isSafe || exchange.isKeyedByContent
+        if isRead { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
         openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
+        if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
         if !upload.isComplete { requestBodyArrived() }
     }
 
@@ -35,29 +37,37 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Whether bytes from the client would be taken now.
     var wantsRequestBody: Bool {
         if isDraining { return true }
-        return !upload.isComplete && !upload.isBlocked && fetch.upstream != nil
+        return !upload.isComplete && !upload.isBlocked && (fetch.upstream != nil || upload.isGathering)
     }
 
     func requestBodyArrived() {
         if isDraining { return drainRequestBody() }
-        guard let connection, let upstream = fetch.upstream else { return }
+        guard let connection, fetch.upstream != nil || upload.isGathering else { return }
+        let upstream = fetch.upstream
         var fault: Fault?
+        // Given once the input is ours no longer: what follows may read on.
+        var event: ExchangeEvent?
         connection.withInput { input in
             var offset = 0
             do throws(BodyDecodeError) {
-                while !upload.isBlocked {
+                while !upload.isBlocked, event == nil {
                     switch try upload.next(in: input, offset: &offset) {
                     case .content(let range):
                         if let limit = exchange.context.limits.requestBodyLength, upload.receivedCount > limit {
                             fault = .requestBodyTooLarge
                             return input.byteCount
                         }
-                        upload.isBlocked = !send(input.extracting(range), to: upstream)
+                        if upload.isGathering {
+                            if !gather(input.extracting(range)) { event = .requestBodyTooLong(at: worker.now) }
+                        } else if let upstream {
+                            upload.isBlocked = !send(input.extracting(range), to: upstream)
+                        }
                     case .needsMore: return offset
                     case .ended:
-                        upstream.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields))
-                        handle(.requestBodyEnded(at: worker.now))
-                        return offset
+                        if !upload.isGathering {
+                            upstream?.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields))
+                        }
+                        event = .requestBodyEnded(at: worker.now)
                     }
                 }
             } catch {
@@ -66,7 +76,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
             }
             return offset
         }
-        if let fault { requestBodyFailed(fault) }
+        if fault != nil || event != nil { upload.isGathering = false }
+        if let fault { return requestBodyFailed(fault) }
+        if let event { handle(event) }
     }
 
     private func send(_ bytes: RawSpan, to upstream: OriginExchange) -> Bool {

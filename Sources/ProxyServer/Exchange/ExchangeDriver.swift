@@ -34,6 +34,8 @@ final class ExchangeDriver: TunnelDelegate {
     var metrics = ExchangeMetrics()
     private var lookUp: Reply<LookUpResult>?
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
+    /// Runs while a wait for another's fetch is bounded.
+    var waitTimer: TimerID?
     private var opening: TunnelOpening?
     private var closesConnection = false
     /// The exchange is over, and the rest of the request's body is thrown away up to `drainEnd`.
@@ -127,6 +129,7 @@ final class ExchangeDriver: TunnelDelegate {
     private func execute(_ command: ExchangeCommand) {
         switch command {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
+        case .gatherRequestBody: gatherRequestBody()
         case .joinFetch: joinFetch()
         case .fetch: startFetch()
         case .sendStored: sendStored()
@@ -200,6 +203,7 @@ final class ExchangeDriver: TunnelDelegate {
                 guard self.epoch == epoch else { return }
                 let told = joined
                 joined = nil
+                endWait()
                 receive(shared)
                 // Only now, so that the fetch sees the reader before it misses the waiter.
                 if let told { told.entry.leave(told.number) }
@@ -212,7 +216,9 @@ final class ExchangeDriver: TunnelDelegate {
             guard let stored = storedMeanwhile() else { return handle(.leadsFetch(at: worker.now)) }
             releaseJoined(.complete(stored))
             handle(.fetchShared(stored, at: worker.now))
-        case .waits(let entry, let number, let reply): joined = (entry, number, reply)
+        case .waits(let entry, let number, let reply):
+            joined = (entry, number, reply)
+            limitWait()
         case .shared(let shared): receive(shared)
         case .alone: handle(.fetchesAlone(at: worker.now))
         }
@@ -249,6 +255,17 @@ final class ExchangeDriver: TunnelDelegate {
         fetch.entry = nil
         worker.fetches.remove(entry, isUnshareable: isUnshareable)
         entry.publish(result)
+    }
+
+    /// Waits no longer for what it has joined.
+    /// - Returns: whether it did wait.
+    func leaveJoined() -> Bool {
+        endWait()
+        guard let joined else { return false }
+        self.joined = nil
+        worker.loop.forget(joined.reply)
+        joined.entry.leave(joined.number)
+        return true
     }
 
     // MARK: Answers of our own
@@ -313,11 +330,7 @@ final class ExchangeDriver: TunnelDelegate {
         record()
         if let lookUp { worker.loop.forget(lookUp) }
         lookUp = nil
-        if let joined {
-            worker.loop.forget(joined.reply)
-            joined.entry.leave(joined.number)
-        }
-        joined = nil
+        _ = leaveJoined()
         if let opening {
             opening.cancel()
             worker.openingTunnels -= 1

@@ -9,6 +9,8 @@ struct RequestUpload {
     private(set) var isComplete = true
     /// The origin takes no more for now.
     var isBlocked = false
+    /// It stands in the key, and waits to be complete.
+    var isGathering = false
     /// Content octets read so far.
     var receivedCount: UInt64 = 0
 
@@ -16,6 +18,7 @@ struct RequestUpload {
         self.framing = framing
         receivedCount = 0
         isBlocked = false
+        isGathering = false
         switch framing {
         case .none, .length(0): isComplete = true
         case .length, .chunked, .untilClose: isComplete = false

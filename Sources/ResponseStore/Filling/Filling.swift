@@ -117,7 +117,8 @@ package final class Filling: Sendable {
         let plan = plan.response
         return StoredResponse(
             key: plan.key, nominatedFields: plan.nominatedFields, facts: plan.facts, head: plan.head,
-            requestTime: plan.requestTime, body: body, trailers: trailers, row: row)
+            requestTime: plan.requestTime, body: body, trailers: trailers, row: row,
+            variantLimit: plan.variantLimit)
     }
 
     /// The body broke off. What came is kept as a partial response where the rest can be asked for by a strong validator.

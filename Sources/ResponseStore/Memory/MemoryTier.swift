@@ -297,7 +297,7 @@ final class MemoryTier: Sendable {
         var isComplete = true
         if !response.nominatedFields.isEmpty {
             let others = old?.responses.filter { $0.nominatedFields != response.nominatedFields } ?? []
-            responses = Array(others.prefix(StoreLimits.variantsPerKey - 1)).inserting(response)
+            responses = Array(others.prefix(max(1, response.variantLimit) - 1)).inserting(response)
             isComplete = old?.isComplete ?? !mayHaveOthers
         }
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)

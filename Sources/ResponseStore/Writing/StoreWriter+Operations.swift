@@ -132,7 +132,7 @@ extension StoreWriter {
         }
         for row in replaced { try delete(row) }
         let others = variant == 0 ? [] : rows.filter { $0.variant != variant && $0.state == .complete }
-        for row in others.prefix(max(0, others.count - (StoreLimits.variantsPerKey - 1))) { try delete(row) }
+        for row in others.prefix(max(0, others.count - (max(1, response.variantLimit) - 1))) { try delete(row) }
         return true
     }
 

@@ -112,6 +112,13 @@ final class SimulatedConnection {
         if finishCount > 0 { problem("\(command) behind finish") }
         switch command {
         case .lookUp(let onDisk): lookUp(onDisk: onDisk)
+        case .gatherRequestBody:
+            expect(mode == .idle && !hasSentHead, command)
+            later { one in
+                one.exchange.requestContent = [UInt8(one.world.random.below(2))]
+                let now = one.world.now
+                one.handle(one.world.random.chance(80) ? .requestBodyEnded(at: now) : .requestBodyTooLong(at: now))
+            }
         case .joinFetch: joinFetch()
         case .fetch: fetch()
         case .sendStored: sendStored()

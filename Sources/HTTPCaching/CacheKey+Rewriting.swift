@@ -1,0 +1,173 @@
+import HTTPMessage
+
+/// The key as rules have it written.
+///
+/// A parameter that is left out of the key still goes to the origin server. Were it to read that parameter as another one, which
+/// stands in the key, a client could store for others an answer that it chose ("parameter cloaking"). So only what every
+/// common server reads alike is left out or moved; anything else (`;`, encoded or bracketed names, the other case of a name that is
+/// kept) stays in the key as it came, which costs a miss at worst.
+extension CacheKey {
+    /// More parameters are not sorted.
+    package static let sortedParameterLimit = 64
+
+    /// As `write`, changed by what rules say. Allocates nothing.
+    package static func write(_ request: borrowing RequestHead, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
+        if !output.isEmpty { output.removeAll(keepingCapacity: true) }
+        if let host = rewriting.canonicalHost {
+            switch request.target.scheme {
+            case .http: output.append("http://")
+            case .https: output.append("https://")
+            }
+            output.append(contentsOf: host)
+            output.append(ASCII.colon)
+            output.append(decimal: UInt64(request.target.port))
+        } else {
+            writeOrigin(of: request, into: &output)
+        }
+        if request.target.path.isEmpty {
+            output.append(ASCII.slash)
+        } else {
+            output.append(request.span(of: request.target.path))
+        }
+        guard !request.target.query.isEmpty else { return }
+        let query = request.span(of: request.target.query)
+        writeQuery(query.extracting(1..<query.count), rewriting, into: &output)
+    }
+
+    /// What tells the keys of a method whose content is part of the key from those of GET; no URI holds a space.
+    package static func appendMethod(_ name: StaticString, to key: inout [UInt8]) {
+        key.append(ASCII.space)
+        key.append(name)
+    }
+
+    private static func writeQuery(_ query: Span<UInt8>, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
+        if rewriting.sortsQuery == true, let order = SortedParameters(query) {
+            var separator = ASCII.question
+            for index in 0..<order.count {
+                write(order[index], of: query, rewriting, behind: &separator, into: &output)
+            }
+            return
+        }
+        var separator = ASCII.question
+        var start = 0
+        while start <= query.count {
+            let parameter = QueryParameter(in: query, from: start)
+            write(parameter, of: query, rewriting, behind: &separator, into: &output)
+            start = parameter.end + 1
+        }
+    }
+
+    private static func write(
+        _ parameter: QueryParameter, of query: Span<UInt8>, _ rewriting: KeyRewriting, behind separator: inout UInt8,
+        into output: inout [UInt8]
+    ) {
+        if rewriting.leavesOut(parameter, of: query) { return }
+        output.append(separator)
+        output.append(query.extracting(parameter.start..<parameter.end))
+        separator = UInt8(ascii: "&")
+    }
+}
+
+extension KeyRewriting {
+    func leavesOut(_ parameter: QueryParameter, of query: Span<UInt8>) -> Bool {
+        guard !parameter.holdsSemicolon else { return false }
+        let name = query.extracting(parameter.start..<parameter.nameEnd)
+        for pattern in dropped ?? [] {
+            if pattern.isPrefix ? parameter.hasPlainName && name.starts(with: pattern.name) : name.equals(pattern.name.span) {
+                return true
+            }
+        }
+        guard let kept, parameter.hasPlainName else { return false }
+        for pattern in kept where name.folds(onto: pattern) { return false }
+        return true
+    }
+}
+
+/// One `name=value` of a query, as places in it.
+struct QueryParameter {
+    let start: Int
+    let end: Int
+    let nameEnd: Int
+    /// Letters, digits, `_`, `-` and `.` alone, and at least one.
+    let hasPlainName: Bool
+    let holdsSemicolon: Bool
+
+    init() {
+        (start, end, nameEnd) = (0, 0, 0)
+        (hasPlainName, holdsSemicolon) = (false, false)
+    }
+
+    init(in query: Span<UInt8>, from start: Int) {
+        self.start = start
+        var nameEnd: Int?
+        var isPlain = true
+        var holdsSemicolon = false
+        var index = start
+        while index < query.count, query[index] != UInt8(ascii: "&") {
+            let byte = query[index]
+            if byte == UInt8(ascii: ";") { holdsSemicolon = true }
+            if byte == UInt8(ascii: "="), nameEnd == nil { nameEnd = index }
+            if nameEnd == nil { isPlain = isPlain && Self.isPlain(byte) }
+            index += 1
+        }
+        end = index
+        self.nameEnd = nameEnd ?? index
+        hasPlainName = isPlain && self.nameEnd > start
+        self.holdsSemicolon = holdsSemicolon
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.isAlpha(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+}
+
+/// The parameters of a query by name. Those whose names a server might take for one another keep the order in which they came.
+private struct SortedParameters {
+    private var parameters = InlineArray<64, QueryParameter>(repeating: QueryParameter())
+    private(set) var count = 0
+
+    /// - Returns: `nil` where the order may mean something that cannot be seen, and for more than can be held.
+    init?(_ query: Span<UInt8>) {
+        var start = 0
+        while start <= query.count {
+            let parameter = QueryParameter(in: query, from: start)
+            guard parameter.hasPlainName, !parameter.holdsSemicolon, count < CacheKey.sortedParameterLimit else { return nil }
+            var place = count
+            while place > 0, query.foldedName(of: parameter, precedesThatOf: parameters[place - 1]) {
+                parameters[place] = parameters[place - 1]
+                place -= 1
+            }
+            parameters[place] = parameter
+            count += 1
+            start = parameter.end + 1
+        }
+    }
+
+    subscript(index: Int) -> QueryParameter { parameters[index] }
+}
+
+/// A name as the least exact servers read it: without regard to case, `.` as `_`.
+private func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: ".") ? UInt8(ascii: "_") : ASCII.lowercased(byte) }
+
+extension Span<UInt8> {
+    fileprivate func starts(with prefix: [UInt8]) -> Bool {
+        count >= prefix.count && extracting(0..<prefix.count).equals(prefix.span)
+    }
+
+    fileprivate func folds(onto pattern: KeyRewriting.ParameterPattern) -> Bool {
+        let name = pattern.name
+        guard pattern.isPrefix ? count >= name.count : count == name.count else { return false }
+        for index in 0..<name.count where folded(self[index]) != folded(name[index]) { return false }
+        return true
+    }
+
+    fileprivate func foldedName(of left: QueryParameter, precedesThatOf right: QueryParameter) -> Bool {
+        let common = Swift.min(left.nameEnd - left.start, right.nameEnd - right.start)
+        for index in 0..<common {
+            let (a, b) = (folded(self[left.start + index]), folded(self[right.start + index]))
+            if a != b { return a < b }
+        }
+        return left.nameEnd - left.start < right.nameEnd - right.start
+    }
+}

@@ -1,0 +1,62 @@
+/// Which words of the origin server's a decision went past, since a rule said so. Trivial.
+package struct OverriddenWords: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let noStore = OverriddenWords(rawValue: 1 << 0)
+    package static let `private` = OverriddenWords(rawValue: 1 << 1)
+    /// T23: a cookie is shared on a lifetime that the origin server did not give.
+    package static let setCookie = OverriddenWords(rawValue: 1 << 2)
+    /// max-age, s-maxage or Expires.
+    package static let lifetime = OverriddenWords(rawValue: 1 << 3)
+    package static let noCache = OverriddenWords(rawValue: 1 << 4)
+    package static let mustRevalidate = OverriddenWords(rawValue: 1 << 5)
+    package static let proxyRevalidate = OverriddenWords(rawValue: 1 << 6)
+    package static let sMaxAge = OverriddenWords(rawValue: 1 << 7)
+
+    /// What storing the response went past.
+    package init(storing facts: ReuseFacts) {
+        self = []
+        if facts.flags.contains(.noStore) { insert(.noStore) }
+        if facts.flags.contains(.private) { insert(.private) }
+        if facts.flags.contains(.setCookie), !facts.lifetimeSource.isExplicit { insert(.setCookie) }
+    }
+
+    /// What using the stored response went past.
+    package init(using facts: ReuseFacts, by decision: ReuseDecision) {
+        guard let terms = decision.terms, terms.usedUnsafe else {
+            self = []
+            return
+        }
+        self.init(storing: facts)
+        let flags = facts.flags
+        let isByRule = terms.lifetimeSource == .rule
+        if isByRule, facts.lifetimeSource.isExplicit { insert(.lifetime) }
+        guard isByRule || decision.isStale else { return }
+        if flags.contains(.noCache) { insert(.noCache) }
+        if flags.contains(.mustRevalidate) { insert(.mustRevalidate) }
+        if flags.contains(.proxyRevalidate) { insert(.proxyRevalidate) }
+        if decision.isStale, flags.contains(.sMaxAge) { insert(.sMaxAge) }
+    }
+
+    /// As the origin server says them, the gravest first.
+    package static let all: [(word: OverriddenWords, text: StaticString)] = [
+        (.noStore, "no-store"), (.private, "private"), (.setCookie, "Set-Cookie"), (.noCache, "no-cache"),
+        (.mustRevalidate, "must-revalidate"), (.proxyRevalidate, "proxy-revalidate"), (.sMaxAge, "s-maxage"),
+        (.lifetime, "the lifetime"),
+    ]
+}
+
+extension ReuseDecision {
+    /// The numbers with which something stored is served; `nil` where nothing is.
+    package var terms: ReuseTerms? {
+        switch self {
+        case .fresh(let terms), .staleAllowed(let terms, _): terms
+        case .validate, .forward, .notSatisfiable: nil
+        }
+    }
+
+    package var isStale: Bool {
+        if case .staleAllowed = self { true } else { false }
+    }
+}

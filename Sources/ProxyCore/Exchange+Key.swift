@@ -1,0 +1,72 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// Under which key a request and its response stand, as rules have it.
+extension Exchange {
+    mutating func makeKey() {
+        guard obligations.rewritesKey, let rewriting = matched.keyRewriting else { return CacheKey.write(request, into: &key) }
+        CacheKey.write(request, rewriting, into: &key)
+        if let fields = rewriting.fields { secondaryKey = fields }
+    }
+
+    // MARK: Content in the key
+
+    /// A rule has the request's content stand in the key, and the content is short enough.
+    var isToBeKeyedByContent: Bool {
+        guard obligations.rewritesKey, let methods = matched.keyRewriting?.bodyMethods else { return false }
+        switch request.method {
+        case .query where methods.contains(.query): break
+        case .post where methods.contains(.post): break
+        default: return false
+        }
+        // What depends on more than target and content is between client and origin.
+        let isConditional =
+            directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.range)
+        if case .known(let length) = requestBody, length > UInt64(context.limits.keyedBodyLength) { return false }
+        return !isConditional
+    }
+
+    /// The content stands in `requestContent`.
+    mutating func keyByContent() {
+        directives.keyByContent()
+        CacheKey.appendMethod(request.method.name, to: &key)
+        secondaryKey.contentDigest = ContentDigest.make(of: requestContent.span, describedBy: request.fields)
+    }
+
+    package var isKeyedByContent: Bool { secondaryKey.contentDigest != nil }
+
+    /// The client waits for our word before it sends the content that is to be gathered (RFC 9110 §10.1.1).
+    package var awaitsContinue: Bool { request.fields.contains(.expect) && request.version.isAtLeast11 }
+
+    // MARK: Invalidation
+
+    /// What the answer makes untrue (RFC 9111 §4.4), under every key that the rules in force give it.
+    mutating func noteInvalidatedKeys() {
+        // A request that is keyed by its content asks; it changes nothing.
+        if isKeyedByContent { return }
+        invalidatedKeys = Invalidation.keys(request: request, response: response)
+        if context.rules.rewritesKeys { addRewrittenKeys() }
+    }
+
+    /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
+    private mutating func addRewrittenKeys() {
+        var matched = MatchedRules()
+        for plain in invalidatedKeys {
+            for method in [Method.get, .query, .post] {
+                guard let request = RequestHead(uri: plain.span, method: method),
+                    context.rules.match(request, into: &matched).isAllowed, let rewriting = matched.keyRewriting
+                else { continue }
+                var key: [UInt8] = []
+                CacheKey.write(request, rewriting, into: &key)
+                switch method {
+                case .query where rewriting.bodyMethods?.contains(.query) ?? false: CacheKey.appendMethod(method.name, to: &key)
+                case .post where rewriting.bodyMethods?.contains(.post) ?? false: CacheKey.appendMethod(method.name, to: &key)
+                case .get: break
+                default: continue
+                }
+                if !invalidatedKeys.contains(key) { invalidatedKeys.append(key) }
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// What rules led past, and which.
+extension Exchange {
+    /// The words of the origin server's that a decision about this exchange went past.
+    package var overriddenWords: OverriddenWords {
+        if case .store(let facts, usedUnsafe: true) = trace.storage { return OverriddenWords(storing: facts) }
+        guard let reuse = trace.reuse, let selected else { return [] }
+        return OverriddenWords(using: selected.facts, by: reuse)
+    }
+
+    /// Each of these with the rule that did it, for explanations: `rule NAME overrode no-store`.
+    package var ruleOverrides: [(rule: String, word: StaticString)] {
+        let words = overriddenWords
+        return OverriddenWords.all.compactMap { entry in
+            guard words.contains(entry.word) else { return nil }
+            return (overridingRule(entry.word)?.name ?? "", entry.text)
+        }
+    }
+
+    /// The first of these.
+    var firstOverride: (rule: PolicyRule, word: StaticString)? {
+        let words = overriddenWords
+        if words.isEmpty { return nil }
+        for entry in OverriddenWords.all where words.contains(entry.word) {
+            if let rule = overridingRule(entry.word) { return (rule, entry.text) }
+        }
+        return nil
+    }
+
+    private func overridingRule(_ word: OverriddenWords) -> PolicyRule? {
+        switch word {
+        case .noStore: matched.rule(saying: .ignoreNoStore)
+        case .private: matched.rule(saying: .ignorePrivate)
+        case .setCookie: matched.rule(saying: .setCookie)
+        case .lifetime: matched.rule(saying: .ttl)
+        // Served fresh it is the lifetime that went past the word, served stale the policy.
+        default: matched.rule(saying: trace.reuse?.isStale ?? false ? .policy : .ttl)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import EventLoop
+import HTTPMessage
+import HTTPSession
+import ProxyCore
+
+/// The request's content where it stands in the key: it is gathered before anything is looked for.
+extension ExchangeDriver {
+    func gatherRequestBody() {
+        upload.isGathering = true
+        if exchange.awaitsContinue, let connection {
+            let before = connection.output.buffer.count
+            connection.output.buffer.append("HTTP/1.1 100 Continue\r\n\r\n")
+            delivery.headCount += UInt64(connection.output.buffer.count - before)
+        }
+        requestBodyArrived()
+    }
+
+    /// - Returns: `false` where it is too long: what was gathered is then sent on, and the rest as it comes.
+    func gather(_ bytes: RawSpan) -> Bool {
+        bytes.withUnsafeBytes { exchange.requestContent.append(contentsOf: $0) }
+        return exchange.requestContent.count <= worker.settings.proxyLimits.keyedBodyLength
+    }
+
+    func sendGatheredRequestBody(to upstream: OriginExchange) {
+        guard !exchange.requestContent.isEmpty else { return }
+        upload.isBlocked = !upstream.sendBody(exchange.requestContent.span) && !upload.isComplete
+        if upload.isComplete { upstream.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields)) }
+    }
+}
+
+/// A bounded wait for another's fetch.
+extension ExchangeDriver: TimerHandler {
+    func limitWait() {
+        guard let wait = exchange.longestWait else { return }
+        let timer = loop.makeTimer(self)
+        waitTimer = timer
+        loop.setTimer(timer, afterMilliseconds: Int(wait))
+    }
+
+    func endWait() {
+        if let waitTimer { loop.removeTimer(waitTimer) }
+        waitTimer = nil
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        guard leaveJoined() else { return }
+        handle(.waitEnded(at: worker.now))
+        connection?.flush()
+    }
+}
