@@ -85,7 +85,7 @@ def play(lint, larder, origin, table, name):
             version = next((word for word in words if word.startswith("HTTP/")), "HTTP/1.1")
             method = next((word for word in words if not word.startswith("HTTP/")), "GET")
             fields = [f"Host: 127.0.0.1:{origin.port}", "User-Agent: lint", *(line for line in request if ":" in line)]
-            if method == "POST":
+            if method == "POST" and "Content-Length: 1" not in fields:
                 fields.append("Content-Length: 0")
             start_line = f"{method} http://127.0.0.1:{origin.port}/{name}/{number} {version}"
             content = "x" if "Content-Length: 1" in fields else ""

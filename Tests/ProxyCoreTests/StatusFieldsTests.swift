@@ -15,9 +15,15 @@ struct StatusFieldsTests {
     static let details: [StaticString] =
         ["unsafe", "rule"] + StaleReason.allCases.map(\.word) + StorageRefusal.allCases.map(\.word)
 
-    private static func write(_ status: CacheStatus) -> String {
+    /// Every character that a rule's name may hold, in names of the greatest length.
+    static let ruleNames: [String] = {
+        let characters = (0x21...0x7E).filter { $0 != 0x22 && $0 != 0x5C }.map { Character(Unicode.Scalar(UInt8($0))) }
+        return [String(characters.prefix(64)), String(characters.suffix(64)), "two words"]
+    }()
+
+    private static func write(_ status: CacheStatus, rule: String = "") -> String {
         var output: [UInt8] = []
-        output.append(addingCapacity: CacheStatus.lineLimit) { status.write(into: &$0) }
+        output.append(addingCapacity: CacheStatus.lineLimit) { status.write(rule: rule, into: &$0) }
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -38,6 +44,11 @@ struct StatusFieldsTests {
                 var status = CacheStatus(outcome)
                 status.detail = detail
                 members.append(write(status))
+            }
+            for entry in OverriddenWords.all {
+                var status = CacheStatus(outcome)
+                status.overriddenWord = entry.text
+                members += ruleNames.map { write(status, rule: $0) }
             }
         }
         return members
