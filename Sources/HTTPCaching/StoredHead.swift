@@ -31,6 +31,23 @@ package enum StoredHead {
         return head.fields
     }
 
+    /// Where the first value of a field stands in an encoded head; `nil` where it has none. Decodes nothing else.
+    package static func firstValue(of field: KnownField, in bytes: Span<UInt8>) -> Range<Int>? {
+        guard bytes.count >= prefixCount else { return nil }
+        let count = Int(bytes.littleEndian(at: 5) as UInt16)
+        var offset = prefixCount + count * lineCount + Int(bytes.littleEndian(at: 3) as UInt16)
+        guard offset <= bytes.count else { return nil }
+        for index in 0..<count {
+            let entry = prefixCount + index * lineCount
+            let value = offset + Int(bytes.littleEndian(at: entry) as UInt16)
+            let end = value + Int(bytes.littleEndian(at: entry + 2) as UInt32)
+            guard end <= bytes.count else { return nil }
+            if KnownField(bytes.extracting(offset..<value)) == field { return value..<end }
+            offset = end
+        }
+        return nil
+    }
+
     private static func encode(_ fields: Fields, status: Status, reason: Span<UInt8>, into output: inout [UInt8]) {
         output.append(encodingVersion)
         output.append(littleEndian: status.code)

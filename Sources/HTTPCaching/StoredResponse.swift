@@ -16,6 +16,8 @@ package final class StoredResponse: Sendable {
     package let body: StoredBody
     /// Kept apart from the header fields (§3.1).
     package let trailers: Fields
+    /// Names that rules gave it, by which it can be listed and purged.
+    package let tags: [String]
     package let row: StoredRowID
     /// How many variants of its key there may be once it is stored. Not stored itself.
     package let variantLimit: Int
@@ -25,7 +27,8 @@ package final class StoredResponse: Sendable {
     ///   - head: from `StoredFields.prepare`, or decoded from the store.
     package init(
         key: [UInt8], nominatedFields: [UInt8], facts: ReuseFacts, head: ResponseHead, requestTime: Timestamp,
-        body: StoredBody, trailers: Fields = Fields(), row: StoredRowID = 0, variantLimit: Int = Vary.variantLimit
+        body: StoredBody, trailers: Fields = Fields(), tags: [String] = [], row: StoredRowID = 0,
+        variantLimit: Int = Vary.variantLimit
     ) {
         self.key = key
         self.nominatedFields = nominatedFields
@@ -34,6 +37,7 @@ package final class StoredResponse: Sendable {
         self.requestTime = requestTime
         self.body = body
         self.trailers = trailers
+        self.tags = tags
         self.row = row
         self.variantLimit = variantLimit
         var prepared: [UInt8] = []
@@ -50,6 +54,7 @@ package final class StoredResponse: Sendable {
         requestTime = other.requestTime
         self.body = body
         trailers = other.trailers
+        tags = other.tags
         self.row = row
         variantLimit = other.variantLimit
     }
@@ -60,6 +65,11 @@ package final class StoredResponse: Sendable {
     package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
         precondition(body.length == self.body.length, "A body that moves keeps its length")
         return StoredResponse(self, facts: facts, body: body, row: row)
+    }
+
+    /// The same response, stale from now on.
+    package func madeStale(at now: Timestamp) -> StoredResponse {
+        StoredResponse(self, facts: facts.madeStale(at: now), body: body, row: row)
     }
 
     /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).

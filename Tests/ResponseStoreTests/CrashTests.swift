@@ -50,4 +50,27 @@ struct CrashTests {
         let (status, output) = try Torture.run("verify", fixture.path, "\(last)")
         #expect(status == 0, "\(output)")
     }
+
+    @Test("What was purged is gone after kill -9 that comes with the acknowledgement, and in the file that it leaves")
+    func keepsPurges() throws {
+        let fixture = StoreFixture()
+        // Its folder goes with it.
+        defer { withExtendedLifetime(fixture) {} }
+        let purger = Process()
+        purger.executableURL = Torture.program
+        purger.arguments = ["purge", fixture.path]
+        let pipe = Pipe()
+        purger.standardOutput = pipe
+        try purger.run()
+        var said = Data()
+        while said.count(where: { $0 == 0x0A }) < 2 {
+            let data = pipe.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            said.append(data)
+        }
+        kill(purger.processIdentifier, SIGKILL)
+        purger.waitUntilExit()
+        let (status, output) = try Torture.run("purged", fixture.path, "1")
+        #expect(status == 0, "\(output)")
+    }
 }

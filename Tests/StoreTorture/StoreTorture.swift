@@ -10,6 +10,8 @@ import TestSupport
 ///     StoreTorture write PATH         stores until it is killed, and says after each response which ones it has handed over
 ///     StoreTorture verify PATH LAST   fails unless every response up to LAST is there, and none has a wrong byte
 ///     StoreTorture flip PATH FROM TO  flips one bit of a store's file for each seed of the range, and looks at everything in it
+///     StoreTorture purge PATH         stores and purges until it is killed, and says each round whose purge was acknowledged
+///     StoreTorture purged PATH LAST   fails unless everything that was purged up to that round is gone
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.
@@ -22,9 +24,13 @@ enum StoreTorture {
             case "flip" where arguments.count == 4:
                 let (first, last) = (UInt64(arguments[2]) ?? 0, UInt64(arguments[3]) ?? 0)
                 try flip(arguments[1], seeds: first..<max(first + 1, last))
+            case "purge" where arguments.count == 2: try purge(arguments[1])
+            case "purged" where arguments.count == 3: try verifyPurged(arguments[1], last: Int(arguments[2]) ?? -1)
             case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
             default:
-                print("StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | fill PATH COUNT")
+                print(
+                    "StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | purge PATH | purged PATH LAST | fill PATH COUNT"
+                )
                 exit(2)
             }
         } catch {
@@ -130,6 +136,12 @@ enum StoreTorture {
         configuration.report = { print("told: \($0)") }
         adjust(&configuration)
         return try ResponseStore(configuration)
+    }
+
+    static func response(_ key: [UInt8], body: [UInt8]) -> StoredResponse {
+        StoredResponse(
+            key: key, nominatedFields: [], facts: ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000)),
+            head: ResponseHead(), requestTime: Timestamp(seconds: 1_700_000_000), body: .bytes(body))
     }
 
     static func response(_ number: Int, body: [UInt8]) -> StoredResponse {

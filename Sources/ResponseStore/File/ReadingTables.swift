@@ -11,7 +11,7 @@ final class ReadingTables {
         rowsByKey = try connection.prepare(
             """
             SELECT id, variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, \
-            nominated, head, checksum, body, last_access FROM response WHERE key_hash=? AND state=1
+            nominated, head, checksum, body, last_access, tags FROM response WHERE key_hash=? AND state=1
             """)
         chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
     }
@@ -70,7 +70,7 @@ final class ReadingTables {
             id: query.integer(0), keyHash: hash, variant: query.integer(1), generation: query.integer(2), state: .complete,
             origin: query.integer(4), bodyID: query.integer(5), bodyLength: query.integer(6), bodyChecksum: query.integer(7),
             trust: query.integer(8), chain: query.integer(9), facts: query.bytes(10), key: query.bytes(11),
-            nominated: query.bytes(12), head: query.bytes(13))
+            nominated: query.bytes(12), tags: query.bytes(17), head: query.bytes(13))
     }
 
     /// - Returns: `nil` for a body that is not what was stored.

@@ -29,11 +29,15 @@ struct ResponseRow {
     var facts: [UInt8] = []
     var key: [UInt8] = []
     var nominated: [UInt8] = []
+    /// One on each line.
+    var tags: [UInt8] = []
     /// Request time, head and trailers, as `encodeHead` writes them.
     var head: [UInt8] = []
 
     /// What counts against the marks.
-    var size: Int64 { Int64(key.count + nominated.count + head.count + facts.count + ResponseRow.overhead) + bodyLength }
+    var size: Int64 {
+        Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead) + bodyLength
+    }
 
     /// Covers all but what changes with use or is counted elsewhere (last access, size).
     var checksum: Int64 {
@@ -50,6 +54,7 @@ struct ResponseRow {
         checksum.combine(facts.span)
         checksum.combine(key.span)
         checksum.combine(nominated.span)
+        checksum.combine(tags.span)
         checksum.combine(head.span)
         return checksum.value
     }
@@ -71,6 +76,11 @@ struct ResponseRow {
         response.facts.encode(into: &facts)
         key = response.key
         nominated = response.nominatedFields
+        tags.removeAll(keepingCapacity: true)
+        for tag in response.tags {
+            tags += tag.utf8
+            tags.append(ResponseRow.tagEnd)
+        }
         encodeHead(of: response)
     }
 
@@ -86,24 +96,50 @@ struct ResponseRow {
         if !response.trailers.isEmpty { StoredHead.encode(trailers: response.trailers, into: &head) }
     }
 
+    static func tags(decoding bytes: [UInt8]) -> [String] {
+        bytes.isEmpty ? [] : bytes.split(separator: tagEnd).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static let tagEnd: UInt8 = 0x0A
+
+    /// Status line and fields, as `StoredHead` has them; empty where the prefix lies.
+    var encodedHead: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            let count = headCount
+            return head.span.extracting(count == 0 ? 0..<0 : ResponseRow.headPrefix..<ResponseRow.headPrefix + count)
+        }
+    }
+
+    /// When the request was sent that brought it.
+    var requestTime: Timestamp {
+        var milliseconds: UInt64 = 0
+        if head.count < ResponseRow.headPrefix { return Timestamp(milliseconds: 0) }
+        for index in 0..<8 { milliseconds |= UInt64(head[index]) << UInt64(index * 8) }
+        return Timestamp(milliseconds: Int64(bitPattern: milliseconds))
+    }
+
+    /// How long the encoded head is, without the trailers behind it; 0 where that cannot be.
+    private var headCount: Int {
+        if head.count < ResponseRow.headPrefix { return 0 }
+        var count = 0
+        for index in 0..<4 { count |= Int(head[8 + index]) << (index * 8) }
+        return count <= head.count - ResponseRow.headPrefix ? count : 0
+    }
+
     /// The response that stands in this row, whose checksum has been verified.
     /// - Returns: `nil` where a part cannot be read.
     func response(body: StoredBody) -> StoredResponse? {
-        guard head.count >= ResponseRow.headPrefix, let facts = ReuseFacts(decoding: facts.span) else { return nil }
-        var requestTime: UInt64 = 0
-        for index in 0..<8 { requestTime |= UInt64(head[index]) << UInt64(index * 8) }
-        var count = 0
-        for index in 0..<4 { count |= Int(head[8 + index]) << (index * 8) }
-        let parts = head.span.extracting(ResponseRow.headPrefix...)
-        guard count <= parts.count, let decoded = StoredHead.decode(parts.extracting(0..<count)) else { return nil }
+        let end = ResponseRow.headPrefix + headCount
+        guard let facts = ReuseFacts(decoding: facts.span), let decoded = StoredHead.decode(encodedHead) else { return nil }
         var trailers = Fields()
-        if count < parts.count {
-            guard let fields = StoredHead.decodeTrailers(parts.extracting(count...)) else { return nil }
+        if end < head.count {
+            guard let fields = StoredHead.decodeTrailers(head.span.extracting(end...)) else { return nil }
             trailers = fields
         }
         return StoredResponse(
             key: key, nominatedFields: nominated, facts: facts, head: decoded,
-            requestTime: Timestamp(milliseconds: Int64(bitPattern: requestTime)), body: body, trailers: trailers, row: id)
+            requestTime: requestTime, body: body, trailers: trailers, tags: ResponseRow.tags(decoding: tags), row: id)
     }
 
     private static let headPrefix = 12

@@ -2,7 +2,7 @@
 enum Schema {
     /// `LARD`.
     static let applicationID: Int64 = 0x4C41_5244
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// What a file holds that SQLite can read.
     enum Finding: Equatable {
@@ -25,13 +25,17 @@ enum Schema {
         generation INTEGER NOT NULL, state INTEGER NOT NULL, last_access INTEGER NOT NULL, size INTEGER NOT NULL, \
         origin INTEGER NOT NULL, body_id INTEGER NOT NULL, body_length INTEGER NOT NULL, checksum INTEGER NOT NULL, \
         body_checksum INTEGER NOT NULL, trust INTEGER NOT NULL, chain INTEGER NOT NULL, facts BLOB NOT NULL, \
-        key BLOB NOT NULL, nominated BLOB NOT NULL, head BLOB NOT NULL, body BLOB NOT NULL)
+        key BLOB NOT NULL, nominated BLOB NOT NULL, tags BLOB NOT NULL, head BLOB NOT NULL, body BLOB NOT NULL)
         """,
         "CREATE UNIQUE INDEX response_selection ON response(key_hash, variant, generation)",
         "CREATE INDEX response_origin ON response(origin)",
         "CREATE INDEX response_access ON response(last_access)",
         "CREATE INDEX response_unfinished ON response(id) WHERE state <> 1",
         "CREATE TABLE chunk(id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL)",
+        """
+        CREATE TABLE purge(id INTEGER PRIMARY KEY, boundary INTEGER NOT NULL, time INTEGER NOT NULL, soft INTEGER NOT NULL, \
+        cursor INTEGER NOT NULL, count INTEGER NOT NULL, filter BLOB NOT NULL, checksum INTEGER NOT NULL)
+        """,
     ]
 
     /// Judges a file by its header and the text of its schema.

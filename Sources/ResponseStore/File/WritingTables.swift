@@ -34,6 +34,8 @@ final class WritingTables {
     private let insertChunk, deleteChunks: Statement
     private let rowByID, rowsByKey, oldestRows, unfinishedRows, keysAfter, partsOfRow, lastChunk: Statement
     private let setTotals: Statement
+    let insertPurge, setPurge, deletePurge: Statement
+    let pages: RowPages
 
     private static let summary = "id, key_hash, variant, generation, state, size, body_id, body_length"
 
@@ -43,7 +45,7 @@ final class WritingTables {
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commit = try connection.prepare("COMMIT")
         rollback = try connection.prepare("ROLLBACK")
-        insertRow = try connection.prepare("INSERT INTO response VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+        insertRow = try connection.prepare("INSERT INTO response VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
         completeRow = try connection.prepare(
             """
             UPDATE response SET generation=?2, state=?3, size=?4, body_length=?5, checksum=?6, head=?7, last_access=?8 \
@@ -71,11 +73,15 @@ final class WritingTables {
         partsOfRow = try connection.prepare(
             """
             SELECT variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, nominated, \
-            head, checksum, key_hash FROM response WHERE id=?
+            head, checksum, key_hash, tags FROM response WHERE id=?
             """)
         lastChunk = try connection.prepare(
             "SELECT id, length(data) FROM chunk WHERE id>=?1 AND id<?2 ORDER BY id DESC LIMIT 1")
         setTotals = try connection.prepare("UPDATE totals SET entries=?, bytes=?, checksum=? WHERE id=1")
+        insertPurge = try connection.prepare("INSERT INTO purge VALUES(?,?,?,?,0,0,?,?)")
+        setPurge = try connection.prepare("UPDATE purge SET cursor=?2, count=?3 WHERE id=?1")
+        deletePurge = try connection.prepare("DELETE FROM purge WHERE id=?")
+        pages = try RowPages(connection)
     }
 
     // MARK: Transactions
@@ -120,8 +126,9 @@ final class WritingTables {
         statement.bind(15, copying: row.facts.span)
         statement.bind(16, copying: row.key.span)
         statement.bind(17, copying: row.nominated.span)
-        statement.bind(18, copying: row.head.span)
-        statement.bind(19, borrowing: body)
+        statement.bind(18, copying: row.tags.span)
+        statement.bind(19, copying: row.head.span)
+        statement.bind(20, borrowing: body)
         try statement.run()
     }
 
@@ -214,7 +221,7 @@ final class WritingTables {
             id: id, keyHash: hash, variant: query.integer(0), generation: query.integer(1), state: state,
             origin: query.integer(3), bodyID: query.integer(4), bodyLength: query.integer(5), bodyChecksum: query.integer(6),
             trust: query.integer(7), chain: query.integer(8), facts: query.bytes(9), key: query.bytes(10),
-            nominated: query.bytes(11), head: query.bytes(12))
+            nominated: query.bytes(11), tags: query.bytes(15), head: query.bytes(12))
         return row.checksum == query.integer(13) ? row : nil
     }
 
@@ -269,7 +276,9 @@ final class WritingTables {
     func nextID() throws(StoreError) -> StoredRowID {
         let row = try connection.integer("SELECT max(id) FROM response") ?? 0
         let chunk = try connection.integer("SELECT max(id) FROM chunk") ?? 0
-        let next = max(row, chunk >> 20) + 1
+        // A purge holds for all rows before its boundary: no later one may stand there.
+        let purge = try connection.integer("SELECT max(boundary) FROM purge") ?? 0
+        let next = max(row, chunk >> 20, purge) + 1
         guard next > 0, next < 1 << 42 else { throw damage("the ids are damaged") }
         return next
     }

@@ -10,13 +10,16 @@ package final class Filling: Sendable {
     package let row: StoredRowID
     let keyHash: KeyHash
     let core: StoreCore
+    /// The number of the latest purge when its fetch began.
+    let since: Int64
     let state: Guarded<FillingState>
 
-    init(_ plan: FillingPlan, row: StoredRowID, keyHash: KeyHash, core: StoreCore, isStoring: Bool) {
+    init(_ plan: FillingPlan, row: StoredRowID, keyHash: KeyHash, core: StoreCore, isStoring: Bool, since: Int64) {
         self.plan = plan
         self.row = row
         self.keyHash = keyHash
         self.core = core
+        self.since = since
         var state = FillingState()
         if !isStoring { state.storage = .abandoned }
         state.lastProgress = Clock.monotonicMilliseconds()
@@ -103,7 +106,7 @@ package final class Filling: Sendable {
             return body
         }
         guard let body else { return false }
-        let result = core.put(response(body: .bytes(body), trailers: trailers), isPromised: true)
+        let result = core.put(response(body: .bytes(body), trailers: trailers), isPromised: true, since: since)
         core.fillings.remove(self)
         for wake in wakes { wake() }
         if case .accepted(let response) = result { didEnd(.stored(response)) } else { didEnd(.notStored) }
@@ -117,7 +120,7 @@ package final class Filling: Sendable {
         let plan = plan.response
         return StoredResponse(
             key: plan.key, nominatedFields: plan.nominatedFields, facts: plan.facts, head: plan.head,
-            requestTime: plan.requestTime, body: body, trailers: trailers, row: row,
+            requestTime: plan.requestTime, body: body, trailers: trailers, tags: plan.tags, row: row,
             variantLimit: plan.variantLimit)
     }
 

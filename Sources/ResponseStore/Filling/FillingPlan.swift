@@ -9,11 +9,14 @@ package struct FillingPlan: Sendable {
     package var length: UInt64?
     /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
     package var keptLength: UInt64?
+    /// `ResponseStore.purgeNumber` when the fetch began; `nil` for what no purge so far may concern.
+    package var since: Int64?
 
-    package init(response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil) {
+    package init(response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil, since: Int64? = nil) {
         self.response = response
         self.length = length
         self.keptLength = keptLength
+        self.since = since
     }
 
     /// Bytes that came before a break are worth keeping only if the rest can be asked for (RFC 9111 §3.3).

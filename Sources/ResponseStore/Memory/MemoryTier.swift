@@ -13,6 +13,7 @@ final class MemoryTier: Sendable {
     let marks: StoreConfiguration.Marks
     /// Whether there is a disk below.
     let hasDisk: Bool
+    let purges: PurgeMarks
     private let shards: InlineArray<64, Guarded<MemoryShard>>
     private let totalBytes = Atomic<Int>(0)
     private let totalEntries = Atomic<Int>(0)
@@ -20,10 +21,11 @@ final class MemoryTier: Sendable {
     private let second = Atomic<UInt32>(0)
     private let keysAreComplete = Atomic<Bool>(false)
 
-    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool) {
+    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, purges: PurgeMarks) {
         self.hasher = hasher
         self.marks = marks
         self.hasDisk = hasDisk
+        self.purges = purges
         shards = InlineArray { _ in Guarded(MemoryShard()) }
     }
 
@@ -80,45 +82,59 @@ final class MemoryTier: Sendable {
     // MARK: Changing
 
     /// Puts a response in and queues it for the disk.
-    /// - Parameter enqueue: Called under the shard's lock with whether the disk may have something for the key.
-    /// - Returns: Whether the queue took it, or a newer one stands in its place; else nothing has changed.
-    func put(_ response: StoredResponse, _ hash: KeyHash, enqueue: (_ mayReplace: Bool) -> Bool) -> Bool {
+    /// - Parameter enqueue: Called under the shard's lock with what purges have left of it, and whether the disk may have something
+    ///   for the key.
+    /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
+    func put(
+        _ response: StoredResponse, _ hash: KeyHash, since: Int64, enqueue: (StoredResponse, _ mayReplace: Bool) -> Bool
+    ) -> PutResult {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
-        let accepted = shards[shard(hash)].withLock { shard in
-            if isSuperseded(response, hash, in: &shard) { return true }
+        let result = shards[shard(hash)].withLock { shard -> PutResult in
+            guard let response = purges.left(of: response, since: since) else { return .purged }
+            if isSuperseded(response, hash, in: &shard) { return .accepted(response) }
             let mayReplace = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
-            guard enqueue(mayReplace) else { return false }
+            guard enqueue(response, mayReplace) else { return .busy }
             noteChange(hash, in: &shard)
             if hasDisk { shard.keys.insert(hash.high) }
             dropped = keep(response, hash, mayHaveOthers: mayReplace, now: now, in: &shard)
-            return true
+            return .accepted(response)
         }
         withExtendedLifetime(dropped) {}
-        return accepted
+        return result
     }
 
     /// A key that is about to be written, for a response that memory does not have yet.
     func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
     /// A large response is complete on the disk: its head may stand in memory.
-    func promote(_ response: StoredResponse, _ hash: KeyHash) {
+    /// - Returns: What purges have left of it: `nil` for nothing.
+    @discardableResult
+    func promote(_ response: StoredResponse, _ hash: KeyHash, since: Int64) -> StoredResponse? {
         let now = now
         var dropped: [StoredVariants?] = []
-        shards[shard(hash)].withLock { shard in
+        let kept = shards[shard(hash)].withLock { shard -> StoredResponse? in
             shard.changes &+= 1
+            guard let response = purges.left(of: response, since: since) else { return nil }
             // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
-            if shard.isWaiting(hash.low) || isSuperseded(response, hash, in: &shard) { return }
+            if shard.isWaiting(hash.low) || isSuperseded(response, hash, in: &shard) { return response }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
+            return response
         }
         withExtendedLifetime(dropped) {}
+        return kept
     }
 
     /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
-    func freshen(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
-        let isSameVariant = new.nominatedFields == old.nominatedFields
-        change(hash, key: new.key, enqueue: enqueue) { variants in
+    func freshen(
+        _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: Int64, enqueue: (StoredResponse) -> Void
+    ) {
+        change(hash, key: new.key) { variants in
+            // What it would freshen is purged too.
+            guard let new = purges.left(of: new, since: since) else { return nil }
+            if hasDisk { enqueue(new) }
+            let isSameVariant = new.nominatedFields == old.nominatedFields
             let others = variants.filter { !MemoryTier.isSame($0, old) }
             if others.count == variants.count { return variants }
             // A 304 may bring another Vary: what has been that variant until now goes.
@@ -127,8 +143,60 @@ final class MemoryTier: Sendable {
     }
 
     func remove(_ response: StoredResponse, _ hash: KeyHash, enqueue: () -> Void) {
-        change(hash, key: response.key, enqueue: enqueue) { variants in
-            variants.filter { !MemoryTier.isSame($0, response) }
+        change(hash, key: response.key) { variants in
+            if hasDisk { enqueue() }
+            return variants.filter { !MemoryTier.isSame($0, response) }
+        }
+    }
+
+    /// Takes out what a purge covers, or makes it stale. What comes later sees the purge's mark.
+    /// - Returns: How many responses that are on no disk it was.
+    func purge(_ purge: Purge) -> Int {
+        if case .key(let key) = purge.target {
+            let hash = hasher.hash(key)
+            shards[shard(hash)].withLock { $0.changes &+= 1 }
+            return self.purge(purge, key, hash)
+        }
+        var count = 0
+        for index in 0..<MemoryTier.shardCount {
+            // Judged outside the lock, since there may be thousands.
+            let all = shards[index].withLock { shard in
+                // A look-up on the disk that began before looks again.
+                shard.changes &+= 1
+                var all: [StoredVariants] = []
+                all.reserveCapacity(shard.table.count)
+                shard.table.forEach(from: 0, count: shard.table.capacity) { all.append($0) }
+                return all
+            }
+            for variants in all where variants.responses.contains(where: { purge.left(of: $0) !== $0 }) {
+                count += self.purge(purge, variants.key, hasher.hash(variants.key))
+            }
+        }
+        return count
+    }
+
+    private func purge(_ purge: Purge, _ key: [UInt8], _ hash: KeyHash) -> Int {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        let count = shards[shard(hash)].withLock { shard in
+            guard let variants = shard.table.find(hash.low, key) else { return 0 }
+            let covered = variants.responses.filter { purge.left(of: $0) !== $0 }
+            dropped = replace(variants, by: variants.responses.compactMap(purge.left), hash, now: now, in: &shard)
+            dropped.append(variants)
+            return covered.count { !hasDisk || $0.facts.isMemoryOnly }
+        }
+        withExtendedLifetime(dropped) {}
+        return count
+    }
+
+    /// A shard's responses that no file has.
+    func responsesInMemoryAlone(shard index: Int) -> [StoredResponse] {
+        shards[index].withLock { shard in
+            var found: [StoredResponse] = []
+            shard.table.forEach(from: 0, count: shard.table.capacity) { variants in
+                found += variants.responses.filter { !hasDisk || $0.facts.isMemoryOnly }
+            }
+            return found
         }
     }
 
@@ -251,18 +319,17 @@ final class MemoryTier: Sendable {
         if hasDisk { shard.addWaiting(hash.low) }
     }
 
-    private func change(
-        _ hash: KeyHash, key: [UInt8], enqueue: () -> Void, _ transform: ([StoredResponse]) -> [StoredResponse]
-    ) {
+    /// - Parameter transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
+    private func change(_ hash: KeyHash, key: [UInt8], _ transform: ([StoredResponse]) -> [StoredResponse]?) {
         let now = now
         var dropped: [StoredVariants?] = []
         shards[shard(hash)].withLock { shard in
+            let old = shard.table.find(hash.low, key)
+            guard let responses = transform(old?.responses ?? []) else { return }
             noteChange(hash, in: &shard)
-            if let variants = shard.table.find(hash.low, key) {
-                dropped = replace(variants, by: transform(variants.responses), hash, now: now, in: &shard)
-                dropped.append(variants)
-            }
-            if hasDisk { enqueue() }
+            guard let old else { return }
+            dropped = replace(old, by: responses, hash, now: now, in: &shard)
+            dropped.append(old)
         }
         withExtendedLifetime(dropped) {}
     }

@@ -38,9 +38,9 @@ package enum BodyReadResult: Sendable {
 }
 
 /// Jobs waiting for the reading threads, and whether these may have the file open.
-final class ReaderPool: Sendable {
+final class ReaderPool<Job: Sendable>: Sendable {
     private struct Contents {
-        var jobs = RingBuffer<ReadJob>()
+        var jobs = RingBuffer<Job>()
         var isStopping = false
         /// Whether the file is being replaced: connections must be closed.
         var isSuspended = false
@@ -48,7 +48,7 @@ final class ReaderPool: Sendable {
     }
 
     enum Work {
-        case job(ReadJob)
+        case job(Job)
         case closeFile
         case stop
     }
@@ -62,7 +62,7 @@ final class ReaderPool: Sendable {
     }
 
     /// - Returns: `false` when too many wait.
-    func add(_ job: ReadJob) -> Bool {
+    func add(_ job: Job) -> Bool {
         let accepted = monitor.withLock { contents in
             if contents.isStopping || contents.jobs.count >= limit { return false }
             contents.jobs.append(job)
@@ -101,9 +101,9 @@ final class ReaderPool: Sendable {
     }
 
     /// Jobs that nobody will do any more.
-    func takeAll() -> [ReadJob] {
+    func takeAll() -> [Job] {
         monitor.withLock { contents in
-            var jobs: [ReadJob] = []
+            var jobs: [Job] = []
             while let job = contents.jobs.popFirst() { jobs.append(job) }
             return jobs
         }

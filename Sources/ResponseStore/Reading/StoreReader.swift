@@ -39,7 +39,10 @@ final class StoreReader {
         // Changes to other keys of the shard come between now and then; a few tries see a quiet moment.
         for _ in 0..<3 {
             guard case .ready(let changes) = core.memory.beginLookUp(job.hash) else { break }
-            let found = try tables.responses(ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit)
+            // Taken before the reading: what is at its end by then is gone from the file, and what comes later is a change.
+            let purges = core.purges.active
+            var found = try tables.responses(ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit)
+            if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(of: job.key, found)
             if let answer = core.memory.endLookUp(job.hash, startedAt: changes, found: variants) {

@@ -4,7 +4,11 @@ import CSQLite
 ///
 /// Closed when it and its last statement are let go.
 final class Connection {
-    enum Access { case reading, writing, checkpointing }
+    enum Access {
+        case reading, writing, checkpointing
+        /// Changes nothing, not even at its end: the log stays as it is.
+        case browsing
+    }
 
     let path: String
     let handle: OpaquePointer
@@ -15,7 +19,8 @@ final class Connection {
     init(path: String, access: Access) throws(StoreError) {
         _ = Connection.library
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let mode = access == .browsing ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let error = StoreError(
@@ -104,7 +109,7 @@ final class Connection {
     private func apply(_ access: Access) throws(StoreError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        case .reading: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
+        case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16384; PRAGMA secure_delete=FAST")
         case .checkpointing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64")
         }

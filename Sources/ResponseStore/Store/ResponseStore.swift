@@ -40,6 +40,7 @@ package final class ResponseStore: Sendable {
         for number in 0..<max(1, configuration.readerCount) {
             started.append(StoreThread(name: "store-reader-\(number)") { StoreReader(core).run() })
         }
+        started.append(StoreThread(name: "store-browser") { BrowsingReader(core).run() })
         threads = Guarded(started)
     }
 
@@ -54,12 +55,14 @@ package final class ResponseStore: Sendable {
         }
         if started.isEmpty { return }
         core.readers.stop()
+        core.browsers.stop()
         core.queue.stop()
         // The writer first: it may still need a checkpoint to end.
         started[0].join()
         core.checkpointer.stop()
         for thread in started.dropFirst() { thread.join() }
         for job in core.readers.takeAll() { job.giveUp() }
+        for job in core.browsers.takeAll() { job(nil) }
         lock.withLock { $0 = nil }
     }
 
@@ -96,8 +99,9 @@ package final class ResponseStore: Sendable {
 
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
     /// - Parameter isPromised: `takesNew` was asked when its head came, and only a full disk refuses it now.
-    package func put(_ response: StoredResponse, isPromised: Bool = false) -> PutResult {
-        core.put(response, isPromised: isPromised)
+    /// - Parameter since: `purgeNumber` when its fetch began; `nil` for what no purge so far may concern.
+    package func put(_ response: StoredResponse, isPromised: Bool = false, since: Int64? = nil) -> PutResult {
+        core.put(response, isPromised: isPromised, since: since ?? core.purges.latest)
     }
 
     /// A longer body of this response is not stored, in octets.
@@ -116,8 +120,11 @@ package final class ResponseStore: Sendable {
             return nil
         }
         let hash = core.memory.hasher.hash(plan.response.key)
-        let filling = Filling(plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk)
+        let filling = Filling(
+            plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk, since: plan.since ?? core.purges.latest)
         core.fillings.add(filling)
+        // A purge that comes from here on finds it among the fillings.
+        if core.purges.left(of: plan.response, since: filling.since) !== plan.response { filling.invalidate() }
         core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
         return filling
     }
@@ -125,21 +132,23 @@ package final class ResponseStore: Sendable {
     // MARK: Changing
 
     /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
-    package func freshen(_ old: StoredResponse, as new: StoredResponse) {
+    /// - Parameter since: `purgeNumber` when the request went out that the 304 answers.
+    package func freshen(_ old: StoredResponse, as new: StoredResponse, since: Int64? = nil) {
+        let since = since ?? core.purges.latest
         let hash = core.memory.hasher.hash(new.key)
-        if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash) }
+        if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash, since: since) }
         let new = new.row == old.row ? new : new.placed(body: new.body, row: old.row)
-        core.memory.freshen(old, as: new, hash) { core.queue.add(.freshen(new, hash), urgent: false) }
+        core.memory.freshen(old, as: new, hash, since: since) { core.queue.add(.freshen($0, hash), urgent: false) }
     }
 
     /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
-    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash) {
+    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: Int64) {
         let core = core
         let removeRow = { core.queue.add(.remove(old, hash), urgent: false) }
         if new.isOnDisk { return core.memory.remove(old, hash, enqueue: removeRow) }
         // A row's number of its own, so that nothing queued for the old row concerns it.
         let placed = new.placed(body: new.body, row: core.makeRow())
-        core.memory.freshen(old, as: placed, hash, enqueue: removeRow)
+        core.memory.freshen(old, as: placed, hash, since: since) { _ in removeRow() }
     }
 
     /// Forgets every response of these keys, those that are on their way included (RFC 9111 §4.4).

@@ -12,11 +12,14 @@ final class StoreCore: Sendable {
     let file: StoreFile?
     let memory: MemoryTier
     let queue: WriterQueue
-    let readers: ReaderPool
+    let readers: ReaderPool<ReadJob>
+    /// Those who list and look at the store, on a thread of their own: a page takes longer than a look-up may wait.
+    let browsers = ReaderPool<BrowseJob>(limit: 64)
     let checkpointer = Checkpointer()
     let fillings = FillingRegistry()
     let fillingBudget: FillingBudget
     let holds = BodyHolds()
+    let purges = PurgeMarks()
     let counters = StoreCounters()
     /// Counts the files that stood under the path.
     let fileGeneration = Atomic<Int>(0)
@@ -26,7 +29,7 @@ final class StoreCore: Sendable {
         self.configuration = configuration
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: .cache)
         memory = MemoryTier(
-            hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: !configuration.isInMemory)
+            hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: !configuration.isInMemory, purges: purges)
         queue = WriterQueue(limits: configuration.limits)
         readers = ReaderPool(limit: configuration.limits.queuedReads)
         fillingBudget = FillingBudget(limit: configuration.limits.fillingBytes)
@@ -43,26 +46,33 @@ final class StoreCore: Sendable {
         !fillingBudget.isExceeded && fillings.count < max(1, configuration.limits.fillingBytes / (2 * Chunk.length))
     }
 
-    func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .relaxed).newValue }
+    func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
 
-    /// - Parameter isPromised: The store has begun to fill it.
-    func put(_ response: StoredResponse, isPromised: Bool = false) -> PutResult {
+    /// - Parameters:
+    ///   - isPromised: The store has begun to fill it.
+    ///   - since: The number of the latest purge when its fetch began.
+    func put(_ response: StoredResponse, isPromised: Bool = false, since: Int64) -> PutResult {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            let accepted = memory.put(placed, hash) {
-                queue.offer(.store(placed, hash, mayReplace: $0), isPromised: isPromised)
+            let result = memory.put(placed, hash, since: since) { response, mayReplace in
+                queue.offer(.store(response, hash, mayReplace: mayReplace), isPromised: isPromised)
             }
-            guard accepted else {
-                counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
-                return .busy
+            guard case .accepted = result else {
+                if case .busy = result { counters.refusedBusy.wrappingAdd(1, ordering: .relaxed) }
+                return result
             }
-        } else {
-            memory.promote(placed, hash)
+            nudgeIfFull()
+            return result
         }
+        guard let kept = memory.promote(placed, hash, since: since) else { return .purged }
+        nudgeIfFull()
+        return .accepted(kept)
+    }
+
+    private func nudgeIfFull() {
         if memory.byteCount > configuration.memory.high { queue.nudge() }
-        return .accepted(placed)
     }
 }
 
@@ -71,6 +81,8 @@ package enum PutResult: Sendable {
     case accepted(StoredResponse)
     /// The writer is behind, or the disk full: it is not stored.
     case busy
+    /// A purge since its fetch began covers it: it is not stored.
+    case purged
 }
 
 /// The fillings under way, by the hash of their keys.

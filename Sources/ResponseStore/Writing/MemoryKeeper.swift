@@ -25,8 +25,15 @@ final class MemoryKeeper {
     }
 
     private func perform(_ operations: [WriterOperation]) {
-        for case .filling(let filling) in operations {
-            while let work = filling.takeWork() { filling.endUnstored(work) }
+        for operation in operations {
+            switch operation {
+            case .filling(let filling): while let work = filling.takeWork() { filling.endUnstored(work) }
+            case .purge(let work):
+                core.purges.retire(work.purge)
+                work.report(.inEffect)
+                work.report(.done(count: work.inMemoryAlone))
+            default: break
+            }
         }
     }
 }

@@ -20,6 +20,9 @@ extension StoreWriter {
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
             try invalidate(hash)
+        case .purge(let work):
+            transaction.mustHappen.append(operation)
+            try begin(work)
         case .filling(let filling) where isLogLong && filling.isAppending:
             postponed.append(filling)
         case .filling(let filling):
@@ -88,9 +91,10 @@ extension StoreWriter {
 
     private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
         // Gone meanwhile, or damaged: memory alone has it fresh.
-        guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete else {
-            return
-        }
+        // Or purged, and about to be deleted.
+        guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete,
+            core.purges.active.leave(row)
+        else { return }
         let (size, variant) = (row.size, row.variant)
         row.facts = []
         response.facts.encode(into: &row.facts)
@@ -127,8 +131,8 @@ extension StoreWriter {
         let rows = try tables.rows(ofKey: hash).filter { $0.state == .complete || $0.state == .partial }
         let replaced = rows.filter { variant == 0 || $0.variant == variant }
         for row in replaced where row.state == .complete {
-            let stored = try tables.parts(ofRow: row.id)?.response(body: .bytes([]))
-            if stored?.supersedes(response) ?? false { return false }
+            guard let parts = try tables.parts(ofRow: row.id), core.purges.active.leave(parts) else { continue }
+            if parts.response(body: .bytes([]))?.supersedes(response) ?? false { return false }
         }
         for row in replaced { try delete(row) }
         let others = variant == 0 ? [] : rows.filter { $0.variant != variant && $0.state == .complete }

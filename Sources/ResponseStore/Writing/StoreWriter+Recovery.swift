@@ -15,6 +15,7 @@ extension StoreWriter {
     /// No connection is open after this, and none is opened until `beginAgain`.
     private func closeEverywhere() {
         core.readers.suspend()
+        core.browsers.suspend()
         core.checkpointer.suspend()
         // What stands in the old file's log must not be written to, or delete, a new file's.
         tables?.connection.leaveLogOnClose()
@@ -31,6 +32,7 @@ extension StoreWriter {
         isLogLong = false
         core.queue.isLogTooLong.store(false, ordering: .relaxed)
         hasTidiedUp = true
+        endPurges()
         for operation in mustHappen { operation.keyHash.map { core.memory.settle($0) } }
         mustHappen = []
         for filling in core.fillings.all { filling.fileIsGone() }
@@ -40,6 +42,7 @@ extension StoreWriter {
         publishTotals()
         core.checkpointer.resume()
         core.readers.resume()
+        core.browsers.resume()
     }
 
     private func openFresh() {

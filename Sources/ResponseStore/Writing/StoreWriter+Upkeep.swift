@@ -3,7 +3,7 @@ import HTTPCaching
 /// What the writer does in slices between its batches, so that none of it holds up a response for long.
 extension StoreWriter {
     var hasUpkeep: Bool {
-        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || room.isMakingRoom
+        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || mayPurge || room.isMakingRoom
             || core.memory.byteCount > core.configuration.memory.high
     }
 
@@ -18,6 +18,7 @@ extension StoreWriter {
         if room.isMakingRoom { makeRoom() }
         if !mustHappen.isEmpty { perform([]) }
         evict()
+        purgeSlice()
         deleteChunks()
         tidyUpSlice()
         readKeySlice()

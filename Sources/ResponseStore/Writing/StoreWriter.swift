@@ -26,17 +26,23 @@ final class StoreWriter {
     var tidiedUpTo: StoredRowID = 0
     var keyCursor: WritingTables.KeyCursor? = WritingTables.KeyCursor()
     var isEvicting = false
+    /// Purges whose marks stand in the file, the oldest first.
+    var purging: [PurgeScan]
+    /// After a failure the next try is no earlier.
+    var nextPurge: Int64 = 0
     var hand = MemoryHand()
     let start = Clock.monotonicMilliseconds()
     var lastAccessSweep: Int64 = 0
     var lastReopening: Int64 = 0
 
-    private init(_ core: StoreCore, _ file: StoreFile, _ tables: WritingTables, _ totals: Totals, nextRow: StoredRowID) {
+    private init(_ core: StoreCore, _ file: StoreFile, _ opened: Opened) {
         self.core = core
         self.file = file
-        self.tables = tables
-        self.totals = totals
-        firstRow = nextRow
+        tables = opened.tables
+        totals = opened.totals
+        firstRow = opened.nextRow
+        purging = opened.purges
+        core.purges.restore(opened.purges.map(\.work.purge))
         room = DiskRoom(core.configuration)
         notices = NoticeLimiter(core.configuration.report)
     }
@@ -49,7 +55,7 @@ final class StoreWriter {
         do {
             let opened = try openTables(file, secret: secret, configuration)
             let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow)
-            let writer = StoreWriter(core, file, opened.tables, opened.totals, nextRow: opened.nextRow)
+            let writer = StoreWriter(core, file, opened)
             writer.room.ballast.make()
             writer.publishTotals()
             opening.withLock { $0 = .success(core) }
@@ -67,6 +73,7 @@ final class StoreWriter {
         var totals: Totals
         var secret: [UInt8]
         var nextRow: StoredRowID
+        var purges: [PurgeScan]
     }
 
     /// Opens the file, and a fresh one in its place where it is damaged deeper than its header.
@@ -94,7 +101,7 @@ final class StoreWriter {
         let tables = try WritingTables(connection)
         return Opened(
             tables: tables, totals: try Totals(of: connection), secret: try Schema.secret(of: connection),
-            nextRow: try tables.nextID())
+            nextRow: try tables.nextID(), purges: try connection.purges())
     }
 
     // MARK: The loop
@@ -107,6 +114,7 @@ final class StoreWriter {
             case .stopping(let operations):
                 perform(operations)
                 for filling in core.fillings.all { filling.didEnd(.notStored) }
+                interruptPurges()
                 tables = nil
                 return
             }
@@ -192,6 +200,7 @@ final class StoreWriter {
             dropping.append(body)
             droppingChunks += body.count
         }
+        for (scan, isDone) in done.purges { didBegin(scan, isDone: isDone) }
         for (filling, run) in done.runs { filling.didCommit(run) }
         for (filling, response) in done.ended { end(filling, response) }
         core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
@@ -203,7 +212,7 @@ final class StoreWriter {
     private func end(_ filling: Filling, _ response: StoredResponse?) {
         core.fillings.remove(filling)
         if let response {
-            core.memory.promote(response, filling.keyHash)
+            core.memory.promote(response, filling.keyHash, since: filling.since)
             filling.didEnd(.stored(response))
         } else {
             filling.didEnd(.notStored)
@@ -242,7 +251,7 @@ final class StoreWriter {
             core.memory.settle(hash)
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
         case .freshen(_, let hash): core.memory.settle(hash)
-        case .remove, .invalidate: mustHappen.append(operation)
+        case .remove, .invalidate, .purge: mustHappen.append(operation)
         case .filling(let filling):
             filling.giveUpStoring()
             while let work = filling.takeWork() { filling.endUnstored(work) }

@@ -20,6 +20,8 @@ struct Transaction {
     /// Deletions that must not be lost with a failed transaction.
     var mustHappen: [WriterOperation] = []
     var dropping: [DroppedBody] = []
+    /// Purges that are in effect with this commit.
+    var purges: [(PurgeScan, isDone: Bool)] = []
     var storedCount = 0
     var partialCount = 0
     /// Bytes of bodies written.

@@ -8,6 +8,7 @@ enum WriterOperation: Sendable {
     case remove(StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
     case filling(Filling)
+    case purge(PurgeWork)
     /// Rows that were used.
     case accessed([StoredRowID], at: Int64)
     /// A row or one of its chunks is not what was stored.

@@ -1,0 +1,136 @@
+import HTTPCaching
+import HTTPMessage
+
+/// Work for the one who looks at the store; `nil` where there is no looking.
+package typealias BrowseJob = @Sendable (StoreBrowser?) -> Void
+
+/// Looks at a store's file: lists it, shows single responses and their bodies, verifies it. Changes nothing.
+///
+/// Each call is one read transaction, which ends with it. Confined to one thread.
+package final class StoreBrowser {
+    let connection: Connection
+    let pages: RowPages
+    private let tables: ReadingTables
+    private let hasher: KeyHasher
+    /// The purges whose deletions are not at their end.
+    private let purges: () -> [Purge]
+
+    /// Opens the file of a store that no process need have open. Nothing of it is changed, made or moved.
+    package convenience init(path: String) throws(StoreError) {
+        let connection = try StoreFile(path: path, role: .cache).connect(.browsing)
+        switch try Schema.inspect(connection) {
+        case .current: break
+        case .older(let version):
+            throw StoreError(.olderSchema(version), path: path, message: "the store is of the older version \(version)")
+        case .newer(let version):
+            throw StoreError(.newerSchema(version), path: path, message: "the store was written by a newer version (\(version))")
+        case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a store of Larder's")
+        }
+        let left = try connection.purges().map(\.work.purge)
+        try self.init(connection, hasher: KeyHasher(secret: try Schema.secret(of: connection))) { left }
+    }
+
+    init(_ connection: Connection, hasher: KeyHasher, purges: @escaping () -> [Purge]) throws(StoreError) {
+        self.connection = connection
+        self.hasher = hasher
+        self.purges = purges
+        pages = try RowPages(connection)
+        tables = try ReadingTables(connection)
+    }
+
+    /// The next entries of a listing.
+    package func page(_ listing: StoreListing) throws(StoreError) -> StorePage {
+        var page = StorePage(next: listing)
+        let deadline = Clock.monotonicMilliseconds() + StorePage.milliseconds
+        // Taken before the reading, as for look-ups.
+        let purges = purges()
+        var seen = 0
+        var isCut = false
+        try pages.read(after: listing.after, before: listing.end, limit: StorePage.rowLimit) { found in
+            seen += 1
+            page.next?.after = found.row.id
+            if let entry = found.entry.flatMap({ purges.left(of: $0, requestTime: found.row.requestTime) }),
+                listing.filter.matches(entry, at: listing.time)
+            {
+                page.entries.append(entry)
+            }
+            // The clock costs more than a row.
+            isCut = page.entries.count >= StorePage.entryLimit || seen % 64 == 0 && Clock.monotonicMilliseconds() >= deadline
+            return !isCut
+        }
+        if !isCut, seen < StorePage.rowLimit { page.next = nil }
+        return page
+    }
+
+    /// The complete responses of a URL, newest first; bodies that stand in chunks are left there.
+    package func responses(of url: URLPattern) throws(StoreError) -> [StoredResponse] {
+        try url.exactKey.map { (key) throws(StoreError) in try responses(ofKey: key) } ?? []
+    }
+
+    /// The one in this row.
+    package func response(inRow row: StoredRowID) throws(StoreError) -> StoredResponse? {
+        var key: [UInt8]?
+        try pages.read(after: row - 1, before: row + 1, limit: 1) { found in
+            key = found.row.key
+            return false
+        }
+        guard let key else { return nil }
+        return try responses(ofKey: key).first { $0.row == row }
+    }
+
+    /// The piece of a body that begins at the offset, verified; `nil` where it is missing or not what was stored.
+    package func piece(of body: BodyReference, at offset: UInt64) throws(StoreError) -> ArraySlice<UInt8>? {
+        let number = Int(offset / UInt64(Chunk.length))
+        let start = UInt64(number) * UInt64(Chunk.length)
+        guard let bytes = try tables.chunk(number, ofBody: body.id) else { return nil }
+        let end = Int(min(UInt64(bytes.count), body.length - start))
+        return Int(offset - start) < end ? bytes[Int(offset - start)..<end] : nil
+    }
+
+    /// Whether the chunk is there and as it was stored.
+    func hasChunk(_ number: Int, ofBody body: Int64) throws(StoreError) -> Bool { try tables.chunk(number, ofBody: body) != nil }
+
+    func hash(_ key: [UInt8]) -> KeyHash { hasher.hash(key) }
+
+    private func responses(ofKey key: [UInt8]) throws(StoreError) -> [StoredResponse] {
+        let purges = purges()
+        let found = try tables.responses(ofKey: key, hasher.hash(key), bodyLimit: 0)
+        return found.responses.compactMap(purges.left).sorted { $0.isNewer(than: $1) }
+    }
+}
+
+/// The thread that looks at the store for others. Confined to that thread.
+final class BrowsingReader {
+    private let core: StoreCore
+    private var browser: StoreBrowser?
+
+    init(_ core: StoreCore) { self.core = core }
+
+    func run() {
+        while true {
+            switch core.browsers.next(hasFileOpen: browser != nil) {
+            case .job(let job): job(open())
+            case .closeFile: closeFile()
+            case .stop: return closeFile()
+            }
+        }
+    }
+
+    private func open() -> StoreBrowser? {
+        if let browser { return browser }
+        guard let file = core.file, core.browsers.mayOpen() else { return nil }
+        let purges = core.purges
+        do {
+            browser = try StoreBrowser(try file.connect(.browsing), hasher: core.memory.hasher) { purges.active }
+        } catch {
+            core.browsers.didClose()
+        }
+        return browser
+    }
+
+    private func closeFile() {
+        guard browser != nil else { return }
+        browser = nil
+        core.browsers.didClose()
+    }
+}

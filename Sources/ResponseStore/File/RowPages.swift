@@ -1,0 +1,59 @@
+import HTTPCaching
+
+/// Goes through the rows of complete and partial responses in the order of their ids, a page at a time, bodies left aside.
+///
+/// A page is one read transaction, which ends with it.
+final class RowPages {
+    /// One row, good until the next.
+    struct Found {
+        let row: ResponseRow
+        let summary: WritingTables.RowSummary
+        /// `nil` where the row is not what was stored.
+        let entry: StoredEntry?
+        let lastAccess: Int64
+    }
+
+    private let connection: Connection
+    private let query: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        self.connection = connection
+        query = try connection.prepare(
+            """
+            SELECT id, key_hash, variant, generation, state, size, origin, body_id, body_length, body_checksum, trust, chain, \
+            facts, key, nominated, tags, head, checksum, last_access FROM response NOT INDEXED \
+            WHERE id>? AND id<? AND state IN (1, 2) ORDER BY id LIMIT ?
+            """)
+    }
+
+    /// - Parameter body: Asked for each row; `false` ends the page.
+    func read(
+        after first: StoredRowID, before end: StoredRowID, limit: Int, _ body: (Found) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        query.bind(1, first)
+        query.bind(2, end)
+        query.bind(3, Int64(limit))
+        defer { query.reset() }
+        while try query.step() {
+            guard try body(try found()) else { return }
+        }
+    }
+
+    private func found() throws(StoreError) -> Found {
+        guard let hash = query.withBytes(1, { KeyHash($0) }), let state = ResponseRow.State(rawValue: query.integer(4)) else {
+            throw StoreError(.damaged, path: connection.path, message: "a row that cannot be")
+        }
+        let row = ResponseRow(
+            id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3), state: state,
+            origin: query.integer(6), bodyID: query.integer(7), bodyLength: query.integer(8), bodyChecksum: query.integer(9),
+            trust: query.integer(10), chain: query.integer(11), facts: query.bytes(12), key: query.bytes(13),
+            nominated: query.bytes(14), tags: query.bytes(15), head: query.bytes(16))
+        let summary = WritingTables.RowSummary(
+            id: row.id, keyHash: hash, variant: row.variant, generation: row.generation, state: state, size: query.integer(5),
+            bodyID: row.bodyID, bodyLength: row.bodyLength)
+        let lastAccess = query.integer(18)
+        let facts = row.checksum == query.integer(17) ? ReuseFacts(decoding: row.facts.span) : nil
+        let entry = facts.map { StoredEntry(row, facts: $0, lastAccess: lastAccess) }
+        return Found(row: row, summary: summary, entry: entry, lastAccess: lastAccess)
+    }
+}

@@ -1,0 +1,68 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+
+/// What a caller asks to be purged.
+package enum PurgeRequest: Sendable {
+    case matching(StoreFilter)
+    /// Every variant of one key.
+    case key([UInt8])
+
+    var target: Purge.Target {
+        switch self {
+        case .key(let key): .key(key)
+        case .matching(let filter): filter.onlyKey.map { .key($0) } ?? .filter(filter)
+        }
+    }
+}
+
+extension ResponseStore {
+    /// The number of the latest purge. Who begins a fetch notes it before the request goes out, and shows it when there is something
+    /// to store: what a purge since then covers is not stored.
+    package var purgeNumber: Int64 { core.purges.latest }
+
+    /// Whether a purge since then may cover what is fetched for this key.
+    package func mayBePurged(_ key: [UInt8], since number: Int64) -> Bool { core.purges.mayCover(key: key, since: number) }
+
+    /// Removes what is meant, or makes it stale: in memory, on the disk, in bodies on their way, in what was asked for before.
+    /// - Parameters:
+    ///   - isSoft: It stays, and is stale from now on.
+    ///   - alsoFrom: Takes it out of what the caller keeps beside the store. Called before this returns.
+    ///   - report: Hears `inEffect`, then `done`; or `interrupted`. Called on the store's threads.
+    /// - Returns: `false` when too many purges are being carried out: nothing has happened then.
+    @discardableResult
+    package func purge(
+        _ request: PurgeRequest, isSoft: Bool = false, at now: Timestamp, alsoFrom: (Purge) -> Void = { _ in },
+        report: @escaping @Sendable (PurgeProgress) -> Void
+    ) -> Bool {
+        let published = core.purges.publish(request.target, isSoft: isSoft, at: now) { core.makeRow() }
+        guard let purge = published else { return false }
+        alsoFrom(purge)
+        for filling in core.fillings.all {
+            let response = filling.plan.response
+            let entry = StoredEntry(response, bodyLength: filling.plan.length)
+            // A body whose length nobody knows yet is taken for one that is meant.
+            let isMeant = filling.plan.length == nil ? purge.mayCover(key: response.key) : purge.matches(entry)
+            if isMeant { filling.invalidate() }
+        }
+        let inMemoryAlone = core.memory.purge(purge)
+        core.queue.add(.purge(PurgeWork(purge: purge, inMemoryAlone: inMemoryAlone, report: report)), urgent: true)
+        return true
+    }
+}
+
+/// A purge on its way to the writer.
+struct PurgeWork: Sendable {
+    let purge: Purge
+    /// How many of the purged responses no file had.
+    let inMemoryAlone: Int
+    let report: @Sendable (PurgeProgress) -> Void
+}
+
+/// How far the writer has come with one.
+struct PurgeScan {
+    let work: PurgeWork
+    /// Rows up to this one have been looked at.
+    var cursor: StoredRowID = 0
+    var count = 0
+}

@@ -1,0 +1,112 @@
+import HTTPCaching
+
+/// How the writer carries purges out: the mark in one transaction, which is the promise; the rows behind it in slices.
+extension StoreWriter {
+    /// Writes what has to be known after a crash. One key's rows go at once.
+    func begin(_ work: PurgeWork) throws(StoreError) {
+        guard let tables else { return }
+        var scan = PurgeScan(work: work, count: work.inMemoryAlone)
+        guard case .key(let key) = work.purge.target else {
+            try tables.insert(work.purge)
+            return transaction.purges.append((scan, isDone: false))
+        }
+        for summary in try tables.rows(ofKey: core.memory.hasher.hash(key)) {
+            guard summary.state == .complete || summary.state == .partial, let row = try tables.parts(ofRow: summary.id),
+                row.key == key
+            else { continue }
+            if try carryOut(work.purge, on: summary, row) { scan.count += 1 }
+        }
+        transaction.purges.append((scan, isDone: true))
+    }
+
+    /// The mark has been committed.
+    func didBegin(_ scan: PurgeScan, isDone: Bool) {
+        scan.work.report(.inEffect)
+        if isDone { end(scan) } else { purging.append(scan) }
+    }
+
+    /// A long log is written back first, so that responses are taken in as before.
+    var mayPurge: Bool { !purging.isEmpty && !isLogLong && Clock.monotonicMilliseconds() >= nextPurge }
+
+    /// Goes on with the oldest purge, for some milliseconds.
+    func purgeSlice() {
+        guard mayPurge, begin(), let tables else { return }
+        var scan = purging[0]
+        do {
+            let isAtEnd = try look(at: &scan, tables)
+            if isAtEnd { try tables.delete(scan.work.purge) } else { try tables.write(scan) }
+            try commit()
+            if isAtEnd {
+                purging.removeFirst()
+                end(scan)
+            } else {
+                purging[0] = scan
+            }
+        } catch {
+            nextPurge = Clock.monotonicMilliseconds() + StoreWriter.purgeRetryMilliseconds
+            fail(error)
+        }
+    }
+
+    /// The file is gone, and everything that was to be deleted with it.
+    func endPurges() {
+        for case .purge(let work) in mustHappen {
+            work.report(.inEffect)
+            end(PurgeScan(work: work, count: work.inMemoryAlone))
+        }
+        let scans = purging
+        purging = []
+        for scan in scans { end(scan) }
+    }
+
+    /// The store closes. The marks stay for the next process.
+    func interruptPurges() {
+        for case .purge(let work) in mustHappen { work.report(.interrupted) }
+        for scan in purging { scan.work.report(.interrupted) }
+    }
+
+    /// - Returns: Whether no row is left to look at.
+    private func look(at scan: inout PurgeScan, _ tables: WritingTables) throws(StoreError) -> Bool {
+        let deadline = Clock.monotonicMilliseconds() + StoreWriter.purgeMilliseconds
+        while true {
+            var covered: [(WritingTables.RowSummary, ResponseRow)] = []
+            var seen = 0
+            let purge = scan.work.purge
+            try tables.pages.read(after: scan.cursor, before: purge.boundary, limit: StoreWriter.purgeSlice) { page in
+                seen += 1
+                scan.cursor = page.row.id
+                // A row that cannot be read cannot be cleared of the suspicion either.
+                if page.entry.map(purge.matches) ?? true { covered.append((page.summary, page.row)) }
+                return true
+            }
+            for (summary, row) in covered where try carryOut(purge, on: summary, row) { scan.count += 1 }
+            if seen < StoreWriter.purgeSlice { return true }
+            if Clock.monotonicMilliseconds() >= deadline { return false }
+        }
+    }
+
+    /// - Returns: Whether the row was there before the purge.
+    private func carryOut(
+        _ purge: Purge, on summary: WritingTables.RowSummary, _ row: ResponseRow
+    ) throws(StoreError) -> Bool {
+        guard purge.precedes(row: row.id, requestTime: row.requestTime) else { return false }
+        guard purge.isSoft, let facts = ReuseFacts(decoding: row.facts.span) else {
+            try delete(summary)
+            return true
+        }
+        var row = row
+        row.facts.removeAll(keepingCapacity: true)
+        facts.madeStale(at: purge.time).encode(into: &row.facts)
+        try tables?.freshen(row)
+        return true
+    }
+
+    private func end(_ scan: PurgeScan) {
+        core.purges.retire(scan.work.purge)
+        scan.work.report(.done(count: scan.count))
+    }
+
+    private static let purgeSlice = 512
+    private static let purgeMilliseconds: Int64 = 40
+    private static let purgeRetryMilliseconds: Int64 = 1000
+}
