@@ -9,7 +9,7 @@ import Synchronization
 
 /// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
 package final class ProxyServer: Sendable {
-    private let shared: ServerShared
+    let shared: ServerShared
     let threads: [LoopThread]
     package let addresses: [PeerAddress]
     private let hasStopped = Atomic<Bool>(false)

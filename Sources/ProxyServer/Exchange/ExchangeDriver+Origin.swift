@@ -12,6 +12,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         delivery.reader = nil
         fetch.reset()
         let isRead = exchange.request.method.isSafe || exchange.isKeyedByContent
+        fetch.purgeNumber = worker.store.purgeNumber
         if isRead { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
         openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
         if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
@@ -277,7 +278,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             releaseJoined(.notShareable)
             return false
         }
-        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength)
+        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength, since: fetch.purgeNumber)
         guard let filling = worker.store.beginFilling(plan) else {
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)
@@ -370,7 +371,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             exchange.noteOvertaken()
             return releaseJoined(.complete(stored))
         }
-        switch worker.store.put(stored, isPromised: isPromised) {
+        switch worker.store.put(stored, isPromised: isPromised, since: fetch.purgeNumber) {
         case .accepted(let kept):
             if isOutdated {
                 exchange.noteOvertaken()
@@ -378,11 +379,17 @@ extension ExchangeDriver: OriginExchangeDelegate {
             }
             releaseJoined(.complete(kept))
         case .busy: exchange.noteStoreBusy()
+        case .purged:
+            exchange.noteOvertaken()
+            releaseJoined(.complete(stored))
         }
     }
 
-    /// The key was invalidated after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
-    var isOutdated: Bool { worker.fetches.invalidationCount(of: exchange.key) != fetch.invalidationCount }
+    /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
+    var isOutdated: Bool {
+        worker.fetches.invalidationCount(of: exchange.key) != fetch.invalidationCount
+            || worker.store.mayBePurged(exchange.key, since: fetch.purgeNumber)
+    }
 
     // MARK: Back-pressure
 

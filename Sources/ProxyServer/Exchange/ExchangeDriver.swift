@@ -183,7 +183,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func freshen() {
         guard let old = exchange.freshenedFrom, let new = exchange.selected else { return }
-        if !isOutdated { worker.store.freshen(old, as: new) }
+        if !isOutdated { worker.store.freshen(old, as: new, since: fetch.purgeNumber) }
         releaseJoined(.complete(new))
     }
 

@@ -39,6 +39,8 @@ struct Fetch {
     var receivedCount: UInt64 = 0
     /// How often the key had been invalidated when the request went out.
     var invalidationCount = 0
+    /// The number of the latest purge when the request went out.
+    var purgeNumber: Int64 = 0
 
     /// The origin's answer is still under way.
     var isActive: Bool { upstream != nil || isContinuationDue }

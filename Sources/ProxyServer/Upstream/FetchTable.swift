@@ -95,6 +95,16 @@ final class FetchTable: Sendable {
         }
     }
 
+    /// What is under way and may be covered by a purge: nobody joins it from now on. The store knows what began before the purge.
+    func purge(_ purge: Purge) {
+        for shard in shards {
+            let keys = shard.contents.withLock { Array($0.entries.keys) }
+            let covered = keys.filter { purge.mayCover(key: $0.octets) }
+            if covered.isEmpty { continue }
+            shard.contents.withLock { contents in for key in covered { contents.entries[key] = nil } }
+        }
+    }
+
     /// A count that has moved once the key was invalidated. A fetch reads it before its request goes out, and again when there
     /// is something to store.
     func invalidationCount(of key: [UInt8]) -> Int {
