@@ -50,24 +50,25 @@ final class AdminClient {
         return process > 0 ? process : nil
     }
 
-    /// Sends one request and hands the body over as it comes. Call it once.
+    /// Sends one request and hands the body over as it comes, with the answer's status. Call it once.
     /// - Parameter target: a path with its query, percent-encoded.
     func send(
-        _ method: String, _ target: String, body: [UInt8] = [], accept: String, into take: (ArraySlice<UInt8>) -> Void
+        _ method: String, _ target: String, body: [UInt8] = [], accept: String, into take: (ArraySlice<UInt8>, Status) -> Void
     ) throws(Failure) -> Status {
         var request = "\(method) \(target) HTTP/1.1\r\nHost: larder\r\nAccept: \(accept)\r\nConnection: close\r\n"
         if !body.isEmpty || method == "POST" { request += "Content-Length: \(body.count)\r\n" }
         try write(Array((request + "\r\n").utf8) + body)
         var input: [UInt8] = []
         let head = try readHead(&input)
-        try readBody(of: head, to: method, &input, into: take)
+        let answered = head.status
+        try readBody(of: head, to: method, &input) { take($0, answered) }
         return head.status
     }
 
     /// As above, with the whole body.
     func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String) {
         var received: [UInt8] = []
-        let status = try send(method, target, body: body, accept: accept) { received += $0 }
+        let status = try send(method, target, body: body, accept: accept) { bytes, _ in received += bytes }
         return (status, String(decoding: received, as: UTF8.self))
     }
 

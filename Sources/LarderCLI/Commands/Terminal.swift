@@ -2,9 +2,11 @@ import Foundation
 
 /// What the command says: data on standard output, talk on standard error, colour only where a person looks on.
 enum Terminal {
-    static func output(_ text: String) { write(text, to: 1) }
+    static func output(_ text: String) { write(Array(text.utf8)[...], to: 1) }
 
-    static func talk(_ text: String) { write(text, to: 2) }
+    static func output(bytes: ArraySlice<UInt8>) { write(bytes, to: 1) }
+
+    static func talk(_ text: String) { write(Array(text.utf8)[...], to: 2) }
 
     static func exit(_ code: Int32) -> Never { Foundation.exit(code) }
 
@@ -28,8 +30,8 @@ enum Terminal {
     }
 
     /// Whole, or as much as the other end takes; a reader that has gone is no failure of ours.
-    private static func write(_ text: String, to descriptor: Int32) {
-        var bytes = Array(text.utf8)[...]
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        var bytes = bytes
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }

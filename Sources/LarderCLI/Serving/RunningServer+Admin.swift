@@ -45,7 +45,7 @@ extension RunningServer {
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
             ControlRoutes.reload { self.reload() },
             ControlRoutes.stop { self.drain() },
-        ]
+        ] + CacheRoutes.all(store, server)
     }
 
     private func statusSource(_ plan: ServingPlan, _ loaded: LoadedSettings) -> StatusSource {

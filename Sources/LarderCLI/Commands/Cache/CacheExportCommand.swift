@@ -1,0 +1,114 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+import ResponseStore
+
+struct CacheExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Writes stored responses into a folder: heads as NDJSON, contents as files.",
+        discussion: """
+            FOLDER/index.ndjson has one object for each response, FOLDER/bodies its contents, named by their rows. Responses to requests \
+            with Authorization are left out, and Set-Cookie is not written, unless --secrets is given.
+            """)
+
+    @Argument(help: "A folder, made where it is missing.")
+    var folder: String
+
+    @OptionGroup var filter: FilterWords
+    @OptionGroup var place: CachePlace
+
+    @Flag(help: "Writes responses to requests with Authorization, and Set-Cookie, too.")
+    var secrets = false
+
+    func run() throws {
+        let filter = try filter.value()
+        let export = try CacheExport(folder: folder, secrets: secrets)
+        switch try place.open() {
+        case .running(let larder): try export.write(from: larder, filter)
+        case .file(let file): try export.write(from: file, filter)
+        }
+        Terminal.output("exported \(export.count)\n")
+        if export.leftOut > 0 {
+            Terminal.talk("larder: \(export.leftOut) responses to requests with Authorization were left out\n")
+        }
+        if export.gone > 0 { Terminal.talk("larder: \(export.gone) were incomplete, or gone before they were written\n") }
+    }
+}
+
+/// A folder that an export fills.
+final class CacheExport {
+    private let folder: String
+    private let secrets: Bool
+    private let index: FileHandle
+    private(set) var count = 0
+    private(set) var leftOut = 0
+    private(set) var gone = 0
+
+    init(folder: String, secrets: Bool) throws {
+        self.folder = folder
+        self.secrets = secrets
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: "\(folder)/bodies", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        index = try CacheExport.make("\(folder)/index.ndjson")
+    }
+
+    func write(from larder: RunningCache, _ filter: StoreFilter) throws {
+        let entries = try larder.ask("GET", "entries", filter.parameters + [("output", "ndjson")])
+        for line in entries.split(separator: "\n") {
+            guard let row = JSONAnswer(String(line))["row"] as? Int else { continue }
+            let parameters = [("row", "\(row)")]
+            let shown = secrets ? [("secrets", "shown")] : []
+            guard let detail = try larder.askIfThere("GET", "response", parameters + shown + [("output", "json")]) else {
+                gone += 1
+                continue
+            }
+            let isAuthorized = JSONAnswer(detail).first?["authorized"] as? Bool ?? true
+            try write(row, isAuthorized: isAuthorized, detail: CacheExport.line(detail)) { body in
+                try larder.send("GET", "body", parameters) { body.write(Data($0)) }
+            }
+        }
+    }
+
+    func write(from file: StoreFileAccess, _ filter: StoreFilter) throws {
+        try file.forEach(filter) { entry in
+            guard let response = file.find(.row(entry.row))?.first else {
+                gone += 1
+                return
+            }
+            let detail = ResponseDetail(response, at: file.now, showsSecrets: secrets)
+            try write(Int(entry.row), isAuthorized: detail.isAuthorized, detail: CacheExport.line(detail.json.written())) {
+                body in
+                try file.send(CacheAnswers.body(file.source, of: response)) { body.write(Data($0)) }
+            }
+        }
+    }
+
+    private func write(_ row: Int, isAuthorized: Bool, detail: String, body: (FileHandle) throws -> Void) throws {
+        guard secrets || !isAuthorized else {
+            leftOut += 1
+            return
+        }
+        let file = try CacheExport.make("\(folder)/bodies/\(row)")
+        try body(file)
+        try file.close()
+        index.write(Data((detail + "\n").utf8))
+        count += 1
+    }
+
+    /// On one line, without the list around it. No string holds a line's end.
+    private static func line(_ json: String) -> String {
+        let line = json.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+        return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
+    }
+
+    private static func make(_ path: String) throws -> FileHandle {
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: path)
+        else {
+            Terminal.talk("larder: cannot write \(printable(path, limit: 4096))\n")
+            throw ExitCode.failure
+        }
+        return file
+    }
+}

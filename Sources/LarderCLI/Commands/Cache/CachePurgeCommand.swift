@@ -1,0 +1,69 @@
+import ArgumentParser
+import HTTPMessage
+import ProxyAdmin
+import ResponseStore
+
+struct CachePurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Removes stored responses, or makes them stale, and says how many.",
+        discussion: """
+            Without a running Larder it takes the store's lock. From the moment at which a purge is in effect no request is answered \
+            with what it covers, whatever happens to the process; deleting comes behind.
+
+              larder cache purge http://example.com/a.html
+              larder cache purge 'http://example.com/simple/*' --soft
+            """)
+
+    @OptionGroup var filter: FilterOptions
+    @OptionGroup var place: CachePlace
+
+    @Flag(help: "Keeps them, stale: the next request has them validated.")
+    var soft = false
+
+    @Flag(help: "Says how many it would be, and does nothing.")
+    var dryRun = false
+
+    @Flag(help: "Everything, where no filter is given.")
+    var all = false
+
+    @Option(name: [.short, .long], help: "text or json.")
+    var output = OutputForm.text
+
+    func run() throws {
+        let filter = try filter.value()
+        guard !filter.isEmpty || all || dryRun else {
+            Terminal.talk("larder: without a filter it would purge everything: say --all\n")
+            throw ExitCode(2)
+        }
+        let count = dryRun ? try foretell(filter) : try purge(filter)
+        switch output {
+        case .text: Terminal.output("\(dryRun ? "would purge" : "purged") \(count)\n")
+        case .json:
+            let value = JSONText.object([("count", .number(count)), ("soft", .bool(soft)), ("dry_run", .bool(dryRun))])
+            Terminal.output(value.written() + "\n")
+        }
+    }
+
+    private func foretell(_ filter: StoreFilter) throws -> Int {
+        switch try place.open() {
+        case .running(let larder):
+            let all = JSONAnswer(try larder.ask("GET", "tally", filter.parameters + [("output", "json")]))["all"]
+            return (all as? [String: Any])?["count"] as? Int ?? 0
+        case .file(let file): return try file.count(filter)
+        }
+    }
+
+    private func purge(_ filter: StoreFilter) throws -> Int {
+        switch try place.open() {
+        case .running(let larder):
+            let words = filter.parameters + [("soft", soft ? "yes" : "no"), ("all", all ? "yes" : "no"), ("output", "json")]
+            let lines = try larder.ask("POST", "purge", words).split(separator: "\n")
+            guard let last = lines.last, let count = JSONAnswer(String(last))["count"] as? Int else {
+                Terminal.talk("larder: the purge is in effect; its end was not heard of\n")
+                throw ExitCode.failure
+            }
+            return count
+        case .file(let file): return try file.purge(filter, isSoft: soft)
+        }
+    }
+}

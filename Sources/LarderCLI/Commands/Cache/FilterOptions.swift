@@ -1,0 +1,77 @@
+import ArgumentParser
+import ProxyAdmin
+import ProxyPolicy
+import ResponseStore
+
+/// Which stored responses are meant: all that is said has to hold.
+struct FilterWords: ParsableArguments {
+    @Option(help: ArgumentHelp("Host, with * for any run of characters; with a port or without.", valueName: "pattern"))
+    var host: String?
+
+    @Option(help: ArgumentHelp("Status codes: 404, 200-299, 5xx, or several with commas.", valueName: "codes"))
+    var status: String?
+
+    @Option(help: ArgumentHelp("Media type, such as text/html, image/* or */*+json.", valueName: "type"))
+    var type: String?
+
+    @Option(help: ArgumentHelp("Older than this, such as 12h: since the origin server made it.", valueName: "time"))
+    var olderThan: String?
+
+    @Option(help: ArgumentHelp("Younger than this.", valueName: "time"))
+    var youngerThan: String?
+
+    @Flag(help: "Fresh by the origin server's words.")
+    var fresh = false
+
+    @Flag(help: "Stale by the origin server's words.")
+    var stale = false
+
+    @Option(help: ArgumentHelp("Tagged so by a rule; repeatable, all have to hold.", valueName: "name"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("Content larger than this, such as 10MiB.", valueName: "size"))
+    var largerThan: String?
+
+    @Option(help: ArgumentHelp("Content smaller than this.", valueName: "size"))
+    var smallerThan: String?
+
+    /// - Throws: exit code 2 after saying what does not fit.
+    func value() throws -> StoreFilter { try value(url: nil) }
+
+    fileprivate func value(url: String?) throws -> StoreFilter {
+        var filter = StoreFilter()
+        func set(_ word: StoreFilter.Word, _ text: String?, as form: (String) -> String? = { $0 }) throws {
+            guard let text else { return }
+            if let words = form(text), filter.set(word, to: words) { return }
+            Terminal.talk("larder: \(word.rawValue): `\(printable(text))` does not fit\n")
+            throw ExitCode(2)
+        }
+        func seconds(_ text: String) -> String? { SettingsQuantity.milliseconds(text).map { "\($0 / 1000)" } }
+        func bytes(_ text: String) -> String? { SettingsQuantity.byteCount(text).map { "\($0)" } }
+        try set(.url, url)
+        try set(.host, host)
+        try set(.status, status)
+        try set(.type, type)
+        try set(.olderThan, olderThan, as: seconds)
+        try set(.youngerThan, youngerThan, as: seconds)
+        if fresh != stale { try set(.freshness, fresh ? "fresh" : "stale") }
+        for tag in tag { try set(.tag, tag) }
+        try set(.largerThan, largerThan, as: bytes)
+        try set(.smallerThan, smallerThan, as: bytes)
+        return filter
+    }
+}
+
+/// The same with a URL first.
+struct FilterOptions: ParsableArguments {
+    @Argument(help: "URL, with * for any run of characters; all of it without.")
+    var url: String?
+
+    @OptionGroup var words: FilterWords
+
+    func value() throws -> StoreFilter { try words.value(url: url) }
+}
+
+extension StoreFilter {
+    var parameters: [(String, String)] { words.map { ($0.word.rawValue, $0.text) } }
+}

@@ -1,0 +1,111 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import ProxyServer
+import ResponseStore
+
+/// `/v1/cache/…`: the store of a running Larder, looked at and purged. `larder cache` is its client.
+package enum CacheRoutes {
+    package static func all(_ store: ResponseStore, _ server: ProxyServer) -> [AdminRoute] {
+        [
+            AdminRoute(.get, "/v1/cache/entries") { request, exchange in
+                guard let question = Question(request, exchange) else { return }
+                exchange.stream(
+                    contentType: question.form == .text ? "text/plain; charset=utf-8" : "application/json",
+                    next: CacheAnswers.list(
+                        CacheSource(store), question.filter, at: question.now, question.form, limit: question.limit))
+            },
+            AdminRoute(.get, "/v1/cache/tally") { request, exchange in
+                guard let question = Question(request, exchange) else { return }
+                exchange.stream(
+                    contentType: question.contentType,
+                    next: CacheAnswers.tally(
+                        CacheSource(store), question.filter, at: question.now, isText: question.form == .text))
+            },
+            AdminRoute(.get, "/v1/cache/response") { request, exchange in
+                guard let question = Question(request, exchange), let found = question.find(in: CacheSource(store)) else {
+                    return
+                }
+                let details = found.map { ResponseDetail($0, at: question.now, showsSecrets: request["secrets"] == "shown") }
+                if question.form == .text { return exchange.answer(text: details.map(\.text).joined(separator: "\n")) }
+                exchange.answer(json: .array(details.map(\.json)))
+            },
+            AdminRoute(.get, "/v1/cache/body") { request, exchange in
+                let source = CacheSource(store)
+                guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
+                let hold = found.bodyReference.map { store.hold($0) }
+                let next = CacheAnswers.body(source, of: found)
+                exchange.stream(contentType: "application/octet-stream") { withExtendedLifetime(hold) { next() } }
+            },
+            AdminRoute(.post, "/v1/cache/verify") { request, exchange in
+                guard let question = Question(request, exchange) else { return }
+                exchange.stream(
+                    contentType: question.contentType,
+                    next: CacheAnswers.verification(CacheSource(store), isText: question.form == .text))
+            },
+            AdminRoute(.post, "/v1/cache/purge") { request, exchange in
+                guard let question = Question(request, exchange) else { return }
+                guard !question.filter.isEmpty || request["all"] == "yes" else {
+                    return exchange.refuse(
+                        Status(400), code: "purges_everything", detail: "Without a filter it would purge everything: say all=yes."
+                    )
+                }
+                let report = PurgeReport()
+                let isTaken = server.purge(
+                    .matching(question.filter), isSoft: request["soft"] == "yes", at: question.now, report: report.take)
+                guard isTaken else {
+                    return exchange.refuse(
+                        Status(503), code: "too_many_purges", detail: "Too many purges are being carried out.")
+                }
+                exchange.stream(
+                    contentType: question.contentType, next: CacheAnswers.purge(report, isText: question.form == .text))
+            },
+        ]
+    }
+
+    /// What a request says: which responses, and in which form.
+    private struct Question {
+        var filter = StoreFilter()
+        let form: CacheOutput
+        let limit: Int?
+        let now: Timestamp
+        private let request: AdminRequest
+        private let exchange: AdminExchange
+
+        var contentType: StaticString { form == .text ? "text/plain; charset=utf-8" : "application/json" }
+
+        /// - Returns: `nil` after an answer that says what does not fit.
+        init?(_ request: AdminRequest, _ exchange: AdminExchange) {
+            self.request = request
+            self.exchange = exchange
+            now = Timestamp(milliseconds: exchange.loop.wallClockMilliseconds)
+            form = request["output"].flatMap { CacheOutput(rawValue: $0) } ?? (request.wantsText ? .text : .json)
+            limit = request["limit"].flatMap { Int($0) }.map { max(0, $0) }
+            for (name, value) in request.parameters {
+                guard let word = StoreFilter.Word(rawValue: name) else { continue }
+                if !filter.set(word, to: value) {
+                    exchange.refuse(Status(400), code: "bad_filter", detail: "\(name): `\(printable(value))` does not fit.")
+                    return nil
+                }
+            }
+        }
+
+        /// The responses that are meant; `nil` after an answer that there are none.
+        func find(in source: CacheSource) -> [StoredResponse]? {
+            let row = request["row"].flatMap { Int64($0) }.map { CacheSource.Place.row($0) }
+            guard let place = row ?? filter.url.map({ .url($0) }) else {
+                exchange.refuse(Status(400), code: "bad_filter", detail: "A url or a row has to be named.")
+                return nil
+            }
+            let found = source.responses(place) ?? []
+            if found.isEmpty { exchange.refuse(Status(404), code: "not_stored", detail: "No such response is stored.") }
+            return found.isEmpty ? nil : found
+        }
+    }
+}
+
+extension StoredResponse {
+    fileprivate var bodyReference: BodyReference? {
+        if case .onDisk(let reference) = body { reference } else { nil }
+    }
+}

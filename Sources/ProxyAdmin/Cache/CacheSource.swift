@@ -1,0 +1,94 @@
+import HTTPCaching
+import HTTPMessage
+import ResponseStore
+
+/// Where what is said of stored responses comes from: the store of this process, or a store's file that no process has open.
+/// The verbs of `larder cache` say the same by either.
+///
+/// Each call takes some 50 ms at most, and leaves nothing open.
+package struct CacheSource {
+    /// Which response is meant.
+    package enum Place: Sendable {
+        case url(URLPattern)
+        case row(StoredRowID)
+    }
+
+    let list: (StoreFilter, Timestamp) -> StoreListing
+    /// `nil` where the file cannot be read, here and below.
+    let page: (StoreListing) -> StorePage?
+    /// The newest first.
+    let responses: (Place) -> [StoredResponse]?
+    let piece: (BodyReference, UInt64) -> [UInt8]?
+    let verify: (StoreVerification) -> StoreVerification?
+    /// Whether nobody changes the store meanwhile.
+    let isAlone: Bool
+
+    /// The responses of one URL, or the one in a row, the newest first.
+    package func find(_ place: Place) -> [StoredResponse]? { responses(place) }
+
+    /// - Returns: `false` where the file cannot be read to the end.
+    package func forEach(
+        _ filter: StoreFilter, at now: Timestamp, _ body: (StoredEntry) throws -> Void
+    ) rethrows -> Bool {
+        var listing: StoreListing? = list(filter, now)
+        while let place = listing {
+            guard let page = page(place) else { return false }
+            for entry in page.entries { try body(entry) }
+            listing = page.next
+        }
+        return true
+    }
+
+    package init(_ store: ResponseStore) {
+        isAlone = false
+        list = { store.listNow($0, at: $1) }
+        page = { store.pageNow($0) }
+        responses = { place in
+            if case .url(let url) = place, let found = store.inMemory(url) { return found }
+            return store.browseNow { (browser) throws(StoreError) in try browser.responses(at: place) }
+        }
+        piece = { body, offset in
+            store.browseNow { (browser) throws(StoreError) in try browser.piece(of: body, at: offset).map { Array($0) } } ?? nil
+        }
+        verify = { verification in
+            store.browseNow { (browser) throws(StoreError) in
+                var verification = verification
+                try browser.verify(&verification)
+                return verification
+            }
+        }
+    }
+
+    /// - Parameter failed: Hears why the file cannot be read.
+    package init(_ browser: StoreBrowser, failed: @escaping (StoreError) -> Void) {
+        func attempt<Value>(_ look: () throws(StoreError) -> Value) -> Value? {
+            do { return try look() } catch {
+                failed(error)
+                return nil
+            }
+        }
+        isAlone = true
+        list = { StoreListing($0, at: $1) }
+        page = { listing in attempt { () throws(StoreError) in try browser.page(listing) } }
+        responses = { place in attempt { () throws(StoreError) in try browser.responses(at: place) } }
+        piece = { body, offset in
+            attempt { () throws(StoreError) in try browser.piece(of: body, at: offset).map { Array($0) } } ?? nil
+        }
+        verify = { verification in
+            attempt { () throws(StoreError) in
+                var verification = verification
+                try browser.verify(&verification)
+                return verification
+            }
+        }
+    }
+}
+
+extension StoreBrowser {
+    fileprivate func responses(at place: CacheSource.Place) throws(StoreError) -> [StoredResponse] {
+        switch place {
+        case .url(let url): try responses(of: url)
+        case .row(let row): try response(inRow: row).map { [$0] } ?? []
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import ResponseStore
+
+/// What a going over the store has found, as text and as JSON.
+struct VerificationReport {
+    private let verification: StoreVerification
+
+    init(_ verification: StoreVerification) { self.verification = verification }
+
+    var text: String {
+        let seen = "\(verification.rows) responses, \(verification.chunks) chunks, \(EntryText.size(verification.bytes))"
+        if verification.faultCount == 0 { return "good: \(seen)\(note)\n" }
+        let faults = verification.faults.map { "  \(words($0))\n" }.joined()
+        return "\(verification.faultCount) faults in \(seen)\(note)\n\(faults)"
+    }
+
+    var json: JSONText {
+        .object([
+            ("good", .bool(verification.faultCount == 0)), ("responses", .number(verification.rows)),
+            ("chunks", .number(verification.chunks)), ("bytes", .count(verification.bytes)),
+            ("whole_file", .bool(verification.isAlone)), ("fault_count", .number(verification.faultCount)),
+            ("faults", .array(verification.faults.map { .string(words($0)) })),
+        ])
+    }
+
+    /// The check of the whole file is one long look, which would hold the proxy's log back.
+    private var note: String { verification.isAlone ? "" : "; SQLite's own check waits until no Larder runs" }
+
+    private func words(_ fault: StoreVerification.Fault) -> String {
+        switch fault {
+        case .row(let row): "row \(row) is not what was stored"
+        case .body(let row, nil): "the body of row \(row) is not what was stored"
+        case .body(let row, let chunk?): "chunk \(chunk) of the body of row \(row) is missing or not what was stored"
+        case .notInIndex(let row): "the index by key does not lead to row \(row)"
+        case .strayIndex(let row): "the index by key leads to row \(row), which is another's or not there"
+        case .totals: "the totals are not the sum of the rows"
+        case .database(let text): "SQLite: \(printable(text, limit: 200))"
+        }
+    }
+}
