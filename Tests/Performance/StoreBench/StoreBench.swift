@@ -5,7 +5,7 @@ import HTTPCaching
 import HTTPMessage
 import ResponseStore
 
-/// What the store costs. A program, not a test: `swift run -c release StoreBench store|memory|lookup|stream|open [FOLDER] [COUNT]`.
+/// What the store costs. A program, not a test: `swift run -c release StoreBench store|memory|lookup|stream|open|list|purge [FOLDER] [COUNT]`.
 enum StoreBench {
     static func run(arguments: [String]) {
         let work = arguments.first ?? "all"
@@ -18,6 +18,8 @@ enum StoreBench {
             ("lookup", { try lookUp(path, count: count ?? 100_000) }),
             ("stream", { try stream(path, mebibytes: count ?? 1024) }),
             ("open", { try open(path, count: count ?? 1_000_000) }),
+            ("list", { try list(path, count: count ?? 1_000_000) }),
+            ("purge", { try purge(path, count: count ?? 1_000_000) }),
         ]
         for (name, body) in all where work == "all" || work == name {
             removeFiles(path)
