@@ -115,7 +115,7 @@ let package = Package(
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPSession", "ProxyPolicy", "ProxyServer", "larder",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ResponseStore", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

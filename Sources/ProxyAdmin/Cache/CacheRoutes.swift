@@ -39,6 +39,10 @@ package enum CacheRoutes {
             },
             AdminRoute(.post, "/v1/cache/verify") { request, exchange in
                 guard let question = Question(request, exchange) else { return }
+                guard store.hasFile else {
+                    return exchange.refuse(
+                        Status(409), code: "in_memory", detail: "The store stands in memory: there is no file.")
+                }
                 exchange.stream(
                     contentType: question.contentType,
                     next: CacheAnswers.verification(CacheSource(store), isText: question.form == .text))
@@ -92,12 +96,12 @@ package enum CacheRoutes {
 
         /// The responses that are meant; `nil` after an answer that there are none.
         func find(in source: CacheSource) -> [StoredResponse]? {
-            let row = request["row"].flatMap { Int64($0) }.map { CacheSource.Place.row($0) }
-            guard let place = row ?? filter.url.map({ .url($0) }) else {
+            let row = request["row"].flatMap { Int64($0) }
+            guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {
                 exchange.refuse(Status(400), code: "bad_filter", detail: "A url or a row has to be named.")
                 return nil
             }
-            let found = source.responses(place) ?? []
+            let found = (source.responses(place) ?? []).filter { row == nil || $0.row == row }
             if found.isEmpty { exchange.refuse(Status(404), code: "not_stored", detail: "No such response is stored.") }
             return found.isEmpty ? nil : found
         }

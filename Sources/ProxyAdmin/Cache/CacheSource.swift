@@ -44,7 +44,10 @@ package struct CacheSource {
         list = { store.listNow($0, at: $1) }
         page = { store.pageNow($0) }
         responses = { place in
-            if case .url(let url) = place, let found = store.inMemory(url) { return found }
+            switch place {
+            case .url(let url): if let found = store.inMemory(url) { return found }
+            case .row(let row): if let found = store.inMemoryAlone(row: row) { return [found] }
+            }
             return store.browseNow { (browser) throws(StoreError) in try browser.responses(at: place) }
         }
         piece = { body, offset in

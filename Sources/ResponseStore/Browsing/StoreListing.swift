@@ -86,7 +86,7 @@ extension ResponseStore {
     /// Gives the thread that looks at the store something to do: in transactions of its own, under 100 ms each.
     /// - Parameter job: Hears `nil` when the store is closed, its file cannot be opened, or too many wait.
     package func browse(_ job: @escaping BrowseJob) {
-        if !core.browsers.add(job) { job(nil) }
+        if core.file == nil || !core.browsers.add(job) { job(nil) }
     }
 
     private func pageOfMemory(_ listing: StoreListing) -> StorePage {
@@ -104,6 +104,17 @@ extension ResponseStore {
 }
 
 extension ResponseStore {
+    /// Whether there is a file to look at.
+    package var hasFile: Bool { core.file != nil }
+
+    /// The one with this number, where it stands in memory alone.
+    package func inMemoryAlone(row: StoredRowID) -> StoredResponse? {
+        for shard in 0..<MemoryTier.shardCount {
+            if let found = core.memory.responsesInMemoryAlone(shard: shard).first(where: { $0.row == row }) { return found }
+        }
+        return nil
+    }
+
     /// The responses of one URL where memory has all of them.
     package func inMemory(_ url: URLPattern) -> [StoredResponse]? {
         guard let key = url.exactKey, case .found(let variants) = inMemory(key.span), variants.isComplete else { return nil }

@@ -56,8 +56,9 @@ final class CacheExport {
     func write(from larder: RunningCache, _ filter: StoreFilter) throws {
         let entries = try larder.ask("GET", "entries", filter.parameters + [("output", "ndjson")])
         for line in entries.split(separator: "\n") {
-            guard let row = JSONAnswer(String(line))["row"] as? Int else { continue }
-            let parameters = [("row", "\(row)")]
+            let entry = JSONAnswer(String(line))
+            guard let row = entry["row"] as? Int, let url = entry["url"] as? String else { continue }
+            let parameters = [("url", url), ("row", "\(row)")]
             let shown = secrets ? [("secrets", "shown")] : []
             guard let detail = try larder.askIfThere("GET", "response", parameters + shown + [("output", "json")]) else {
                 gone += 1
