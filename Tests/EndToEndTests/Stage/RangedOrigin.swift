@@ -24,7 +24,7 @@ final class RangedOrigin: Sendable {
         self.plan = plan
     }
 
-    /// Octets of content sent, as far as the peer took them.
+    /// Octets of content in all answers, counted before they leave.
     var sentCount: Int { state.withLock { $0.sent } }
 
     func answer(_ request: OriginRequest, on connection: borrowing OriginConnection) -> Bool {
@@ -44,8 +44,8 @@ final class RangedOrigin: Sendable {
         if request.method == "HEAD" { return true }
         let limit = plan.sends(number)
         let end = limit >= range.count ? range.upperBound : range.lowerBound + limit
+        state.withLock { $0.sent += end - range.lowerBound }
         let reached = isChunked ? sendChunks(upTo: end, on: connection) : connection.send(body, from: range.lowerBound, upTo: end)
-        state.withLock { $0.sent += reached - range.lowerBound }
         return reached == range.upperBound
     }
 
