@@ -45,8 +45,6 @@ public struct CacheOverrides: Equatable, Sendable {
     public var collapsing: Collapsing?
     /// How many variants of one key are kept (RFC 9111 §4.1); `nil` is the store's own bound.
     public var variantLimit: Int?
-    /// The rest of a response of which a part was asked for is fetched too.
-    public var fillsRanges: Bool?
     public var ignored: Directives = []
     /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
     private(set) var isPolicyUnsafe = false
@@ -94,7 +92,6 @@ public struct CacheOverrides: Equatable, Sendable {
         permitsHeuristic = later.permitsHeuristic ?? permitsHeuristic
         collapsing = later.collapsing ?? collapsing
         variantLimit = later.variantLimit ?? variantLimit
-        fillsRanges = later.fillsRanges ?? fillsRanges
         ignored.formUnion(later.ignored)
     }
 

@@ -5,22 +5,14 @@ import ProxyPolicy
 /// What rules led past, and which.
 extension Exchange {
     /// The words of the origin server's that a decision about this exchange went past.
-    package var overriddenWords: OverriddenWords {
+    private var overriddenWords: OverriddenWords {
         if case .store(let facts, usedUnsafe: true) = trace.storage { return OverriddenWords(storing: facts) }
-        guard let reuse = trace.reuse, let selected else { return [] }
+        // Nearly always nothing was gone past: then nothing is looked at.
+        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else { return [] }
         return OverriddenWords(using: selected.facts, by: reuse)
     }
 
-    /// Each of these with the rule that did it, for explanations: `rule NAME overrode no-store`.
-    package var ruleOverrides: [(rule: String, word: StaticString)] {
-        let words = overriddenWords
-        return OverriddenWords.all.compactMap { entry in
-            guard words.contains(entry.word) else { return nil }
-            return (overridingRule(entry.word)?.name ?? "", entry.text)
-        }
-    }
-
-    /// The first of these.
+    /// The gravest of these, and the rule that did it.
     var firstOverride: (rule: PolicyRule, word: StaticString)? {
         let words = overriddenWords
         if words.isEmpty { return nil }

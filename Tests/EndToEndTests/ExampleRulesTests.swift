@@ -13,6 +13,7 @@ struct ExampleRulesTests {
         "lenient.example", "counted.example", "feed.example", "flaky.example", "exact.example", "mine.example",
         "news.example", "mirror.example", "eu.mirror.example", "tenants.example", "search.example", "stream.example",
         "slow.example",
+        "bulletin.example",
     ]
 
     /// The file as it is, with its hosts on loopback.

@@ -31,7 +31,6 @@ struct CacheRuleParsingTests {
             ("collapse: {wait: 11m}", "1:37: rules[0].cache.collapse.wait: expected 1ms to 10m, found `11m`"),
             ("variants: 0", "1:30: rules[0].cache.variants: expected a whole number from 1 to 1024, found `0`"),
             ("variants: 1025", "1:30: rules[0].cache.variants: expected a whole number from 1 to 1024, found `1025`"),
-            ("fill: 1", "1:26: rules[0].cache.fill: expected true or false, found `1`"),
             (
                 "tags: [a b]",
                 "1:27: rules[0].cache.tags[0]: a tag is 1 to 64 visible ASCII characters without comma, \" and \\"
@@ -71,13 +70,12 @@ struct CacheRuleParsingTests {
     @Test("Each word is read")
     func words() throws {
         let overrides = try rule(
-            "grace: 1h, heuristic: false, collapse: {wait: 250ms}, variants: 1024, fill: true, set_cookie: never"
+            "grace: 1h, heuristic: false, collapse: {wait: 250ms}, variants: 1024, set_cookie: never"
         ).overrides
         #expect(overrides.grace == DeltaSeconds(3600))
         #expect(overrides.permitsHeuristic == false)
         #expect(overrides.collapsing == .within(milliseconds: 250))
         #expect(overrides.variantLimit == 1024)
-        #expect(overrides.fillsRanges == true)
         #expect(overrides.setCookie == .never)
         #expect(try rule("collapse: false").overrides.collapsing == .never)
         #expect(try rule("collapse: true").overrides.collapsing == .always)

@@ -3,7 +3,7 @@ import HTTPMessage
 
 extension CacheRule {
     private static let keys = [
-        "policy", "store", "ttl", "max_size", "grace", "heuristic", "collapse", "variants", "fill", "tags", "key", "set_cookie",
+        "policy", "store", "ttl", "max_size", "grace", "heuristic", "collapse", "variants", "tags", "key", "set_cookie",
         "ignore", "unsafe",
     ]
 
@@ -24,7 +24,6 @@ extension CacheRule {
         overrides.permitsHeuristic = mapping["heuristic"]?.boolean(problems: &problems)
         overrides.collapsing = mapping["collapse"].flatMap { Self.collapsing($0, problems: &problems) }
         overrides.variantLimit = mapping["variants"]?.integer(in: 1...PolicyLimits.variants, problems: &problems).map { Int($0) }
-        overrides.fillsRanges = mapping["fill"]?.boolean(problems: &problems)
         overrides.setCookie = mapping["set_cookie"]?.word(
             among: ["explicit": .explicit, "never": .never, "always": .always], problems: &problems)
         overrides.ignored = mapping["ignore"].map { Self.directives($0, problems: &problems) } ?? []

@@ -2,7 +2,7 @@ import HTTPCaching
 
 /// A word of `cache` that decides, for naming the rule that said it.
 package enum CacheWord: Sendable, CaseIterable {
-    case policy, store, ttl, maxSize, grace, heuristic, collapse, variants, fill, setCookie
+    case policy, store, ttl, maxSize, grace, heuristic, collapse, variants, setCookie
     case ignoreNoStore, ignorePrivate
 }
 
@@ -17,7 +17,6 @@ extension CacheRule {
         case .heuristic: overrides.permitsHeuristic != nil
         case .collapse: overrides.collapsing != nil
         case .variants: overrides.variantLimit != nil
-        case .fill: overrides.fillsRanges != nil
         case .setCookie: overrides.setCookie != nil
         case .ignoreNoStore: overrides.ignored.contains(.noStore)
         case .ignorePrivate: overrides.ignored.contains(.private)
