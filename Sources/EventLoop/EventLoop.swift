@@ -27,6 +27,7 @@ package final class EventLoop {
     @exclusivity(unchecked) private var batchTime: MonotonicTime
     @exclusivity(unchecked) private var cachedWallClock: Int64 = 0
     private var clockAdvance = MonotonicTime(nanoseconds: 0)
+    private var wallClockAdvance: Int64 = 0
 
     /// What is served on this loop, for messages from other threads that concern it.
     package var owner: AnyObject?
@@ -54,7 +55,7 @@ package final class EventLoop {
         if cachedWallClock == 0 {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)
-            cachedWallClock = Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
+            cachedWallClock = Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000 &+ wallClockAdvance
         }
         return cachedWallClock
     }
@@ -172,6 +173,12 @@ package final class EventLoop {
 
     /// Moves this loop's clock ahead, for tests of deadlines: from the next turn on, that much more time has passed.
     package func advanceClock(milliseconds: Int) { clockAdvance = clockAdvance.advanced(milliseconds: milliseconds) }
+
+    /// Moves this loop's wall clock ahead, for tests of ages: from now on, that much more time has passed.
+    package func advanceWallClock(milliseconds: Int64) {
+        wallClockAdvance += milliseconds
+        cachedWallClock = 0
+    }
 
     private func clock() -> MonotonicTime {
         MonotonicTime(nanoseconds: MonotonicTime.read().nanoseconds &+ clockAdvance.nanoseconds)

@@ -51,6 +51,17 @@ package final class ProxyServer: Sendable {
         }
     }
 
+    /// Moves the wall clocks of all loops ahead, for tests of ages; `completion` is called on some thread when all have.
+    package func advanceWallClock(milliseconds: Int64, _ completion: @escaping @Sendable () -> Void) {
+        let left = LoopCountdown(threads.count, completion)
+        for thread in threads {
+            thread.handle.post { loop in
+                loop.advanceWallClock(milliseconds: milliseconds)
+                left.reachedEnd()
+            }
+        }
+    }
+
     /// Takes no new connection, lets the exchanges under way end, and calls `completion` on some thread when all have.
     package func drain(_ completion: @escaping @Sendable () -> Void) {
         let left = LoopCountdown(threads.count, completion)

@@ -1,6 +1,6 @@
 /// One sentence about the cache, shown by a few requests in a row for a URI of its own.
 ///
-/// In field lines `{-100}` stands for the HTTP-date of so many seconds from now, and in those of answers `{self}` for the case's path.
+/// In field lines `{-100}` stands for the HTTP-date of so many seconds from the case's start, and in those of answers `{self}` for the case's path.
 struct CacheCase: Sendable {
     let sentence: String
     let steps: [Step]
@@ -40,6 +40,8 @@ struct CacheCase: Sendable {
         case any
         /// The origin was not asked.
         case reused
+        /// The origin was asked, if at all, for nobody: the client has what was stored.
+        case servedStale
         /// The origin was asked, and without a condition of ours.
         case forwarded
         /// The origin was asked with this field, and its 304 led to what was stored.
@@ -64,11 +66,15 @@ struct CacheCase: Sendable {
         let absent: [String]
         /// Lines that the origin gets.
         let asks: [String]
+        /// Seconds that pass before it.
+        let after: Int64
+        /// How often the origin has been asked for this case by then.
+        let total: Int?
 
         init(
             _ method: String = "GET", _ fields: [String] = [], suffix: String = "", answer: Answer? = Answer(),
             _ outcome: Outcome = .any, status: Int? = nil, body: String? = nil, present: [String] = [], absent: [String] = [],
-            asks: [String] = []
+            asks: [String] = [], after: Int64 = 0, total: Int? = nil
         ) {
             self.method = method
             self.fields = fields
@@ -80,6 +86,8 @@ struct CacheCase: Sendable {
             self.present = present
             self.absent = absent
             self.asks = asks
+            self.after = after
+            self.total = total
         }
     }
 }

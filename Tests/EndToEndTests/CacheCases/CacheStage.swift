@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import TestSupport
 import Testing
@@ -13,9 +14,12 @@ enum StoreTier: CaseIterable, Sendable {
 struct CacheStage {
     private let stage: Stage
     private let cases: [CacheCase]
+    private let clock: CaseClock
 
     init(_ cases: [CacheCase], tier: StoreTier, loops: Int = 1, settings: String = "") throws {
         self.cases = cases
+        let clock = CaseClock()
+        self.clock = clock
         stage = try Stage(
             settings, loops: loops, storePath: tier == .memory ? ":memory:" : nil,
             store: { if tier == .disk { $0.memory = .init(high: 0, low: 0) } }
@@ -23,13 +27,14 @@ struct CacheStage {
             guard connection.readBody(of: request) != nil, let place = Place(request["X-Place"]) else { return false }
             let step = cases[place.number].steps[place.step]
             guard let answer = step.answer else { return false }
-            return connection.send(answer, to: request, at: place, outcome: step.outcome)
+            return connection.send(answer, to: request, at: place, outcome: step.outcome, clock)
         }
     }
 
     /// Every case, one after the other; what is not as it should be becomes an issue with the case's sentence.
     func play() throws {
         for (number, entry) in cases.enumerated() {
+            clock.beginCase()
             for (index, step) in entry.steps.enumerated() {
                 try play(step, Place(number: number, step: index), of: entry)
             }
@@ -37,8 +42,12 @@ struct CacheStage {
     }
 
     private func play(_ step: CacheCase.Step, _ place: Place, of entry: CacheCase) throws {
+        if step.after > 0 {
+            stage.proxy.pass(seconds: step.after)
+            clock.pass(seconds: step.after)
+        }
         let before = stage.origin.requestHeads.count
-        let lines = ["X-Place: \(place)"] + step.fields.map(DatedLine.resolved)
+        let lines = ["X-Place: \(place)"] + step.fields.map(clock.resolved)
         let response = try stage.fetch(
             "/\(place.number)\(step.suffix)", method: step.method, fields: lines.map { $0 + "\r\n" }.joined(),
             body: ["POST", "PUT", "PATCH"].contains(step.method) ? "x" : "")
@@ -48,6 +57,8 @@ struct CacheStage {
         if let body = step.body, response.text != body { faults.append("body \(response.text.prefix(80)), not \(body)") }
         faults += step.present.filter { !response.bears($0) }.map { "no \($0)" }
         faults += step.absent.compactMap { name in response[name].map { "\(name): \($0)" } }
+        let total = stage.origin.requestHeads.count { OriginRequest(head: $0)["X-Place"]?.hasPrefix("\(place.number).") == true }
+        if let expected = step.total, total != expected { faults.append("\(total) requests at the origin, not \(expected)") }
         for line in step.asks where !asked.contains(where: { $0.bears(line) }) { faults.append("asked without \(line)") }
         #expect(
             faults.isEmpty,
@@ -61,6 +72,7 @@ struct CacheStage {
         switch outcome {
         case .any: return []
         case .reused: return asked.isEmpty ? [] : ["the origin was asked"]
+        case .servedStale: return isNew ? ["what is new came"] : []
         case .forwarded:
             guard let request = asked.first else { return ["the origin was not asked"] }
             return request["If-None-Match"] == nil || isNew ? [] : ["what was stored came, though forwarded"]
@@ -92,35 +104,52 @@ private struct Place: CustomStringConvertible {
     var description: String { "\(number).\(step)" }
 }
 
-/// A field line whose dates count from now.
-private enum DatedLine {
-    static func resolved(_ line: String) -> String {
+/// The time of the cases: the proxy's, which is moved ahead where waiting would be needed.
+///
+/// Dates in field lines count from the case's start, so that a validator stays the same from one step to the next.
+private final class CaseClock: Sendable {
+    private struct State {
+        var passed: Int64 = 0
+        var start = Date()
+    }
+
+    private let state = Guarded(State())
+
+    func beginCase() { state.withLock { $0.start = Date(timeIntervalSinceNow: Double($0.passed)) } }
+
+    func pass(seconds: Int64) { state.withLock { $0.passed += seconds } }
+
+    /// The Date field of an answer of this moment.
+    var date: String { Self.text(Date(timeIntervalSinceNow: Double(state.withLock { $0.passed }))) }
+
+    func resolved(_ line: String) -> String {
         guard let open = line.firstIndex(of: "{"), let close = line[open...].firstIndex(of: "}"),
             let offset = Int(line[line.index(after: open)..<close])
         else { return line }
-        return line[..<open] + date(secondsFromNow: offset) + line[line.index(after: close)...]
+        let date = state.withLock { $0.start.addingTimeInterval(Double(offset)) }
+        return line[..<open] + Self.text(date) + line[line.index(after: close)...]
     }
 
-    private static func date(secondsFromNow offset: Int) -> String {
+    private static func text(_ date: Date) -> String {
         let form = DateFormatter()
         form.locale = Locale(identifier: "en_US_POSIX")
         form.timeZone = TimeZone(identifier: "GMT")
         form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return form.string(from: Date(timeIntervalSinceNow: Double(offset)))
+        return form.string(from: date)
     }
 }
 
 extension OriginConnection {
     /// A 304 where the step is to be validated and the request asks so.
     fileprivate func send(
-        _ answer: CacheCase.Answer, to request: OriginRequest, at place: Place, outcome: CacheCase.Outcome
+        _ answer: CacheCase.Answer, to request: OriginRequest, at place: Place, outcome: CacheCase.Outcome, _ clock: CaseClock
     ) -> Bool {
         var status = answer.status
         if case .validated(let name) = outcome, request[name] != nil { status = 304 }
-        let lines = answer.fields.map { DatedLine.resolved($0.replacing("{self}", with: "/\(place.number)")) }
+        let lines = answer.fields.map { clock.resolved($0.replacing("{self}", with: "/\(place.number)")) }
         let names = Set(lines.map { $0.prefix { $0 != ":" }.lowercased() })
         var head = "HTTP/1.1 \(status) As-Told\r\nX-Step: \(place.step)\r\n"
-        if !names.contains("date") { head += DatedLine.resolved("Date: {0}") + "\r\n" }
+        if !names.contains("date") { head += "Date: \(clock.date)\r\n" }
         for line in lines where line != "Date: none" { head += line + "\r\n" }
         let hasContent = status != 204 && status != 304
         let body = hasContent ? answer.body ?? "step \(place.step)" : ""

@@ -68,6 +68,13 @@ final class TestProxy {
         server.reload(serving, rules: settings.rules.compiled)
     }
 
+    /// Lets so many seconds pass on the clock by which the proxy tells ages.
+    func pass(seconds: Int64) {
+        let passed = DispatchSemaphore(value: 0)
+        server.advanceWallClock(milliseconds: seconds * 1000) { passed.signal() }
+        passed.wait()
+    }
+
     /// The lines of the access log, once the proxy has stopped.
     func logLines() throws -> [String] {
         stop()
