@@ -38,7 +38,7 @@ package struct CacheStatus: Equatable, Sendable {
         case .fresh(let terms):
             self.init(.hit)
             remaining = terms.remaining
-            detail = terms.usedUnsafe ? "unsafe" : terms.lifetimeSource == .rule ? "rule" : nil
+            detail = terms.usedUnsafe ? "unsafe" : terms.lifetimeSource.detail
         case .staleAllowed(let terms, let reason):
             self.init(.hit)
             remaining = terms.remaining
@@ -120,6 +120,17 @@ package struct CacheStatus: Equatable, Sendable {
         case .forwarded(let reason), .notSatisfied(let reason):
             output.append("; detail=")
             output.append(reason.word)
+        }
+    }
+}
+
+extension LifetimeSource {
+    /// Told where the origin server has not given the lifetime itself.
+    fileprivate var detail: StaticString? {
+        switch self {
+        case .heuristic: "heuristic"
+        case .rule: "rule"
+        case .none, .expires, .maxAge, .sMaxAge: nil
         }
     }
 }

@@ -12,6 +12,16 @@ package enum FresheningOutcome: Sendable {
     case notIdentified
 }
 
+/// What a 200 to HEAD says about the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
+package enum HEADEffect: Sendable {
+    /// It takes the place of the stored response.
+    case freshened(StoredResponse)
+    /// The origin server has another representation by now, or no longer lets this one be stored.
+    case outdated
+    /// The request is one whose response tells nothing for others.
+    case none
+}
+
 package enum Freshening {
     /// - Parameters:
     ///   - request: the client's request that led to the validation.
@@ -24,7 +34,7 @@ package enum Freshening {
         let merged = merge(response, into: stored.head)
         let decision = Storability.decide(
             request: request, response: merged, overrides: overrides, secondary: secondary, requestTime: requestTime,
-            responseTime: responseTime)
+            responseTime: responseTime, content: stored)
         switch decision {
         case .store(let facts, _):
             guard let new = make(stored, merged, request, secondary, facts, requestTime) else { return .notIdentified }
@@ -37,6 +47,23 @@ package enum Freshening {
                 head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
                 trailers: stored.trailers, tags: stored.tags, row: stored.row)
             return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
+        }
+    }
+
+    /// - Parameter response: the 200 to HEAD, hop-by-hop fields included.
+    package static func effect(
+        ofHEAD response: ResponseHead, on stored: StoredResponse, request: RequestHead, overrides: CacheOverrides,
+        secondary: SecondaryKey = .none, requestTime: Timestamp, responseTime: Timestamp
+    ) -> HEADEffect {
+        guard describes(response, stored) else { return .outdated }
+        let merged = merge(response, into: stored.head)
+        let decision = Storability.decide(
+            request: request, response: merged, overrides: overrides, secondary: secondary, requestTime: requestTime,
+            responseTime: responseTime, content: stored)
+        switch decision {
+        case .store(let facts, _):
+            return make(stored, merged, request, secondary, facts, requestTime).map { .freshened($0) } ?? .outdated
+        case .doNotStore(let refusal): return refusal.isOfRequest ? .none : .outdated
         }
     }
 
@@ -64,6 +91,22 @@ package enum Freshening {
             return lastModifiedMatches(fields, facts) && (parsed.isWeak || facts.lastModifiedIsStrong)
         }
         return !fields.contains(.lastModified) || lastModifiedMatches(fields, facts)
+    }
+
+    /// Whether every validator and length that came are those of the stored response (§4.3.5).
+    private static func describes(_ response: ResponseHead, _ stored: StoredResponse) -> Bool {
+        guard stored.facts.status == .ok else { return false }
+        let head = stored.head
+        for line in response.fields.lines {
+            let value = response.fields.value(of: line)
+            switch line.known {
+            case .etag, .lastModified:
+                guard let old = head.fields.first(line.known), value.equals(head.fields.value(of: old)) else { return false }
+            case .contentLength: if !value.equals(decimal: stored.body.length) { return false }
+            default: continue
+            }
+        }
+        return true
     }
 
     private static func lastModifiedMatches(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
@@ -124,12 +167,15 @@ package enum Freshening {
     }
 }
 
-extension StorageRefusal {
-    /// The request at hand keeps the response out, so that what was stored before for others still holds.
-    fileprivate var isOfRequest: Bool {
-        switch self {
-        case .method, .requestContent, .unkeyedInput, .requestNoStore, .authorization: true
-        default: false
-        }
+extension Span<UInt8> {
+    fileprivate func equals(decimal number: UInt64) -> Bool {
+        var rest = number
+        var index = count
+        repeat {
+            index -= 1
+            guard index >= 0, self[index] == UInt8(0x30 + rest % 10) else { return false }
+            rest /= 10
+        } while rest > 0
+        return index == 0
     }
 }

@@ -25,6 +25,7 @@ package struct RequestDirectives: Equatable, Sendable {
         package static let content = Flags(rawValue: 1 << 12)
         package static let isGET = Flags(rawValue: 1 << 13)
         package static let isHEAD = Flags(rawValue: 1 << 14)
+        package static let staleIfError = Flags(rawValue: 1 << 15)
         /// By rule, a QUERY or POST whose content is part of the key.
         package static let isKeyedByContent = Flags(rawValue: 1 << 16)
     }
@@ -36,6 +37,8 @@ package struct RequestDirectives: Equatable, Sendable {
     package private(set) var maxStale = DeltaSeconds.zero
     /// Meaningful with `.minFresh`.
     package private(set) var minFresh = DeltaSeconds.zero
+    /// Meaningful with `.staleIfError` (RFC 5861 §4).
+    package private(set) var staleIfError = DeltaSeconds.zero
 
     package init(_ request: borrowing RequestHead) {
         // By pattern, since == of an enum with raw values is a generic call.
@@ -105,6 +108,10 @@ package struct RequestDirectives: Equatable, Sendable {
                 guard !element.isMalformed, let bound = element.argument == nil ? .greatest : number else { continue }
                 maxStale = contains(.maxStale) ? min(maxStale, bound) : bound
                 flags.insert(.maxStale)
+            case .staleIfError:
+                guard let number else { continue }
+                staleIfError = contains(.staleIfError) ? min(staleIfError, number) : number
+                flags.insert(.staleIfError)
             default: break
             }
         }

@@ -1,24 +1,5 @@
 import HTTPMessage
 
-/// Why a stale response is served (RFC 9111 §4.2.4).
-package enum StaleReason: UInt8, Sendable, CaseIterable {
-    /// The client's max-stale.
-    case maxStale
-    /// The policies of these names.
-    case storedElseLoad, storedOnly
-    /// The origin server could not be asked, or a rule prefers a stale response to what it sent.
-    case failure
-
-    package var word: StaticString {
-        switch self {
-        case .maxStale: "max_stale"
-        case .storedElseLoad: "stored_else_load"
-        case .storedOnly: "stored_only"
-        case .failure: "stale_on_failure"
-        }
-    }
-}
-
 /// The numbers with which a stored response is served.
 package struct ReuseTerms: Equatable, Sendable {
     /// For the Age field.
@@ -79,27 +60,6 @@ package enum Reuse {
         }
     }
 
-    /// Whether the stored response may stand in for an origin server that could not be asked (RFC 9111 §4.2.4:
-    /// disconnected); `nil` where the origin server's words forbid it, or the request's (§5.2.1).
-    package static func staleAfterFailure(
-        _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
-    ) -> ReuseDecision? {
-        let clock = ReuseClock(facts, overrides: overrides, at: now)
-        guard objection(of: request, clock) == nil, request.acceptsStaleness(-clock.remaining) else { return nil }
-        return staleInsteadOfRefused(facts, overrides: overrides, at: now)
-    }
-
-    /// Whether the stored response may be served in the place of one that a rule refused (RFC 9111 §4.2.4: by
-    /// configuration); `nil` where the origin server's words forbid it.
-    package static func staleInsteadOfRefused(
-        _ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp
-    ) -> ReuseDecision? {
-        let mayLiftProhibition = overrides.isPolicyUnsafe && facts.permitsUnsafeUse
-        guard !facts.prohibitsStaleUse || mayLiftProhibition, overrides.permitsUse(of: facts) else { return nil }
-        let clock = ReuseClock(facts, overrides: overrides, at: now)
-        return .staleAllowed(clock.terms(usedUnsafe: facts.prohibitsStaleUse || facts.isStoredByOverride), .failure)
-    }
-
     // MARK: The ways of deciding
 
     private static func decideByProtocol(
@@ -110,20 +70,8 @@ package enum Reuse {
         return .fresh(clock.terms(usedUnsafe: usedUnsafe(facts, clock)))
     }
 
-    /// A stale response by the protocol: only the client's max-stale lets it be used, and no word of the origin's may forbid it.
-    private static func decideStale(
-        _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
-    ) -> ReuseDecision {
-        if facts.prohibitsStaleUse { return validate(prohibition(facts), facts, request, overrides) }
-        let isWithinBound = request.maxStale == .greatest || -clock.remaining <= request.maxStale.milliseconds
-        guard request.contains(.maxStale), isWithinBound, objection(of: request, clock) == nil else {
-            return validate(.stale, facts, request, overrides)
-        }
-        return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .maxStale)
-    }
-
     /// What the request says against a response that could be used (RFC 9111 §5.2.1).
-    private static func objection(of request: RequestDirectives, _ clock: ReuseClock) -> ForwardReason? {
+    static func objection(of request: RequestDirectives, _ clock: ReuseClock) -> ForwardReason? {
         guard !request.flags.isDisjoint(with: [.noCache, .pragmaNoCache, .maxAge, .minFresh]) else { return nil }
         if request.contains(.noCache) { return .requestNoCache }
         if request.contains(.pragmaNoCache) { return .requestPragma }
@@ -151,18 +99,18 @@ package enum Reuse {
         facts.flags.contains(.noCache) && !clock.usedUnsafe
     }
 
-    private static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
+    static func usedUnsafe(_ facts: ReuseFacts, _ clock: ReuseClock) -> Bool {
         clock.usedUnsafe || facts.isStoredByOverride
     }
 
-    private static func prohibition(_ facts: ReuseFacts) -> ForwardReason {
+    static func prohibition(_ facts: ReuseFacts) -> ForwardReason {
         if facts.flags.contains(.noCache) { return .noCache }
         if facts.flags.contains(.mustRevalidate) { return .mustRevalidate }
         return facts.flags.contains(.proxyRevalidate) ? .proxyRevalidate : .sMaxAge
     }
 
     /// A HEAD is forwarded as it is: a conditional one gains nothing (RFC 9110 §13.2.1).
-    private static func validate(
+    static func validate(
         _ reason: ForwardReason, _ facts: ReuseFacts, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
         guard request.contains(.isGET), facts.canBeValidated, !mayNotForward(request, overrides) else {
@@ -182,18 +130,8 @@ package enum Reuse {
     }
 }
 
-extension RequestDirectives {
-    /// Whether the client would take a response so many milliseconds past its lifetime from a cache that cannot ask: within
-    /// its max-stale; without one, where it bounds no age (RFC 9111 §5.2.1.1, §5.2.1.2).
-    fileprivate func acceptsStaleness(_ milliseconds: Int64) -> Bool {
-        if milliseconds <= 0 { return true }
-        if contains(.maxStale) { return maxStale == .greatest || milliseconds <= maxStale.milliseconds }
-        return !contains(.maxAge)
-    }
-}
-
 /// Age and lifetime of one stored response at one moment, in milliseconds.
-private struct ReuseClock {
+struct ReuseClock {
     let age: Int64
     let remaining: Int64
     let source: LifetimeSource
@@ -209,6 +147,9 @@ private struct ReuseClock {
 
     /// RFC 9111 §4.2: freshness_lifetime > current_age.
     var isFresh: Bool { remaining > 0 }
+
+    /// How far past its lifetime it is; negative while it is fresh.
+    var staleness: Int64 { -remaining }
 
     func terms(usedUnsafe: Bool) -> ReuseTerms {
         ReuseTerms(

@@ -37,6 +37,8 @@ package struct ReuseFacts: Equatable, Sendable {
         package static let noStore = Flags(rawValue: 1 << 13)
         /// Stored past private by an unsafe rule, and unusable without such a rule.
         package static let `private` = Flags(rawValue: 1 << 14)
+        /// The origin server has bounded how stale it may be used after an error (RFC 5861 §4).
+        package static let staleIfError = Flags(rawValue: 1 << 15)
     }
 
     package var status: Status

@@ -7,6 +7,12 @@ package enum Storability {
         of request: RequestHead, directives: RequestDirectives, overrides: CacheOverrides, secondary: SecondaryKey = .none
     ) -> StorageRefusal? {
         if !directives.contains(.isGET), !directives.contains(.isKeyedByContent) { return .method }
+        return refusalWhateverMethod(request, directives, overrides, secondary)
+    }
+
+    private static func refusalWhateverMethod(
+        _ request: RequestHead, _ directives: RequestDirectives, _ overrides: CacheOverrides, _ secondary: SecondaryKey
+    ) -> StorageRefusal? {
         if directives.contains(.content) { return .requestContent }
         if directives.contains(.noStore) { return .requestNoStore }
         if overrides.storeNever { return .rule }
@@ -19,15 +25,18 @@ package enum Storability {
     ///   - response: as the origin server sent it, hop-by-hop fields included.
     ///   - requestTime: when the request was sent on.
     ///   - responseTime: when the response's head had been received.
+    ///   - content: what is stored is the content of another response, to GET, which this one speaks of.
     package static func decide(
         request: RequestHead, response: ResponseHead, overrides: CacheOverrides, secondary: SecondaryKey = .none,
-        requestTime: Timestamp, responseTime: Timestamp
+        requestTime: Timestamp, responseTime: Timestamp, content: StoredResponse? = nil
     ) -> StorageDecision {
         var requestDirectives = RequestDirectives(request)
         if secondary.contentDigest != nil { requestDirectives.keyByContent() }
-        if let refusal = refusal(of: request, directives: requestDirectives, overrides: overrides, secondary: secondary) {
-            return .doNotStore(refusal)
-        }
+        let refusalOfRequest =
+            content == nil
+            ? refusal(of: request, directives: requestDirectives, overrides: overrides, secondary: secondary)
+            : refusalWhateverMethod(request, requestDirectives, overrides, secondary)
+        if let refusalOfRequest { return .doNotStore(refusalOfRequest) }
         if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
         let directives = ResponseDirectives(response.fields)
         let prohibitions = prohibitions(directives)
@@ -144,7 +153,9 @@ package enum Storability {
         if lifetime.value.milliseconds > facts.initialAgeInMilliseconds, !needsValidation { return true }
         let policy = overrides.effectivePolicy
         let servesAnyAge = policy == .storedElseLoad || policy == .storedOnly
-        let isUsefulStale = servesAnyAge || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
+        // Once it was fresh: a client that says max-stale may take it.
+        let hadLifetime = lifetime.value > .zero
+        let isUsefulStale = servesAnyAge || hadLifetime || facts.staleIfError > .zero || facts.staleWhileRevalidate > .zero
         return isUsefulStale && (!facts.prohibitsStaleUse || overrides.isPolicyUnsafe)
     }
 
@@ -198,6 +209,8 @@ package enum Storability {
         if flags.contains(.public) { facts.flags.insert(.public) }
         if flags.contains(.noTransform) { facts.flags.insert(.noTransform) }
         if case .seconds(let number) = directives.staleWhileRevalidate { facts.staleWhileRevalidate = number }
+        // One that cannot be read bounds it at nothing: never a longer life.
+        if directives.staleIfError != .absent { facts.flags.insert(.staleIfError) }
         if case .seconds(let number) = directives.staleIfError { facts.staleIfError = number }
     }
 

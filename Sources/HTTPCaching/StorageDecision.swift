@@ -65,3 +65,13 @@ package enum StorageDecision: Equatable, Sendable {
     case store(ReuseFacts, usedUnsafe: Bool)
     case doNotStore(StorageRefusal)
 }
+
+extension StorageRefusal {
+    /// The request at hand keeps the response out, so that what was stored before for others still holds.
+    package var isOfRequest: Bool {
+        switch self {
+        case .method, .requestContent, .unkeyedInput, .requestNoStore, .authorization: true
+        default: false
+        }
+    }
+}

@@ -6,7 +6,9 @@ import HTTPMessage
 /// lower case, sorted and without repetition, it holds the name's count (1 octet), the name, the value's count (2 octets, little
 /// endian; 65,535 where the field is absent), and the value. Values are normalised as far as the section allows for any field:
 /// lines of one name are combined with a comma and a space, and blanks around the value go. Around the commas of the few fields
-/// known to be lists there is then one space, behind. What rules add to the key (`SecondaryKey`) stands among them.
+/// known to be lists there is then one space, behind; content codings and language tags, which are compared without regard to
+/// case (RFC 9110 §8.4.1, RFC 4647 §2), stand in lower case.
+/// What rules add to the key (`SecondaryKey`) stands among them.
 package enum Vary {
     /// More nominated names, or a longer canonical form, are not stored.
     package static let nameLimit = 32
@@ -64,7 +66,10 @@ package enum Vary {
         guard let expected else { return false }
         // Nearly always there is one line, letter for letter the same.
         let value = fields.value(of: fields.lines[first])
-        let isSameLine = value.equals(canonicalForm.span.extracting(expected))
+        let isSameLine =
+            isFolded(known)
+            ? value.equalsIgnoringCase(canonicalForm.span.extracting(expected))
+            : value.equals(canonicalForm.span.extracting(expected))
         if isSameLine, next(known, name, in: fields, from: first + 1) == nil { return true }
         var comparison = CanonicalValueComparison(expected: canonicalForm, range: expected)
         return writeCanonicalValue(of: name, known, in: fields, from: first, to: &comparison) && comparison.isComplete
@@ -183,13 +188,15 @@ package enum Vary {
             if found != first, !(sink.put(ASCII.comma) && sink.put(ASCII.space)) { return false }
             let value = fields.value(of: fields.lines[found])
             let bounds = value.trimmedBounds(in: 0..<value.count)
-            guard write(value.extracting(bounds), isList: isList, to: &sink) else { return false }
+            guard write(value.extracting(bounds), isList: isList, isFolded: isFolded(known), to: &sink) else { return false }
             index = next(known, name, in: fields, from: found + 1)
         }
         return true
     }
 
-    private static func write(_ value: Span<UInt8>, isList: Bool, to sink: inout some CanonicalValueSink) -> Bool {
+    private static func write(
+        _ value: Span<UInt8>, isList: Bool, isFolded: Bool, to sink: inout some CanonicalValueSink
+    ) -> Bool {
         var isQuoted = false
         var index = 0
         while index < value.count {
@@ -207,7 +214,9 @@ package enum Vary {
                 index = end
                 continue
             }
-            for place in index..<max(end, index + 1) where !sink.put(value[place]) { return false }
+            for place in index..<max(end, index + 1) {
+                guard sink.put(isFolded ? ASCII.lowercased(value[place]) : value[place]) else { return false }
+            }
             index = max(end, index + 1)
         }
         return true
@@ -226,6 +235,13 @@ package enum Vary {
     private static func isKnownList(_ field: KnownField) -> Bool {
         switch field {
         case .accept, .acceptEncoding, .acceptLanguage, .cacheControl: true
+        default: false
+        }
+    }
+
+    private static func isFolded(_ field: KnownField) -> Bool {
+        switch field {
+        case .acceptEncoding, .acceptLanguage: true
         default: false
         }
     }

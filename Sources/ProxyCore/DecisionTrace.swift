@@ -6,7 +6,7 @@ import HTTPMessage
 package struct DecisionTrace: Sendable {
     /// How the request was answered in the end.
     package enum Outcome: UInt8, Sendable, CaseIterable {
-        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed
+        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed, background
 
         /// The word in the log.
         package var word: StaticString {
@@ -23,6 +23,7 @@ package struct DecisionTrace: Sendable {
             case .tunnel: "tunnel"
             case .local: "local"
             case .failed: "failed"
+            case .background: "background"
             }
         }
     }

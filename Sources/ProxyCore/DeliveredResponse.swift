@@ -64,7 +64,7 @@ extension Exchange {
     /// The response that tells the client of `trace.fault` (RFC 9209).
     package func writeError(at now: Timestamp, into output: inout [UInt8]) {
         guard let fault = trace.fault else { return }
-        let row = GatewayError(fault)
+        let row = gatewayError(fault)
         let format = GatewayErrorBody.format(for: request)
         var body: [UInt8] = []
         errorBody(row).write(format, into: &body)
@@ -209,6 +209,8 @@ extension Exchange {
     /// How the cache handled the request (RFC 9211), on every response.
     private func writeCacheStatus(into output: inout [UInt8]) {
         guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return }
+        // It went forward, and what came was an error.
+        if case .staleAllowed = reuse, trace.upstreamStatus > 0 { status.outcome = .forwarded(.stale) }
         switch trace.storage {
         case .store(_, let usedUnsafe):
             status.stored = true

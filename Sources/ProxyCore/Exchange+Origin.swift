@@ -14,20 +14,48 @@ extension Exchange {
         if isValidating, response.status == .notModified, let stored = selected {
             return freshen(stored, at: now, into: &commands)
         }
+        if isUnattended, response.status.code >= 500 { return leaveStored(into: &commands) }
+        if Reuse.isError(response.status), standsIn(for: .error, at: now) {
+            return deliverStale(discardingBody: true, into: &commands)
+        }
         trace.findings = validateHead()
         if !trace.findings.isEmpty, !finishValidation(at: now, into: &commands) { return }
         if checksBody, !trace.findings.contains(.unacceptableContentType) {
             state = .checking
             return commands.append(.checkBody)
         }
+        if request.method == .head, response.status == .ok, trace.findings.isEmpty { updateByHEAD(at: now, into: &commands) }
         deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
+    }
+
+    /// What a 200 to HEAD tells of the stored response to GET (RFC 9111 §4.3.5).
+    private mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let stored = selected else { return }
+        let effect = Freshening.effect(
+            ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            requestTime: requestTime, responseTime: now)
+        switch effect {
+        case .freshened(let fresh):
+            freshenedFrom = stored
+            freshened = fresh
+            commands.append(.freshen)
+        case .outdated:
+            removed = stored
+            commands.append(.remove)
+        case .none: break
+        }
     }
 
     mutating func deliverRelayed(
         at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
     ) {
         let stores = decideStorage(mayStore: mayStore, at: now)
+        if !stores { removeReplaced(into: &commands) }
         if isLeading, !stores { commands.append(.releaseJoined) }
+        if isUnattended, !stores {
+            commands.append(.discardUpstreamBody)
+            return endUnattended(.background, into: &commands)
+        }
         trace.outcome = outcomeOfForwarding
         if isChecked, let gatheredLength {
             delivery.chooseGathered(response, whole: gatheredLength, for: request)
@@ -38,6 +66,16 @@ extension Exchange {
         selected = nil
         state = .delivering
         commands.append(isChecked ? .sendChecked(store: stores) : .relay(store: stores))
+    }
+
+    /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer
+    /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
+    private mutating func removeReplaced(into commands: inout CommandBuffer) {
+        guard isValidating || isUnattended, case .doNotStore(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
+            refusal != .validation, response.isOfAnotherRepresentation
+        else { return }
+        removed = selected
+        commands.append(.remove)
     }
 
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
@@ -68,6 +106,7 @@ extension Exchange {
         switch outcome {
         case .freshened(let fresh):
             freshenedFrom = stored
+            freshened = fresh
             selected = fresh
             commands.append(.freshen)
         case .usedOnce(let once, let refusal):
@@ -90,14 +129,20 @@ extension Exchange {
 
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
-        if fault.permitsStale, let stored = selected,
-            let decision = Reuse.staleAfterFailure(stored.facts, for: directives, overrides: obligations.cache, at: now)
-        {
-            trace.reuse = decision
+        if !isUnattended, let failure = fault.failure, standsIn(for: failure, at: now) {
             trace.fault = fault
             return deliverStale(discardingBody: false, into: &commands)
         }
         fail(fault, at: now, into: &commands)
+    }
+
+    /// Whether the stored response takes the place of the answer that the origin server owes.
+    private mutating func standsIn(for failure: OriginFailure, at now: Timestamp) -> Bool {
+        guard let stored = selected,
+            let decision = Reuse.staleAfterFailure(failure, stored.facts, for: directives, overrides: obligations.cache, at: now)
+        else { return false }
+        trace.reuse = decision
+        return true
     }
 
     mutating func deliverStale(discardingBody: Bool, into commands: inout CommandBuffer) {
@@ -115,5 +160,16 @@ extension Exchange {
         if isValidating { return .refreshed }
         guard request.method == .get || request.method == .head || isKeyedByContent else { return .bypass }
         return .miss
+    }
+}
+
+extension ResponseHead {
+    /// It answers for the resource as it is now, or says that it is gone; not for who asks, how often, or with what.
+    fileprivate var isOfAnotherRepresentation: Bool {
+        switch status.code {
+        case 304: false
+        case 200...399, 404, 410: true
+        default: false
+        }
     }
 }

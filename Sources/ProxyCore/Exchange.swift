@@ -15,6 +15,7 @@ import ProxyPolicy
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
 ///     delivering, tunnelling ──deliveryEnded──▶ finished
 ///     any ──clientGone──▶ finished
+///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
 ///
 /// `handle` shows every transition. The driver fills `request` and `response` and carries the commands out; it decides nothing.
 /// An exchange is used for one request after the other: `begin` keeps the storage.
@@ -44,8 +45,10 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var directives = RequestDirectives(RequestHead())
     /// The stored response that is delivered, or that is being validated.
     package internal(set) var selected: StoredResponse?
-    /// The response that `selected` takes the place of, after a 304.
+    /// The stored response that a 304, or a 200 to HEAD, has brought up to date.
     package internal(set) var freshenedFrom: StoredResponse?
+    /// What takes its place.
+    package internal(set) var freshened: StoredResponse?
     /// The stored response that is to go, after a 304 that forbids storing.
     package internal(set) var removed: StoredResponse?
     /// What is stored under the key for other values of the nominated fields (RFC 9111 §4.1).
@@ -65,6 +68,10 @@ package struct Exchange: ~Copyable, Sendable {
     var isLeading = false
     /// How the origin's body was continued, where it broke off.
     var continuation: Continuation?
+    /// No client waits for it: what it brings is for the store.
+    package internal(set) var isUnattended = false
+    /// The fault kept a stored response from being validated that may not be used without.
+    var failsValidation = false
 
     package init(context: ExchangeContext) { self.context = context }
 
@@ -84,6 +91,7 @@ package struct Exchange: ~Copyable, Sendable {
         obligations = Obligations()
         selected = nil
         freshenedFrom = nil
+        freshened = nil
         removed = nil
         if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
         if !siblings.isEmpty { siblings = [] }
@@ -97,6 +105,8 @@ package struct Exchange: ~Copyable, Sendable {
         gatheredLength = nil
         isLeading = false
         if continuation != nil { continuation = nil }
+        isUnattended = false
+        failsValidation = false
     }
 
     /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
@@ -115,6 +125,11 @@ package struct Exchange: ~Copyable, Sendable {
             trace.receivedAt = now
             forgetUnreadRequest()
             fail(fault, at: now, into: &commands)
+
+        case .validates(let now):
+            guard state == .idle, isUnattended else { return }
+            trace.receivedAt = now
+            validate(at: now, into: &commands)
 
         case .requestBodyEnded(let now):
             guard state == .gathering else { return }
@@ -176,6 +191,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .deliveryEnded(let isComplete, _):
             guard state == .delivering || state == .tunnelling else { return }
+            if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
             if !isComplete { commands.append(.abortClient) }
             state = .finished
             commands.append(.finish)
@@ -297,10 +313,11 @@ extension Exchange {
             trace.reuse = decision
             selected = candidate
             deliverSelected(outcome: .hit, into: &commands)
-        case .staleAllowed:
+        case .staleAllowed(_, let reason):
             trace.reuse = decision
             selected = candidate
             deliverSelected(outcome: .staleHit, into: &commands)
+            if reason.wantsValidation, mayValidateUnattended { commands.append(.validateUnattended) }
         case .validate:
             selected = candidate
             isValidating = true
@@ -343,6 +360,7 @@ extension Exchange {
 
     mutating func deliverSelected(outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
         guard let selected else { return }
+        if isUnattended { return endUnattended(.background, into: &commands) }
         trace.outcome = outcome
         delivery.chooseStored(
             selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request)
@@ -357,14 +375,20 @@ extension Exchange {
 
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
-        let row = GatewayError(fault)
+        failsValidation = selected != nil
+        let row = gatewayError(fault)
         trace.fault = fault
         trace.status = row.status.code
         trace.outcome = row.origin == .policy ? .denied : .failed
         selected = nil
+        if isLeading { commands.append(.releaseJoined) }
+        if isUnattended { return endUnattended(.failed, into: &commands) }
         delivery.chooseMade(row.status, closes: row.closesConnection)
         state = .delivering
-        if isLeading { commands.append(.releaseJoined) }
         commands.append(.sendError)
+    }
+
+    func gatewayError(_ fault: Fault) -> GatewayError {
+        failsValidation ? GatewayError(fault).ofValidation : GatewayError(fault)
     }
 }

@@ -7,6 +7,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
     /// `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
+    /// Have another exchange ask the origin whether `selected` still holds, unless that is being asked already. No answer.
+    case validateUnattended
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
     case fetch
     /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.
@@ -19,7 +21,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case sendChecked(store: Bool)
     /// Let the upstream's body go: read its end if that is cheap, else close the connection.
     case discardUpstreamBody
-    /// Replace `freshenedFrom` by `selected` in the store, and give `selected` to those who joined.
+    /// Replace `freshenedFrom` by `freshened` in the store, and give that to those who joined.
     case freshen
     /// Remove `removed` from the store.
     case remove

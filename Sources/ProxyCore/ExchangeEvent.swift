@@ -6,6 +6,8 @@ import HTTPMessage
 package enum ExchangeEvent: Sendable {
     /// The request's head is complete and stands in `request`; its body, if any, is this long.
     case requestHead(body: BodyLength, at: Timestamp)
+    /// What was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
+    case validates(at: Timestamp)
     /// The bytes on the connection were no request.
     case requestRejected(Fault, at: Timestamp)
     /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.

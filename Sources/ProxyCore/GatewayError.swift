@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 
 /// How a fault is told to the client: one row for each fault.
@@ -203,15 +204,24 @@ package struct GatewayError: Equatable, Sendable {
     }
 }
 
+extension GatewayError {
+    /// The same error where it kept a stored response from being validated that may not be used without (RFC 9111 §5.2.2.2):
+    /// the gateway had what was asked for, and did not hear in time whether it still holds.
+    var ofValidation: GatewayError {
+        guard origin == .upstream, status.code == 502 else { return self }
+        return GatewayError(
+            504, code, proxyStatus, origin, explanation, retry: isRetryable, detail: detail, closes: closesConnection)
+    }
+}
+
 extension Fault {
-    /// Whether a stored response may stand in where the way upstream ended so: the origin was out of reach. What the client did
-    /// wrong or policy forbids is no such case.
-    var permitsStale: Bool {
+    /// How the way upstream failed, as far as a stored response may stand in; `nil` for what the client did wrong or policy forbids.
+    var failure: OriginFailure? {
         // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
-        if case .egressClosed = self { return true }
+        if case .egressClosed = self { return .disconnected }
         return switch GatewayError(self).origin {
-        case .upstream, .larder: true
-        case .client, .policy: false
+        case .upstream, .larder: .error
+        case .client, .policy: nil
         }
     }
 }

@@ -10,6 +10,10 @@ package struct ProxyLimits: Equatable, Sendable {
     package var gatheredBodyLength = 16 * 1024
     /// Up to this length a request's body can stand in the key, in octets; a longer one is passed on.
     package var keyedBodyLength = 64 * 1024
+    /// How many validations for which no client waits may be under way in all; beyond that a stale response is served unasked.
+    package var unattendedValidations = 32
+    /// How long nothing is asked about a key for which such a validation has failed, in milliseconds.
+    package var unattendedRetryDelay: Int64 = 1_000
     /// How many gathered bodies may wait for their check in all; further ones are answered 503.
     package var waitingChecks = 32
     /// The pipelined requests' answers that are gathered before they are written, in octets.

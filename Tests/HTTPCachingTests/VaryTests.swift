@@ -44,9 +44,11 @@ struct VaryTests {
             // The syntax of a field we do not know may give blanks a meaning.
             ("X-Own", "X-Own: a, b", "X-Own: a,b", false),
             ("Accept-Language", "Accept-Language: de en", "Accept-Language: deen", false),
-            // Neither order nor case of a list's elements is normalised.
+            // The order of a list's elements is not normalised; their case is where it means nothing.
             ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: br, gzip", false),
-            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: GZIP", false),
+            ("Accept-Encoding", "Accept-Encoding: gzip, Br", "Accept-Encoding: GZIP,br", true),
+            ("Accept-Language", "Accept-Language: en-US,en;q=0.5", "Accept-Language: en-us, en;q=0.5", true),
+            ("Accept", "Accept: text/html", "Accept: TEXT/html", false), ("X-Own", "X-Own: a", "X-Own: A", false),
         ])
     func normalises(vary: String, first: String, second: String, matches: Bool) throws {
         #expect(try Self.matches(vary, get(first), get(second)) == matches)

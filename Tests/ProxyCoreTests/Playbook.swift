@@ -38,6 +38,7 @@ final class Playbook {
         static func checked(_ outcome: BodyCheckOutcome, length: UInt64?) -> Step {
             .event { .bodyChecked(outcome, length: length, at: $0) }
         }
+        static let validates = Step.event { .validates(at: $0) }
         static let tunnelOpened = Step.event { .tunnelOpened(at: $0) }
         static let delivered = Step.event { .deliveryEnded(isComplete: true, at: $0) }
         static let cut = Step.event { .deliveryEnded(isComplete: false, at: $0) }
@@ -58,6 +59,14 @@ final class Playbook {
     init(context: ExchangeContext) {
         exchange = Exchange(context: context)
         exchange.begin(id: 0xA1B2, context: context)
+    }
+
+    /// The exchange that asks, for no client, whether what this one has served still holds.
+    func validating() -> Playbook {
+        let book = Playbook(context: exchange.context)
+        book.exchange.begin(id: 0xA1B3, validating: exchange)
+        book.now = now
+        return book
     }
 
     func run(_ steps: Step..., sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -104,6 +113,7 @@ final class Playbook {
     private func write(for command: ExchangeCommand, _ sourceLocation: SourceLocation) throws {
         var bytes: [UInt8] = []
         switch command {
+        case .relay where exchange.isUnattended, .sendChecked where exchange.isUnattended: return
         case .sendStored: exchange.writeStoredHead(at: now, into: &bytes)
         case .relay, .sendChecked: exchange.writeRelayedHead(at: now, into: &bytes)
         case .sendError: exchange.writeError(at: now, into: &bytes)

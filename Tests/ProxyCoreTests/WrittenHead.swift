@@ -59,7 +59,8 @@ struct WrittenHead {
         if count("content-length") > 0, count("transfer-encoding") > 0 { faults.append("both lengths") }
         if status == 204 || status < 200, count("content-length") > 0 { faults.append("Content-Length in a \(status)") }
         if !exchange.request.version.isAtLeast11, count("transfer-encoding") > 0 { faults.append("chunks for HTTP/1.0") }
-        let isMade = exchange.trace.fault != nil && delivery.status == exchange.trace.fault.map { GatewayError($0).status }
+        let isMade =
+            exchange.trace.fault != nil && delivery.status == exchange.trace.fault.map { exchange.gatewayError($0).status }
         if !isMade, exchange.request.method != .head, exchange.trace.outcome != .local {
             switch (delivery.length, framing) {
             case (.none, .none), (.none, .length(0)), (.known(0), .none): break

@@ -144,7 +144,7 @@ extension AccessRecord {
     /// The code of Squid's log that says the same.
     var squidCode: StaticString {
         switch outcome {
-        case .none, .local: "NONE_NONE"
+        case .none, .local, .background: "NONE_NONE"
         case .hit where status == 304: "TCP_INM_HIT"
         case .hit: isFromMemory ? "TCP_MEM_HIT" : "TCP_HIT"
         case .staleHit: "TCP_REFRESH_FAIL_OLD"

@@ -47,6 +47,7 @@ extension ExchangeDriver {
 
     /// The checked body leaves for the client; what the origin still has to send follows it.
     func sendChecked(store: Bool) {
+        if exchange.isUnattended { return sendCheckedToNobody(fetch.gathered) }
         guard let connection else { return }
         let body = fetch.gathered
         // Before the head, which says whether it was stored.
@@ -68,7 +69,7 @@ extension ExchangeDriver {
         resumeUpstream()
     }
 
-    private func keepChecked(_ body: [UInt8]) {
+    func keepChecked(_ body: [UInt8]) {
         guard let stored = exchange.makeStoredResponse(body: .bytes(body)) else { return }
         keep(stored, isPromised: false)
     }

@@ -169,7 +169,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         case .filling:
             finishFilling(trailers)
             endFetch()
-            pump()
+            endFilling(isComplete: true)
         case .checking:
             fetch.hasEnded = true
             check()
@@ -201,10 +201,16 @@ extension ExchangeDriver: OriginExchangeDelegate {
         case .filling:
             fetch.filling?.abort()
             endFetch()
-            pump()
+            endFilling(isComplete: false)
         }
         connection?.flushSoon()
         giveBackIfDone()
+    }
+
+    /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
+    private func endFilling(isComplete: Bool) {
+        guard exchange.isUnattended else { return pump() }
+        handle(.deliveryEnded(isComplete: isComplete, at: worker.now))
     }
 
     /// Until the store has it under its key, whoever asks for it finds the filling.
@@ -232,6 +238,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// The exchange has decided: the head goes to the client, the content to it and perhaps into the store.
     func relay(store: Bool) {
         if store { beginStoring() } else { fetch.mode = .direct }
+        if exchange.isUnattended { return relayToNobody() }
         sendRelayedHead()
         delivery.source = fetch.mode == .filling ? .filling : .origin
         divertIfLarge()
@@ -430,6 +437,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func isWanted(readersBesides count: Int) -> Bool {
         if fetch.entry?.isAwaited == true || fetch.isWorthFinishing { return true }
+        if exchange.isUnattended, exchange.state != .finished { return true }
         return fetch.filling.map { $0.readerCount > count } ?? false
     }
 
@@ -443,6 +451,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         fetch.filling?.abort()
         releaseJoined(.abandoned)
         fetch.reset()
+        if exchange.isUnattended { handle(.deliveryEnded(isComplete: false, at: worker.now)) }
         giveBackIfDone()
     }
 }

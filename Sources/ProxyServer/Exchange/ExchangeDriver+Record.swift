@@ -4,7 +4,7 @@ import ProxyCore
 /// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
 extension ExchangeDriver {
     func record() {
-        worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount)
+        if !exchange.isUnattended { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
         if accessLog.isOff { return }
         let trace = exchange.trace
         var record = AccessRecord()

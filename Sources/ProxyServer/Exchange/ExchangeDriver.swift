@@ -60,7 +60,18 @@ final class ExchangeDriver: TunnelDelegate {
 
     func attach(to connection: ClientConnection) {
         self.connection = connection
-        peer = connection.peer
+        begin(for: connection.peer)
+        exchange.begin(id: worker.nextRequestID(), context: worker.context)
+    }
+
+    /// For an exchange of nobody's, which the peer has led to.
+    func attachToNobody(as peer: PeerAddress) {
+        begin(for: peer)
+        upload.begin(.none, limits: worker.settings.parseLimits)
+    }
+
+    private func begin(for peer: PeerAddress) {
+        self.peer = peer
         metrics = ExchangeMetrics()
         // Nothing that came for the exchange before, after its end, may be taken for this one's.
         delivery.reset()
@@ -68,7 +79,6 @@ final class ExchangeDriver: TunnelDelegate {
         epoch &+= 1
         closesConnection = false
         startedAt = loop.now
-        exchange.begin(id: worker.nextRequestID(), context: worker.context)
     }
 
     /// The request's head is complete in `exchange.request`.
@@ -132,6 +142,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .gatherRequestBody: gatherRequestBody()
         case .joinFetch: joinFetch()
         case .fetch: startFetch()
+        case .validateUnattended: worker.validateUnattended(self)
         case .sendStored: sendStored()
         case .relay(let store): relay(store: store)
         case .checkBody: beginCheck()
@@ -182,7 +193,7 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     private func freshen() {
-        guard let old = exchange.freshenedFrom, let new = exchange.selected else { return }
+        guard let old = exchange.freshenedFrom, let new = exchange.freshened else { return }
         if !isOutdated { worker.store.freshen(old, as: new, since: fetch.purgeNumber) }
         releaseJoined(.complete(new))
     }
@@ -328,6 +339,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func finish() {
         record()
+        if exchange.isUnattended { noteUnattendedEnd() }
         if let lookUp { worker.loop.forget(lookUp) }
         lookUp = nil
         _ = leaveJoined()

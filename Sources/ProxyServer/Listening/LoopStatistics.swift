@@ -43,7 +43,7 @@ extension DecisionTrace.Outcome {
     fileprivate var isAnsweredFromStore: Bool {
         switch self {
         case .hit, .staleHit, .revalidated, .collapsed: true
-        case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed: false
+        case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed, .background: false
         }
     }
 }

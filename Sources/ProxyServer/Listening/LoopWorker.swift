@@ -30,6 +30,8 @@ final class LoopWorker: BatchHandler {
     /// Output storage that connections without a request have given back.
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
     @exclusivity(unchecked) private var whenDrained: (() -> Void)?
+    /// The server is about to stop: nothing is begun that no client waits for.
+    private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) private var counts = LoopStatistics()
     private var listeners: [Listener] = []
@@ -135,6 +137,13 @@ final class LoopWorker: BatchHandler {
         return driver
     }
 
+    /// For an exchange without a client; held here until it is over.
+    func takeUnattendedDriver() -> ExchangeDriver {
+        let driver = idleDrivers.popLast() ?? ExchangeDriver(self)
+        keepRunning(driver)
+        return driver
+    }
+
     func giveBack(_ driver: ExchangeDriver) {
         if !runningDrivers.isEmpty { runningDrivers[ObjectIdentifier(driver)] = nil }
         if idleDrivers.count < Self.idleDriverLimit { idleDrivers.append(driver) }
@@ -197,8 +206,10 @@ final class LoopWorker: BatchHandler {
     /// Closes what is idle and lets the rest end; `completion` is called when nothing is left.
     func drain(_ completion: @escaping () -> Void) {
         whenDrained = completion
+        isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
+        for driver in Array(runningDrivers.values) { driver.giveUpUnattended() }
         checkDrained()
     }
 

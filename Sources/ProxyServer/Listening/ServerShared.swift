@@ -13,6 +13,7 @@ final class ServerShared: Sendable {
 
     let store: ResponseStore
     let fetches = FetchTable()
+    let unattended = UnattendedCount()
     let checks: CheckPool
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPCaching
+import HTTPMessage
 import ResponseStore
 
 /// What a fetch that others have joined brought.
@@ -33,6 +34,13 @@ final class FetchTable: Sendable {
         /// How often keys were invalidated, counted in the place that the key's hash gives. Keys share places, so that nothing
         /// grows: at worst a response is not stored though it could have been.
         var invalidations = [Int](repeating: 0, count: FetchTable.placeCount)
+        /// Keys that nobody asks about for nobody for a while, and since when, each in the place that its hash gives.
+        var postponed = [Postponed](repeating: Postponed(), count: FetchTable.placeCount)
+    }
+
+    private struct Postponed {
+        var hash = 0
+        var since = Timestamp(milliseconds: 0)
     }
 
     private final class Shard: Sendable {
@@ -62,6 +70,26 @@ final class FetchTable: Sendable {
         let (number, published) = entry.wait(reply)
         if let published { reply.send(published) }
         return .waits(entry, number: number, reply)
+    }
+
+    /// Leads the fetch of this key for no client, unless it is under way or such a one has failed within the delay, in milliseconds.
+    func lead(_ key: [UInt8], at now: Timestamp, retryDelay: Int64) -> FetchEntry? {
+        let key = FetchKey(key)
+        return shards[key.hash & 15].contents.withLock { contents in
+            if contents.entries[key] != nil { return nil }
+            let postponed = contents.postponed[Self.place(of: key.hash)]
+            let delay = now.milliseconds - postponed.since.milliseconds
+            if postponed.hash == key.hash, (0..<retryDelay).contains(delay) { return nil }
+            let entry = FetchEntry(key)
+            contents.entries[key] = entry
+            return entry
+        }
+    }
+
+    /// A fetch of this key for no client has failed.
+    func postpone(_ key: [UInt8], at now: Timestamp) {
+        let hash = FetchKey(key).hash
+        shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, since: now) }
     }
 
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.

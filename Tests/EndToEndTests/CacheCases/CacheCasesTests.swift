@@ -14,6 +14,9 @@ struct CacheCasesTests {
     @Test("Conditions, 304 and ranges (§3.2, §4.3)", arguments: StoreTier.allCases)
     func validating(tier: StoreTier) throws { try CacheStage(ValidatingCases.all, tier: tier).play() }
 
+    @Test("What is served stale, as time passes (§4.2, RFC 5861)", arguments: StoreTier.allCases)
+    func stale(tier: StoreTier) throws { try CacheStage(StaleCases.all, tier: tier).play() }
+
     @Test("Invalidation and failures (§4.2.4, §4.4)", arguments: StoreTier.allCases)
     func invalidating(tier: StoreTier) throws { try CacheStage(InvalidatingCases.all, tier: tier).play() }
 }

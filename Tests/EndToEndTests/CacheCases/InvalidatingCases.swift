@@ -43,7 +43,7 @@ enum InvalidatingCases {
                 "\(directive): an error rather than something stale",
                 [
                     .init(answer: .init(200, ["Cache-Control: max-age=3600, \(directive)", "Age: 4000", tagged])),
-                    .init(answer: nil, .any, status: 502),
+                    .init(answer: nil, .any, status: 504),
                 ])
         }
         + [500, 502, 503, 504].map { status in

@@ -62,6 +62,19 @@ final class SimulatedConnection {
         } catch { world.problem("\(client.text): \(error)") }
     }
 
+    /// Asks, for no client, whether what another exchange has served still holds.
+    func start(validating served: borrowing Exchange, as client: SimulatedClient) {
+        requestsLeft = 0
+        number = world.nextNumber()
+        epoch += 1
+        self.client = client
+        exchange.begin(id: UInt64(number), validating: served)
+        let fetch = SimulatedFetch(key: exchange.key)
+        world.fetches[exchange.key] = fetch
+        entry = fetch
+        handle(.validates(at: world.now))
+    }
+
     /// The client leaves, whatever is under way.
     func leave() {
         guard isConnected, exchange.state != .idle, exchange.state != .finished else { return }
@@ -120,6 +133,8 @@ final class SimulatedConnection {
                 one.handle(one.world.random.chance(80) ? .requestBodyEnded(at: now) : .requestBodyTooLong(at: now))
             }
         case .joinFetch: joinFetch()
+        case .validateUnattended:
+            if world.fetches[exchange.key] == nil { world.add().start(validating: exchange, as: client) }
         case .fetch: fetch()
         case .sendStored: sendStored()
         case .relay(let store): relay(store: store)
@@ -131,8 +146,8 @@ final class SimulatedConnection {
             expect(answer != nil, command)
             endFetch()
         case .freshen:
-            expect(exchange.freshenedFrom != nil && exchange.selected != nil, command)
-            if let old = exchange.freshenedFrom, let new = exchange.selected {
+            expect(exchange.freshenedFrom != nil && exchange.freshened != nil, command)
+            if let old = exchange.freshenedFrom, let new = exchange.freshened {
                 world.replace(old, by: new)
                 release(.complete(new))
             }
@@ -345,6 +360,7 @@ final class SimulatedConnection {
         expect(mode == .waiting && answer != nil, .relay(store: store))
         if store { judgeStorage() }
         mode = store ? .storing : .relaying
+        if exchange.isUnattended { return expect(store, .relay(store: store)) }
         sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
         guard store, world.random.chance(50) else { return }
         if world.random.chance(10) {
@@ -380,14 +396,14 @@ final class SimulatedConnection {
     private func sendChecked(store: Bool) {
         expect(mode == .checked, .sendChecked(store: store))
         if store { judgeStorage() }
-        sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
+        if !exchange.isUnattended { sendHead { $0.writeRelayedHead(at: $1, into: &$2) } }
         if store, let stored = exchange.makeStoredResponse(body: .bytes(gathered)) {
             world.put(stored)
             release(.complete(stored))
         }
         release(.notShareable)
         let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<gathered.count
-        if exchange.delivery.sendsContent { client.body += gathered[range] }
+        if exchange.delivery.sendsContent, !exchange.isUnattended { client.body += gathered[range] }
         endFetch()
         later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
     }
@@ -420,7 +436,7 @@ final class SimulatedConnection {
         finishCount += 1
         if finishCount > 1 { problem("finished twice") }
         if exchange.state != .finished { problem("finish in \(exchange.state)") }
-        if isConnected, !isLeaving {
+        if isConnected, !isLeaving, !exchange.isUnattended {
             client.judge(exchange, number: number, of: world.origin.answers).map(problem)
         }
         source = nil

@@ -65,6 +65,8 @@ struct SimulatedOrigin {
     private static let words: [Words] = [
         Words(control: "max-age=5", lifetime: 5, isShared: true), Words(control: "max-age=60", lifetime: 60, isShared: true),
         Words(control: "max-age=60", lifetime: 60, isShared: true), Words(control: "max-age=0", lifetime: 0, isShared: true),
+        Words(control: "max-age=2, stale-while-revalidate=30", lifetime: 2, isShared: true),
+        Words(control: "max-age=2, stale-while-revalidate=30, stale-if-error=60", lifetime: 2, isShared: true),
         Words(control: "public, max-age=9", lifetime: 9, isShared: true, allowsAuthorization: true),
         Words(
             control: "max-age=3, must-revalidate", lifetime: 3, isShared: true, forbidsStaleUse: true, allowsAuthorization: true),
@@ -101,7 +103,9 @@ struct SimulatedOrigin {
         }
         let hasKnownLength = random.chance(60) || status == 204
         var fields = ["X-Body: \(answers.count)", "Cache-Control: \(words.control)"]
-        if !field.isEmpty { fields.append("Vary: \(field)") }
+        // What an answer to HEAD says is said of what a GET has brought: it names no body of its own, and no other words.
+        if request.method == .head { fields = words.isShared ? [] : ["Cache-Control: \(words.control)"] }
+        if request.method != .head, !field.isEmpty { fields.append("Vary: \(field)") }
         if random.chance(70) { fields.append("ETag: \(tag)") }
         if random.chance(30) { fields.append("Last-Modified: Tue, 14 Nov 2023 19:00:00 GMT") }
         if random.chance(20) { fields.append("Set-Cookie: id=\(owner)") }

@@ -72,6 +72,13 @@ final class SimulatedWorld {
     /// Something that happens at any later moment.
     func later(_ action: @escaping () -> Void) { pending.append(action) }
 
+    /// A connection of nobody's.
+    func add() -> SimulatedConnection {
+        let connection = SimulatedConnection(self, requests: 0)
+        connections.append(connection)
+        return connection
+    }
+
     func problem(_ text: String) {
         if problems.count < 5 { problems.append("seed \(seed): \(text)") }
     }

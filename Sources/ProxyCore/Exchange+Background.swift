@@ -1,0 +1,72 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// A validation for which no client waits (RFC 5861 §3): what was served stale is asked about at the origin, as the client's
+/// request would have been, and the answer goes into the store alone.
+///
+///     idle ──validates──▶ fetching ──upstreamHead──▶ delivering (what is stored comes in) ──deliveryEnded──▶ finished
+///                            └─── a 304, a failure, or what is not stored ─────────────────────────────────▶ finished
+extension Exchange {
+    /// Makes the exchange ready to ask whether what `served` has delivered still holds, under the same rules.
+    ///
+    /// The request is the client's, so that the origin is asked for the same; its conditions, its part and its wishes about
+    /// caches go, and so does HEAD, which brings no body to store.
+    package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
+        begin(id: id, context: served.context)
+        isUnattended = true
+        request = served.request
+        request.becomeWholeGET()
+        directives = RequestDirectives(request)
+        obligations = served.obligations
+        matched = served.matched
+        key = served.key
+        secondaryKey = served.secondaryKey
+        selected = served.selected
+    }
+
+    mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let selected else { preconditionFailure("nothing to validate") }
+        isLeading = true
+        isValidating = selected.facts.canBeValidated
+        trace.reuse = isValidating ? .validate(.stale) : .forward(.stale)
+        fetch(at: now, into: &commands)
+    }
+
+    /// Whether the answer to such a request could be stored: else asking for it would be in vain.
+    var mayValidateUnattended: Bool {
+        let refusal = Storability.refusal(
+            of: request, directives: directives, overrides: obligations.cache, secondary: secondaryKey)
+        return (refusal == nil || refusal == .method) && !directives.contains(.onlyIfCached)
+    }
+
+    /// The exchange ends with what it has come to: there is nobody to tell.
+    mutating func endUnattended(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
+        trace.outcome = outcome
+        trace.status = 0
+        state = .finished
+        commands.append(.finish)
+    }
+
+    /// An error of the origin's leaves what is stored as it is (RFC 9111 §4.3.3).
+    mutating func leaveStored(into commands: inout CommandBuffer) {
+        commands.append(.discardUpstreamBody)
+        commands.append(.releaseJoined)
+        endUnattended(.failed, into: &commands)
+    }
+}
+
+extension RequestHead {
+    fileprivate mutating func becomeWholeGET() {
+        if method == .head {
+            methodName = fields.appendBytes(Array("GET".utf8).span)
+            method = .get
+        }
+        fields.remove { _, line in
+            switch line.known {
+            case .range, .ifRange, .ifNoneMatch, .ifModifiedSince, .cacheControl, .pragma, .contentLength: true
+            default: false
+            }
+        }
+    }
+}
