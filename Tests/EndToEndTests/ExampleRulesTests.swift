@@ -228,6 +228,18 @@ struct ExampleRulesTests {
         }
     }
 
+    @Test("grace: stale for so long, while the origin is asked, unless the origin forbids it")
+    func servesWithinGrace() throws {
+        let stale = "Cache-Control: max-age=60\r\nAge: 100\r\nETag: \"v\"\r\n"
+        let stage = try counting(stale)
+        #expect(try stage.fetch("/", host: "bulletin.example").text == "1")
+        let second = try stage.fetch("/", host: "bulletin.example")
+        #expect(second.text == "1" && second.cacheStatus.contains("grace"))
+        #expect(try stage.fetch("/", host: "www.example").text != "1")
+        let strict = try counting(stale.replacing("max-age=60", with: "max-age=60, must-revalidate"))
+        for turn in 1...2 { #expect(try strict.fetch("/", host: "bulletin.example").text == "\(turn)") }
+    }
+
     @Test("store: never keeps nothing")
     func storeNever() throws {
         let stage = try counting(Self.fresh)
