@@ -23,6 +23,7 @@ extension Exchange {
         key = served.key
         secondaryKey = served.secondaryKey
         selected = served.selected
+        siblings = served.siblings
     }
 
     mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {

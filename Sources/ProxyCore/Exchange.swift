@@ -51,7 +51,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var freshened: StoredResponse?
     /// The stored response that is to go, after a 304 that forbids storing.
     package internal(set) var removed: StoredResponse?
-    /// What is stored under the key for other values of the nominated fields (RFC 9111 §4.1).
+    /// What is stored under the key: a response without Vary is taken to vary as these do (RFC 9111 §4.1).
     var siblings: [StoredResponse] = []
     package internal(set) var invalidatedKeys: [[UInt8]] = []
     package internal(set) var facts: ReuseFacts?
@@ -317,12 +317,17 @@ extension Exchange {
             trace.reuse = decision
             selected = candidate
             deliverSelected(outcome: .staleHit, into: &commands)
-            if reason.wantsValidation, mayValidateUnattended { commands.append(.validateUnattended) }
+            if reason.wantsValidation, mayValidateUnattended {
+                siblings = candidates
+                commands.append(.validateUnattended)
+            }
         case .validate:
             selected = candidate
+            siblings = candidates
             isValidating = true
             forward(by: decision, at: now, into: &commands)
         case .forward(let reason):
+            siblings = candidates
             // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
             if reason != .originCondition { selected = candidate }
             forward(by: decision, at: now, into: &commands)

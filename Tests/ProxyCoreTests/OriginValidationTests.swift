@@ -69,6 +69,19 @@ struct OriginValidationTests {
         #expect(book.exchange.trace.outcome == .refreshed)
     }
 
+    @Test("What takes the place of a stored response varies as those beside it do (RFC 9111 §4.1)")
+    func replacesByVariant() throws {
+        let sibling = try Messages.stored("Cache-Control: max-age=60", "Vary: Accept", with: ["Accept: a"])
+        let stale = try Messages.stored("Cache-Control: max-age=1", "Vary: Accept", age: 9, with: ["Accept: b"])
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x", "Accept: b"), [.lookUp(onDisk: false)],
+            .found([sibling, stale]), [.joinFetch],
+            .leads, [.fetch],
+            .response(200, "Cache-Control: max-age=60", "Content-Length: 3"), [.relay(store: true)])
+        #expect(book.stored("new")?.nominatedFields == stale.nominatedFields)
+    }
+
     @Test("A 304 that speaks of another representation: the request goes out again without our conditions")
     func notIdentified() throws {
         let book = try Playbook()
