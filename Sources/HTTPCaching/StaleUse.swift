@@ -129,7 +129,7 @@ extension RequestDirectives {
     /// Whether the client's words leave room for a response so many milliseconds past its lifetime: within its max-stale;
     /// without one, where it bounds no age (RFC 9111 §5.2.1.1, §5.2.1.2).
     fileprivate func accepts(staleness: Int64) -> Bool {
-        if staleness <= 0 { return true }
+        if staleness < 0 { return true }
         if contains(.maxStale) { return maxStale == .greatest || staleness <= maxStale.milliseconds }
         return !contains(.maxAge)
     }

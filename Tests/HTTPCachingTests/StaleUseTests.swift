@@ -148,6 +148,14 @@ struct StaleWhileRevalidateTests {
                 == .staleWhileRevalidate)
     }
 
+    @Test("At the end of its lifetime a response is stale, and not for a client that bounds the age (RFC 9111 §5.2.1.1)")
+    func endOfLifetime() throws {
+        #expect(try Self.decide(", stale-while-revalidate=30", "Cache-Control: max-age=60", after: 60) == .validate(.stale))
+        #expect(
+            try Self.decide(", stale-while-revalidate=30", "Cache-Control: max-age=60, max-stale=0", after: 60).staleReason
+                == .staleWhileRevalidate)
+    }
+
     @Test("immutable changes nothing once it is stale (RFC 8246 §2)")
     func staleImmutable() throws {
         #expect(try Self.decide(", immutable", after: 61) == .validate(.stale))
