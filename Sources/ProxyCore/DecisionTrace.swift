@@ -29,6 +29,8 @@ package struct DecisionTrace: Sendable {
     }
 
     package var outcome: Outcome = .none
+    /// What the store had, and how it was judged.
+    package internal(set) var candidates = CandidatesTrace()
     /// Why a stored response could or could not be used; `nil` where none was looked for.
     package var reuse: ReuseDecision?
     /// Why the response was or was not kept; `nil` where that was not asked.
@@ -45,4 +47,13 @@ package struct DecisionTrace: Sendable {
     package var findings = ValidationFaults()
 
     package init() {}
+
+    /// A rule that is unsafe by its own word was needed for what was decided.
+    package var usedUnsafeRule: Bool {
+        if case .store(_, let usedUnsafe) = storage, usedUnsafe { return true }
+        return switch reuse {
+        case .fresh(let terms), .staleAllowed(let terms, _): terms.usedUnsafe
+        case .validate, .forward, .notSatisfiable, nil: false
+        }
+    }
 }

@@ -300,7 +300,11 @@ extension Exchange {
         among candidates: [StoredResponse], isComplete: Bool, at now: Timestamp, into commands: inout CommandBuffer
     ) {
         guard let index = Vary.select(among: candidates, for: request, secondaryKey) else {
-            if !isComplete { return commands.append(.lookUp(onDisk: true)) }
+            if !isComplete {
+                trace.candidates.askDisk()
+                return commands.append(.lookUp(onDisk: true))
+            }
+            trace.candidates.note(noneAmong: candidates.count, at: now)
             siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
             let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
@@ -308,6 +312,10 @@ extension Exchange {
         }
         let candidate = candidates[index]
         let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
+        trace.candidates.note(candidate.facts, at: index, among: candidates.count, at: now)
+        if !matched.isEmpty {
+            trace.candidates.note(lifetime: candidate.facts.freshnessLifetime(under: obligations.cache))
+        }
         switch decision {
         case .fresh:
             trace.reuse = decision

@@ -1,4 +1,5 @@
 import EventLoop
+import ProxyCore
 
 /// What other threads ask the loops: each loop answers for itself, on its own thread, and nothing is shared for it.
 extension ProxyServer {
@@ -6,6 +7,14 @@ extension ProxyServer {
     package func statistics(_ reply: Reply<LoopStatistics>) {
         askLoops({ $0.statistics }) { answers in reply.send(answers.reduce(LoopStatistics(), +)) }
     }
+
+    /// Looks for what was decided about a request, by the name that it has in the log: `nil` where no ring has it (any more).
+    package func trace(of id: UInt64, _ reply: Reply<TracedRequest?>) {
+        askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }
+    }
+
+    /// What requests are decided by now.
+    package var context: ExchangeContext { shared.current.context }
 
     /// Asks each loop, and gives on what all have answered, in no order; called on some loop's thread.
     func askLoops<Answer: Sendable>(

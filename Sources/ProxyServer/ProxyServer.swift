@@ -89,7 +89,8 @@ package final class ProxyServer: Sendable {
 
     package var connectionCount: Int { shared.counts.total }
 
-    private static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
+    /// What requests are decided by under these settings and rules.
+    package static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
         ExchangeContext(
             rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, ownAddresses: addresses.map(OwnNames.of), pseudonym: Array(settings.pseudonym.utf8),

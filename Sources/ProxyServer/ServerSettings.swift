@@ -21,7 +21,19 @@ package struct ServerSettings: Sendable {
         package init() {}
     }
 
+    /// What is kept of requests that are over, for explanations.
+    package struct TraceLimits: Equatable, Sendable {
+        /// On each loop.
+        package var count = 10_000
+        /// Of all loops together.
+        package var byteCount = 24 << 20
+
+        package init() {}
+    }
+
     package var parseLimits = ParseLimits()
+    /// As they were at the start.
+    package var traceLimits = TraceLimits()
     package var proxyLimits = ProxyLimits()
     /// In milliseconds.
     package var timeouts = Timeouts()

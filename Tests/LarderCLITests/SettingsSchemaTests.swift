@@ -35,6 +35,8 @@ struct SettingsSchemaTests {
         ("timeouts.client_idle", "7s", "7s"),
         ("timeouts.drain", "1s", "1s"),
         ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
+        ("traces.count", "100", "100"),
+        ("traces.memory", "1MiB", "1MiB"),
         ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
         ("upstream.connections_per_origin", "2", "2"),
         ("upstream.connections", "20", "20"),

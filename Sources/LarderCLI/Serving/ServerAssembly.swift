@@ -16,6 +16,8 @@ enum ServerAssembly {
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
         result.transport = transport(settings)
+        result.traceLimits.count = settings.traces.count
+        result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
         result.allowedClients = settings.clients.allow
         switch settings.tunnel.ports {
         case .any: result.tunnelPorts = .any

@@ -21,6 +21,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var cache = Cache()
     package var hostMismatch = HostMismatch.ignore
     package var admin = Admin()
+    package var traces = Traces()
     package var rules = Rules()
 
     package init() {}
@@ -120,6 +121,13 @@ extension LarderSettings {
 
     package struct Admin: Equatable, Sendable {
         package var socket = AdminSocketPlace.auto
+    }
+
+    package struct Traces: Equatable, Sendable {
+        /// Kept on each loop; 0 keeps none.
+        package var count = 10_000
+        /// Of all loops together.
+        package var memory: UInt64 = 24 << 20
     }
 
     /// Where the admin socket stands.

@@ -106,6 +106,12 @@ package enum SettingsSchema {
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket on which `larder status` and its kin reach a running Larder; for its owner alone."),
+        Setting(
+            "traces.count", \.traces.count, .number(0...1_000_000),
+            "For how many of the latest requests each loop remembers its decisions, for `larder explain --id`."),
+        Setting(
+            "traces.memory", \.traces.memory, .size((64 << 10)...(1 << 30)),
+            "How much memory these take at most, on all loops together."),
         Setting("rules", \.rules, .rules, reloadable: true, "What may be asked for, and how it is changed, kept and checked."),
     ]
 

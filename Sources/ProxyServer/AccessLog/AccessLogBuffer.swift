@@ -12,7 +12,7 @@ package final class AccessLogBuffer: Sendable {
     private let format: AccessLog.Format
     /// Nothing is written: a record need not even be made.
     let isOff: Bool
-    private let includesQuery: Bool
+    let includesQuery: Bool
 
     init(bell: AccessLogBell, format: AccessLog.Format, isOff: Bool, includesQuery: Bool) {
         var empty = AccessLines()
@@ -69,7 +69,8 @@ extension Span<UInt8> {
         return false
     }
 
-    fileprivate var lengthBeforeQuery: Int {
+    /// How much of a URI may stand in a log that tells no queries.
+    var lengthBeforeQuery: Int {
         first(from: 0, block: { $0.isEqual(to: ASCII.question) }, octet: { $0 == ASCII.question })
     }
 }

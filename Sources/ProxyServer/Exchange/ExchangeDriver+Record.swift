@@ -5,6 +5,7 @@ import ProxyCore
 extension ExchangeDriver {
     func record() {
         if !exchange.isUnattended { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
+        keepTrace()
         if accessLog.isOff { return }
         let trace = exchange.trace
         var record = AccessRecord()

@@ -10,6 +10,8 @@ final class ConnectionCounts: Sendable {
 
     init(loops: Int) { counts = (0..<loops).map { _ in Count() } }
 
+    var loops: Int { counts.count }
+
     var total: Int { counts.reduce(0) { $0 + $1.value.load(ordering: .relaxed) } }
 
     /// Counts a new connection to the loop with the fewest.

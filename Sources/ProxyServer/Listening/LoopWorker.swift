@@ -2,6 +2,7 @@ import EventLoop
 import HTTPMessage
 import HTTPSession
 import ProxyCore
+import ProxyPolicy
 import ResponseStore
 
 /// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
@@ -34,6 +35,9 @@ final class LoopWorker: BatchHandler {
     private(set) var isDraining = false
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) private var counts = LoopStatistics()
+    let traces: TraceRing
+    /// The names of the rules that matched a request, put together for its trace.
+    @exclusivity(unchecked) private var ruleNames: [UInt8] = []
     private var listeners: [Listener] = []
 
     /// How many drivers without work are kept for the next request.
@@ -41,7 +45,7 @@ final class LoopWorker: BatchHandler {
     /// How many buffers without content are kept for the next request.
     private static let spareBufferLimit = 256
 
-    private init(loop: EventLoop, index: Int, shared: ServerShared) {
+    private init(loop: EventLoop, index: Int, shared: ServerShared, loops: Int) {
         self.loop = loop
         self.index = index
         self.shared = shared
@@ -50,12 +54,14 @@ final class LoopWorker: BatchHandler {
         context = current.context
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         accessLog = shared.accessLog.makeBuffer()
+        let traceLimits = current.settings.traceLimits
+        traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: 64 * 1024, alignment: 16)
     }
 
     /// Makes the loop serve; called on its thread before it runs. The first loop also listens.
     static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: [ListeningSocket], handles: [LoopHandle]) {
-        let worker = LoopWorker(loop: loop, index: index, shared: shared)
+        let worker = LoopWorker(loop: loop, index: index, shared: shared, loops: shared.counts.loops)
         loop.owner = worker
         for socket in sockets {
             do throws(SystemError) {
@@ -163,6 +169,17 @@ final class LoopWorker: BatchHandler {
     // MARK: Statistics
 
     func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) { counts.note(outcome, sentBytes: sentBytes) }
+
+    /// One on a line, in storage that is used again.
+    func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
+        ruleNames.removeAll(keepingCapacity: true)
+        if matched.isEmpty { return ruleNames }
+        for index in 0..<matched.count {
+            if index > 0 { ruleNames.append(ASCII.lf) }
+            ruleNames.append(matched[index].name.utf8.span)
+        }
+        return ruleNames
+    }
 
     var statistics: LoopStatistics {
         var statistics = counts

@@ -1,0 +1,32 @@
+import HTTPMessage
+import ProxyCore
+
+/// The trace of an exchange that is over, into its loop's ring.
+extension ExchangeDriver {
+    func keepTrace() {
+        let ring = worker.traces
+        if ring.isOff { return }
+        var record = TraceRecord()
+        record.id = exchange.id
+        record.trace = exchange.trace
+        record.durationMicroseconds = UInt64(loop.now.microseconds(since: startedAt))
+        record.connectMicroseconds = UInt64(metrics.connectTime)
+        record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
+        record.bytesSent = delivery.headCount + delivery.sentCount
+        record.reusedConnection = metrics.isConnectionReused
+        let rules = worker.ruleNames(of: exchange.matched)
+        let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
+        let tellsQuery = accessLog.includesQuery
+        exchange.withHeads { request, _ in
+            let url = request.span(of: request.rawTarget)
+            ring.note(
+                record, method: request.span(of: request.methodName),
+                url: tellsQuery ? url : url.extracting(first: url.lengthBeforeQuery), rules: rules.span,
+                overrides: overrides.span)
+        }
+    }
+
+    private static func lines(of overrides: [(rule: String, word: StaticString)]) -> [UInt8] {
+        Array(overrides.map { "\($0.word) \($0.rule)" }.joined(separator: "\n").utf8)
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPMessage
+import ProxyCore
+
+/// One request's trace as the ring keeps it: numbers only, and where its texts stand. Trivial.
+struct TraceRecord {
+    var id: UInt64 = 0
+    var trace = DecisionTrace()
+    var durationMicroseconds: UInt64 = 0
+    var connectMicroseconds: UInt64 = 0
+    var firstByteMicroseconds: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var reusedConnection = false
+    /// Counts the octets of all texts before these.
+    var textStart: UInt64 = 0
+    var methodCount: UInt8 = 0
+    var urlCount: UInt16 = 0
+    var rulesCount: UInt16 = 0
+    var overridesCount: UInt16 = 0
+
+    var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) }
+}
+
+/// A trace as it was found in a ring, for whoever asks.
+package struct TracedRequest: Sendable {
+    package let id: UInt64
+    package let trace: DecisionTrace
+    package let durationMicroseconds: UInt64
+    package let connectMicroseconds: UInt64
+    package let firstByteMicroseconds: UInt64
+    package let bytesSent: UInt64
+    package let reusedConnection: Bool
+    package let method: String
+    /// The target as the log has it: without its query where the settings say so, and cut where it is very long.
+    package let url: String
+    package let rules: [String]
+    /// What rules went past: a word of the origin server's, and the rule.
+    package let overrides: [RuleOverride]
+}
+
+/// A word of the origin server's that a rule went past.
+package struct RuleOverride: Sendable {
+    package let rule: String
+    package let word: String
+
+    package init(rule: String, word: String) {
+        self.rule = rule
+        self.word = word
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPMessage
+import ProxyCore
+import Testing
+
+@testable import ProxyServer
+
+@Suite("The ring of traces")
+struct TraceRingTests {
+    private func note(_ id: UInt64, url: String, rules: String = "", in ring: TraceRing) {
+        var record = TraceRecord()
+        record.id = id
+        ring.note(
+            record, method: Array("GET".utf8).span, url: Array(url.utf8).span, rules: Array(rules.utf8).span,
+            overrides: Array<UInt8>().span)
+    }
+
+    @Test("It keeps so many, the latest, each with its texts")
+    func keepsTheLatest() {
+        let ring = TraceRing(count: 100, byteCount: 1 << 20)
+        for id in 1...250 { note(UInt64(id), url: "http://a.example/\(id)", rules: "one\ntwo", in: ring) }
+        #expect(ring.count == 100)
+        #expect(ring.find(150) == nil)
+        for id in 151...250 {
+            let found = ring.find(UInt64(id))
+            #expect(found?.url == "http://a.example/\(id)" && found?.method == "GET" && found?.rules == ["one", "two"])
+        }
+    }
+
+    @Test("Long texts push out the oldest records: never more octets than were allowed, and never another's text")
+    func isBoundedInOctets() {
+        let byteCount = 256 << 10
+        let ring = TraceRing(count: 10_000, byteCount: byteCount)
+        let tail = String(repeating: "x", count: 900)
+        for id in 1...5_000 { note(UInt64(id), url: "http://a.example/\(id)/\(tail)", in: ring) }
+        #expect(ring.count > 50)
+        #expect(ring.count * 900 <= byteCount)
+        for id in (5_000 - ring.count + 1)...5_000 {
+            #expect(ring.find(UInt64(id))?.url == "http://a.example/\(id)/\(tail)")
+        }
+        #expect(ring.find(UInt64(5_000 - ring.count)) == nil)
+    }
+
+    @Test("A text at its limit is whole, one octet more is cut off")
+    func cutsTexts() {
+        let ring = TraceRing(count: 10, byteCount: 1 << 20)
+        let whole = String(repeating: "u", count: TraceRing.urlLimit)
+        note(1, url: whole, in: ring)
+        note(2, url: whole + "v", in: ring)
+        #expect(ring.find(1)?.url == whole && ring.find(2)?.url == whole)
+    }
+
+    @Test("Where none are wanted, or there is no room for one, none is kept", arguments: [(0, 1 << 20), (10, 0)])
+    func keepsNone(count: Int, byteCount: Int) {
+        let ring = TraceRing(count: count, byteCount: byteCount)
+        note(1, url: "http://a.example/", in: ring)
+        #expect(ring.isOff && ring.find(1) == nil && ring.count == 0)
+    }
+}
