@@ -12,6 +12,15 @@ extension Exchange {
         return OverriddenWords(using: selected.facts, by: reuse)
     }
 
+    /// Each of these with the rule that did it, for explanations: `rule NAME overrode no-store`.
+    package var ruleOverrides: [(rule: String, word: StaticString)] {
+        let words = overriddenWords
+        return OverriddenWords.all.compactMap { entry in
+            guard words.contains(entry.word) else { return nil }
+            return (overridingRule(entry.word)?.name ?? "", entry.text)
+        }
+    }
+
     /// The gravest of these, and the rule that did it.
     var firstOverride: (rule: PolicyRule, word: StaticString)? {
         let words = overriddenWords

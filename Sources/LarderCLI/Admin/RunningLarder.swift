@@ -26,6 +26,19 @@ enum RunningLarder {
         }
     }
 
+    /// Connects to it where one runs.
+    /// - Throws: exit code 1 after saying why one that runs cannot be asked.
+    static func find(_ loaded: LoadedSettings) throws(ExitCode) -> AdminClient? {
+        guard let path = AdminSocketPath.of(loaded.settings, loaded.sources.environment) else { return nil }
+        do throws(AdminClient.Failure) {
+            return try AdminClient(path: path)
+        } catch {
+            if case .notRunning = error { return nil }
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+
     /// Where its socket would stand.
     static func socketPath(_ options: SettingsOptions) throws(ExitCode) -> String? {
         let loaded = try options.load()

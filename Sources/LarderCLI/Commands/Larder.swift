@@ -15,8 +15,8 @@ public struct Larder: ParsableCommand {
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self, CacheCommand.self, ConfigCommand.self,
-            VersionCommand.self, CompletionsCommand.self,
+            ServeCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self,
+            ConfigCommand.self, VersionCommand.self, CompletionsCommand.self,
         ])
 
     public init() {}

@@ -46,6 +46,7 @@ extension RunningServer {
             ControlRoutes.reload { self.reload() },
             ControlRoutes.stop { self.drain() },
         ] + CacheRoutes.all(store, server)
+            + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
     private func statusSource(_ plan: ServingPlan, _ loaded: LoadedSettings) -> StatusSource {

@@ -92,7 +92,8 @@ package final class StoreBrowser {
 
     func hash(_ key: [UInt8]) -> KeyHash { hasher.hash(key) }
 
-    private func responses(ofKey key: [UInt8]) throws(StoreError) -> [StoredResponse] {
+    /// The complete responses under a key, newest first; bodies that stand in chunks are left there.
+    package func responses(ofKey key: [UInt8]) throws(StoreError) -> [StoredResponse] {
         let purges = purges()
         let found = try tables.responses(ofKey: key, hasher.hash(key), bodyLimit: 0)
         return found.responses.compactMap(purges.left).sorted { $0.isNewer(than: $1) }

@@ -1,0 +1,22 @@
+import HTTPMessage
+
+extension Vary {
+    /// The nominated fields that keep a stored response from being selected, in lower case (RFC 9111 §4.1). Names only: their
+    /// values may be a client's secrets.
+    package static func mismatches(of canonicalForm: [UInt8], with fields: Fields) -> [String] {
+        var names: [String] = []
+        var index = 0
+        while index < canonicalForm.count {
+            let nameEnd = index + 1 + Int(canonicalForm[index])
+            guard nameEnd + 2 <= canonicalForm.count else { return names }
+            let count = Int(canonicalForm[nameEnd]) | Int(canonicalForm[nameEnd + 1]) << 8
+            let end = min(canonicalForm.count, nameEnd + 2 + (count == 65_535 ? 0 : count))
+            // Each name's part of the form is a form of its own.
+            if !matches(Array(canonicalForm[index..<end]), fields) {
+                names.append(String(decoding: canonicalForm[index + 1..<nameEnd], as: UTF8.self))
+            }
+            index = end
+        }
+        return names
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import HTTPMessage
+import ProxyAdmin
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Says what Larder would do with a request now, or did, and why.",
+        discussion: """
+            Sends nothing. A running Larder is asked what its rules and its store say; where none runs, the settings and the \
+            store's file are read. --id tells what was done, by the id that stands in the access log.
+            """)
+
+    @Argument(help: "The URL of the request.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("The request's method.", valueName: "method"))
+    var method = "GET"
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A field of the request, as 'Name: value'; repeatable.", valueName: "field"))
+    var header: [String] = []
+
+    @Option(help: ArgumentHelp("Judges the response whose head was saved there, not a stored one.", valueName: "file"))
+    var response: String?
+
+    @Option(help: ArgumentHelp("What was done with the request of this id.", valueName: "id"))
+    var id: String?
+
+    @Option(name: [.short, .long], help: "text or json.")
+    var output = OutputForm.text
+
+    @OptionGroup var options: SettingsOptions
+
+    func validate() throws {
+        if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
+        if id != nil, response != nil || !header.isEmpty { throw ValidationError("--id stands alone.") }
+    }
+
+    func run() throws {
+        if let id {
+            let wanted = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            return try RunningLarder.ask(
+                try RunningLarder.connect(options), "GET", "/v1/traces?id=\(wanted)", form: output)
+        }
+        let heads = try self.heads()
+        let loaded = try options.load()
+        if let client = try RunningLarder.find(loaded) {
+            return try RunningLarder.ask(client, "POST", "/v1/explain", body: heads, form: output)
+        }
+        do {
+            let explanation = try StoreAlone(loaded).explain(ExplainedHeads(heads))
+            Terminal.output(output == .text ? explanation.text : explanation.json.written() + "\n")
+        } catch let fault as ExplainedHeads.Fault {
+            Terminal.talk("larder: \(fault.sentence)\n")
+            throw ExitCode(2)
+        }
+    }
+
+    /// The request's head as a client of the proxy would send it, and the saved response's behind it.
+    private func heads() throws -> [UInt8] {
+        let target =
+            (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        let host = target.components(separatedBy: "://").dropFirst().first?.prefix { !"/?".contains($0) } ?? ""
+        var lines = ["\(method) \(target) HTTP/1.1"]
+        if !header.contains(where: { $0.lowercased().hasPrefix("host:") }) { lines.append("Host: \(host)") }
+        lines += header
+        guard !lines.contains(where: { $0.contains("\r") || $0.contains("\n") }) else {
+            Terminal.talk("larder: a field stands on one line\n")
+            throw ExitCode(2)
+        }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (try savedHead())
+    }
+
+    /// The file's first head, its lines ended as on the wire however the file was saved.
+    private func savedHead() throws -> [UInt8] {
+        guard let response else { return [] }
+        guard let handle = FileHandle(forReadingAtPath: response), let data = try? handle.read(upToCount: Self.savedLimit) else {
+            Terminal.talk("larder: cannot read \(printable(response, limit: 4096))\n")
+            throw ExitCode.failure
+        }
+        var head: [UInt8] = []
+        for line in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            let octets = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if octets.isEmpty { break }
+            head += octets + [0x0D, 0x0A]
+        }
+        return head + [0x0D, 0x0A]
+    }
+
+    private static let savedLimit = 256 * 1024
+}

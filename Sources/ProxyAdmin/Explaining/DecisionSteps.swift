@@ -1,0 +1,188 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ProxyServer
+
+/// The steps that a trace tells of, the same for what was done and for what would be.
+struct DecisionSteps {
+    let trace: DecisionTrace
+    let rules: [String]
+    let overrides: [RuleOverride]
+    /// What is known of the candidates beside the trace, where they are at hand.
+    var candidates: [StoredResponse] = []
+    var requestFields: Fields?
+
+    // MARK: Rules
+
+    var ruleStep: Explanation.Step {
+        let names = rules.map { "`\($0)`" }.joined(separator: ", ")
+        return Explanation.Step(
+            "rules", rules.isEmpty ? "none matches" : "\(names) match\(rules.count == 1 ? "es" : "")",
+            values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps)
+    }
+
+    private var overrideSteps: [Explanation.Step] {
+        overrides.map { override in
+            Explanation.Step(
+                "override", "rule \(override.rule) overrode \(override.word)",
+                values: [("rule", .string(override.rule)), ("word", .string(override.word))])
+        }
+    }
+
+    // MARK: The store
+
+    var lookUpStep: Explanation.Step? {
+        let found = trace.candidates
+        guard found.wasAsked else { return nil }
+        let place = found.askedDisk ? "memory and disk" : "memory, or the set of stored keys"
+        let says = found.count == 0 ? "nothing is stored under the key" : "\(found.count) stored under the key"
+        return Explanation.Step(
+            "look-up", says, "RFC 9111 §4", values: [("found", .number(Int(found.count))), ("asked", .string(place))],
+            steps: candidateSteps)
+    }
+
+    /// Newest first, as they are looked at.
+    private var candidateSteps: [Explanation.Step] {
+        (0..<Int(trace.candidates.count)).prefix(32).map { place in
+            let selected = trace.candidates.selected ?? Int.max
+            let candidate = place < candidates.count ? candidates[place] : nil
+            let received = candidate.map { ", received \($0.responseTime.rfc3339)" } ?? ""
+            var values: [(name: String, value: JSONText)] = [("selected", .bool(place == selected))]
+            if let candidate {
+                values.append(("status", .number(Int(candidate.facts.status.code))))
+                values.append(("received", .string(candidate.responseTime.rfc3339)))
+            }
+            if place == selected {
+                return Explanation.Step(
+                    "candidate \(place + 1)", "selected: it matches\(received)", "RFC 9111 §4.1", values: values)
+            }
+            if place > selected {
+                return Explanation.Step(
+                    "candidate \(place + 1)", "not looked at: a newer one matches\(received)", "RFC 9111 §4", values: values)
+            }
+            let names = mismatches(of: candidate)
+            values.append(("differs_in", .array(names.map(JSONText.string))))
+            let fields = names.isEmpty ? "the fields that Vary names" : names.joined(separator: ", ")
+            return Explanation.Step(
+                "candidate \(place + 1)", "not selected: the request differs in \(fields)\(received)", "RFC 9111 §4.1",
+                values: values)
+        }
+    }
+
+    private func mismatches(of candidate: StoredResponse?) -> [String] {
+        guard let candidate, let requestFields else { return [] }
+        return Vary.mismatches(of: candidate.nominatedFields, with: requestFields)
+    }
+
+    // MARK: Freshness
+
+    var freshnessStep: Explanation.Step? {
+        guard let facts = trace.candidates.facts else { return nil }
+        let now = trace.candidates.judgedAt
+        let age = facts.currentAge(at: now)
+        let lifetime = lifetimeInForce(facts)
+        let isFresh = Int64(lifetime.value.seconds) > Int64(age.seconds)
+        let source = ReasonText(lifetime.source)
+        return Explanation.Step(
+            "freshness",
+            "\(isFresh ? "fresh" : "stale"): lifetime \(lifetime.value.seconds) s \(isFresh ? ">" : "≤") age \(age.seconds) s",
+            "RFC 9111 §4.2", values: [("fresh", .bool(isFresh))],
+            steps: [
+                Explanation.Step(
+                    "lifetime", "\(lifetime.value.seconds) s: \(source.says)", source.section,
+                    values: [("seconds", .number(Int(lifetime.value.seconds))), ("source", .string(lifetime.source.word))]),
+                Explanation.Step(
+                    "age",
+                    "\(age.seconds) s: \(facts.initialAge.seconds) s when it was received, "
+                        + "\(facts.residentTime(at: now).seconds) s since",
+                    "RFC 9111 §4.2.3",
+                    values: [
+                        ("seconds", .number(Int(age.seconds))), ("initial", .number(Int(facts.initialAge.seconds))),
+                        ("resident", .number(Int(facts.residentTime(at: now).seconds))),
+                    ]),
+            ])
+    }
+
+    /// A rule's where one was in force, else the origin server's.
+    private func lifetimeInForce(_ facts: ReuseFacts) -> (value: DeltaSeconds, source: LifetimeSource) {
+        let value = trace.candidates.lifetime ?? facts.freshnessLifetime
+        return switch trace.reuse {
+        case .fresh(let terms), .staleAllowed(let terms, _): (value, terms.lifetimeSource)
+        default: (value, value == facts.freshnessLifetime ? facts.lifetimeSource : .rule)
+        }
+    }
+
+    // MARK: The decision
+
+    var decisionStep: Explanation.Step? {
+        guard let reuse = trace.reuse else { return nil }
+        switch reuse {
+        case .fresh(let terms):
+            return step("the stored response is used: fresh for another \(terms.remaining) s", "RFC 9111 §4", "fresh")
+        case .staleAllowed(_, let reason):
+            let text = ReasonText(reason)
+            return step("the stored response is used: \(text.says)", text.section, "\(reason.word)")
+        case .validate(let reason):
+            let text = ReasonText(reason)
+            return step(
+                "the origin is asked whether the stored response still holds: \(text.says)", text.section, "\(reason.word)")
+        case .forward(let reason):
+            let text = ReasonText(reason)
+            return step("the origin is asked: \(text.says)", text.section, "\(reason.word)")
+        case .notSatisfiable(let reason):
+            let text = ReasonText(reason)
+            return step(
+                "nothing may go forward, and nothing stored can be used: \(text.says)", "RFC 9111 §5.2.1.7", "\(reason.word)")
+        }
+    }
+
+    private func step(_ says: String, _ section: String, _ word: String) -> Explanation.Step {
+        Explanation.Step("decision", says, section, values: [("reason", .string(word))])
+    }
+
+    var storageStep: Explanation.Step? {
+        switch trace.storage {
+        case nil: nil
+        case .store(let facts, let usedUnsafe):
+            Explanation.Step(
+                "storage", "stored: \(lifetimeText(facts))", "RFC 9111 §3",
+                values: [
+                    ("stored", .bool(true)), ("unsafe", .bool(usedUnsafe)),
+                    ("lifetime", .number(Int(facts.freshnessLifetime.seconds))),
+                    ("source", .string(facts.lifetimeSource.word)),
+                ])
+        case .doNotStore(let refusal):
+            Explanation.Step(
+                "storage", "not stored: \(ReasonText(refusal).says)", ReasonText(refusal).section,
+                values: [("stored", .bool(false)), ("reason", .string("\(refusal.word)"))])
+        }
+    }
+
+    private func lifetimeText(_ facts: ReuseFacts) -> String {
+        let source = ReasonText(facts.lifetimeSource)
+        return facts.lifetimeSource == .none
+            ? "without a lifetime of the origin server's" : "lifetime \(facts.freshnessLifetime.seconds) s (\(source.says))"
+    }
+
+    var faultStep: Explanation.Step? {
+        guard let fault = trace.fault else { return nil }
+        let row = GatewayError(fault)
+        let detail = row.detail.map { ": \($0.text)" } ?? ""
+        return Explanation.Step(
+            "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
+    }
+}
+
+extension LifetimeSource {
+    /// The word in the JSON form.
+    var word: String {
+        switch self {
+        case .none: "none"
+        case .heuristic: "heuristic"
+        case .expires: "expires"
+        case .maxAge: "max-age"
+        case .sMaxAge: "s-maxage"
+        case .rule: "rule"
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+
+/// Explains what would be done with a request by rehearsing it, with a store that is asked from here.
+package enum Explainer {
+    /// What a store answers to a look-up.
+    package enum Answer {
+        case found([StoredResponse], isComplete: Bool)
+        /// It has to be asked on the disk, which takes its time: explain again with what it finds.
+        case later
+    }
+
+    package enum Explained {
+        case explanation(Explanation)
+        case waiting(key: [UInt8])
+    }
+
+    package static func explain(
+        _ request: RequestHead, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp,
+        lookUp: (_ key: [UInt8], _ onDisk: Bool) -> Answer
+    ) -> Explained {
+        var rehearsal = Rehearsal(request, context: context)
+        var step = rehearsal.start(body: body(of: request), at: now)
+        while case .needsLookUp(let onDisk) = step {
+            switch lookUp(rehearsal.exchange.key, onDisk) {
+            case .later: return .waiting(key: rehearsal.exchange.key)
+            case .found(let responses, let isComplete): step = rehearsal.found(responses, isComplete: isComplete, at: now)
+            }
+        }
+        return .explanation(Explanation(rehearsal, at: now, tellsQuery: tellsQuery))
+    }
+
+    /// Judges a saved response: whether it would be stored if the origin sent it now, and then what would be done with the same
+    /// request.
+    package static func judge(
+        _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
+    ) -> Explanation {
+        var rehearsal = Rehearsal(heads.request, context: context)
+        var step = rehearsal.start(body: body(of: heads.request), at: now)
+        while case .needsLookUp = step { step = rehearsal.found([], isComplete: true, at: now) }
+        guard case .asksOrigin = rehearsal.conclusion, let response = heads.response else {
+            return Explanation(rehearsal, at: now, tellsQuery: tellsQuery)
+        }
+        _ = rehearsal.answer(response, body: heads.responseBody.length, at: now)
+        let origin = Explanation.Step(
+            "origin", "the saved response, as if it came now: \(response.status.code)",
+            values: [("status", .number(Int(response.status.code)))])
+        return Explanation(
+            rehearsal, at: now, tellsQuery: tellsQuery, origin: origin,
+            again: again(rehearsal, heads, context, tellsQuery, now))
+    }
+
+    /// The same request once the response is stored.
+    private static func again(
+        _ first: borrowing Rehearsal, _ heads: ExplainedHeads, _ context: ExchangeContext, _ tellsQuery: Bool, _ now: Timestamp
+    ) -> Explanation.Step? {
+        guard case .relays(stores: true) = first.conclusion, let stored = first.exchange.makeStoredResponse(body: .bytes([]))
+        else {
+            return nil
+        }
+        let second = explain(heads.request, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
+            .found([stored], isComplete: true)
+        }
+        guard case .explanation(let explanation) = second else { return nil }
+        return Explanation.Step(
+            "again", "the same request, once this is stored", values: [("action", .string(explanation.action.rawValue))],
+            steps: explanation.steps.filter { ["freshness", "decision", "request"].contains($0.name) })
+    }
+
+    private static func body(of request: RequestHead) -> BodyLength {
+        // A head whose framing is wrong is refused before any exchange, with the reason that the proxy would give.
+        guard let framing = try? BodyFraming.ofRequest(request) else { return .none }
+        return framing.length
+    }
+}
+
+extension BodyFraming {
+    var length: BodyLength {
+        switch self {
+        case .none: .none
+        case .length(let length): .known(length)
+        case .chunked, .untilClose: .unknown
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ProxyServer
+
+/// What would be done, from a rehearsal that is at its end.
+extension Explanation {
+    /// - Parameters:
+    ///   - tellsQuery: whether the query may be shown, as in the log.
+    ///   - origin: what is said of an answer that was given for the origin's.
+    ///   - again: what would follow once that is stored.
+    package init(
+        _ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool, origin: Step? = nil, again: Step? = nil
+    ) {
+        let trace = rehearsal.exchange.trace
+        let request = rehearsal.exchange.request
+        let matched = rehearsal.exchange.matched
+        let rules = (0..<matched.count).map { matched[$0].name }
+        let overrides = rehearsal.exchange.ruleOverrides.map { RuleOverride(rule: $0.rule, word: "\($0.word)") }
+        let decision = DecisionSteps(
+            trace: trace, rules: rules, overrides: overrides, candidates: rehearsal.candidates,
+            requestFields: request.fields)
+        tense = .would
+        method = request.fields.text(of: request.methodName)
+        url = Self.shown(request.fields.text(of: request.rawTarget), tellsQuery: tellsQuery)
+        at = now
+        id = nil
+        action = Action(rehearsal.conclusion, trace)
+        reason = trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
+        status = trace.status
+        steps =
+            [
+                decision.ruleStep, Self.key(rehearsal.exchange.key, tellsQuery: tellsQuery), decision.lookUpStep,
+                decision.freshnessStep, decision.decisionStep, Self.forwarding(rehearsal), origin, decision.storageStep,
+                decision.faultStep, Self.answer(rehearsal, at: now), again,
+            ].compactMap { $0 }
+    }
+
+    /// Without its query where the log tells none: it often holds secrets.
+    private static func shown(_ url: String, tellsQuery: Bool) -> String {
+        guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
+        return url[..<mark] + "?…"
+    }
+
+    private static func key(_ key: [UInt8], tellsQuery: Bool) -> Step? {
+        if key.isEmpty { return nil }
+        let text = shown(String(decoding: key, as: UTF8.self), tellsQuery: tellsQuery)
+        return Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
+    }
+
+    /// How the origin would be asked, in the words of the head that would leave.
+    private static func forwarding(_ rehearsal: borrowing Rehearsal) -> Step? {
+        let collapsing: Bool
+        switch rehearsal.conclusion {
+        case .asksOrigin(let mayCollapse): collapsing = mayCollapse
+        default: return nil
+        }
+        let conditions = conditions(rehearsal)
+        let says =
+            conditions.isEmpty
+            ? "without a condition of ours" : "with " + conditions.joined(separator: " and ") + " of the stored response"
+        let steps =
+            collapsing
+            ? [
+                Step(
+                    "collapsing", "waits where the same is being fetched for another, and shares what may be shared",
+                    "RFC 9111 §4")
+            ]
+            : []
+        return Step(
+            "request",
+            "goes to \(String(decoding: rehearsal.exchange.originHost, as: UTF8.self)):\(rehearsal.exchange.originPort), \(says)",
+            conditions.isEmpty ? "" : "RFC 9111 §4.3.1",
+            values: [("conditions", .array(conditions.map(JSONText.string))), ("collapses", .bool(collapsing))], steps: steps)
+    }
+
+    private static func conditions(_ rehearsal: borrowing Rehearsal) -> [String] {
+        guard case .validate = rehearsal.exchange.trace.reuse, let flags = rehearsal.exchange.selected?.facts.flags else {
+            return []
+        }
+        var names: [String] = []
+        if flags.contains(.strongETag) || flags.contains(.weakETag) { names.append("If-None-Match") }
+        if flags.contains(.lastModified) { names.append("If-Modified-Since") }
+        return names
+    }
+
+    private static func answer(_ rehearsal: borrowing Rehearsal, at now: Timestamp) -> Step? {
+        let trace = rehearsal.exchange.trace
+        guard trace.status > 0 else { return nil }
+        var values: [(name: String, value: JSONText)] = [("outcome", .string("\(trace.outcome.word)"))]
+        var says = "\(trace.status), \(trace.outcome.word)"
+        if let line = cacheStatus(rehearsal, at: now) {
+            says += ", Cache-Status: \(line)"
+            values.append(("cache_status", .string(line)))
+        }
+        return Step("answer", says, values: values)
+    }
+
+    /// The field as it would be written, cut out of the head.
+    private static func cacheStatus(_ rehearsal: borrowing Rehearsal, at now: Timestamp) -> String? {
+        guard case .servesStored = rehearsal.conclusion else { return nil }
+        var head: [UInt8] = []
+        rehearsal.exchange.writeStoredHead(at: now, into: &head)
+        let name = "Cache-Status: "
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        return lines.last { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+    }
+}
+
+extension Explanation.Action {
+    init(_ conclusion: Rehearsal.Conclusion, _ trace: DecisionTrace) {
+        self =
+            switch conclusion {
+            case .undecided: .none
+            case .servesStored:
+                trace.outcome == .staleHit ? .serveStale : trace.outcome == .revalidated ? .validate : .serveStored
+            case .asksOrigin, .relays: if case .validate = trace.reuse { .validate } else { .forward }
+            case .opensTunnel: .tunnel
+            case .refuses: .refuse
+            case .answersItself: .answer
+            }
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ProxyServer
+
+/// What was done, from a trace that a ring has kept.
+extension Explanation {
+    package init(_ traced: TracedRequest) {
+        let trace = traced.trace
+        let decision = DecisionSteps(trace: trace, rules: traced.rules, overrides: traced.overrides)
+        tense = .did
+        method = traced.method.isEmpty ? "?" : traced.method
+        url = traced.url.isEmpty ? "?" : traced.url
+        at = trace.receivedAt
+        id = traced.id
+        action = Action(trace)
+        reason = trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
+        status = trace.status
+        steps =
+            [
+                decision.ruleStep, decision.lookUpStep, decision.freshnessStep, decision.decisionStep, Self.upstream(traced),
+                decision.storageStep, decision.faultStep, Self.answer(traced),
+            ].compactMap { $0 }
+    }
+
+    private static func upstream(_ traced: TracedRequest) -> Step? {
+        guard traced.trace.upstreamStatus > 0 else { return nil }
+        let connection =
+            traced.reusedConnection ? "on a connection that was open" : "connected in \(milliseconds(traced.connectMicroseconds))"
+        return Step(
+            "origin",
+            "answered \(traced.trace.upstreamStatus), \(connection), first byte after \(milliseconds(traced.firstByteMicroseconds))",
+            values: [
+                ("status", .number(Int(traced.trace.upstreamStatus))), ("connection_reused", .bool(traced.reusedConnection)),
+                ("connect_us", .count(traced.connectMicroseconds)), ("first_byte_us", .count(traced.firstByteMicroseconds)),
+            ])
+    }
+
+    private static func answer(_ traced: TracedRequest) -> Step {
+        let status = traced.trace.status == 0 ? "nothing" : "\(traced.trace.status)"
+        return Step(
+            "answer",
+            "\(status), \(traced.trace.outcome.word), \(traced.bytesSent) bytes in \(milliseconds(traced.durationMicroseconds))",
+            values: [
+                ("outcome", .string("\(traced.trace.outcome.word)")), ("bytes", .count(traced.bytesSent)),
+                ("duration_us", .count(traced.durationMicroseconds)),
+            ])
+    }
+
+    private static func milliseconds(_ microseconds: UInt64) -> String {
+        let thousandths = String(microseconds % 1000)
+        return "\(microseconds / 1000).\(String(repeating: "0", count: 3 - thousandths.count))\(thousandths) ms"
+    }
+}
+
+extension Explanation.Action {
+    /// What a trace says was done.
+    init(_ trace: DecisionTrace) {
+        self =
+            switch trace.outcome {
+            case .hit, .collapsed: .serveStored
+            case .staleHit: .serveStale
+            case .revalidated, .refreshed: .validate
+            case .miss, .bypass: .forward
+            case .denied, .failed: .refuse
+            case .tunnel: .tunnel
+            case .local: .answer
+            default: .none
+            }
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPMessage
+
+/// What Larder did with a request, or would do now, step by step, each with the section that says so. For people (`text`) and for
+/// programs (`json`, whose schema is docs/explain.schema.json).
+package struct Explanation: Sendable {
+    package enum Tense: String, Sendable { case did, would }
+
+    /// What became, or would become, of the request.
+    package enum Action: String, Sendable, CaseIterable {
+        case serveStored = "serve_stored"
+        case serveStale = "serve_stale"
+        case validate
+        case forward
+        case refuse
+        case answer
+        case tunnel
+        /// Nothing was decided before the client left, or it hangs on what was not given.
+        case none
+    }
+
+    /// One step: its name, a sentence, the section behind it, its numbers and words, and what stands below it.
+    package struct Step: Sendable {
+        package let name: String
+        package let says: String
+        /// `RFC 9111 §4.2`, or empty where no RFC speaks of it.
+        package var section = ""
+        package var values: [(name: String, value: JSONText)] = []
+        package var steps: [Step] = []
+
+        init(
+            _ name: String, _ says: String, _ section: String = "", values: [(name: String, value: JSONText)] = [],
+            steps: [Step] = []
+        ) {
+            self.name = name
+            self.says = says
+            self.section = section
+            self.values = values
+            self.steps = steps
+        }
+    }
+
+    package let tense: Tense
+    package let method: String
+    package let url: String
+    package let at: Timestamp
+    /// The request's name in the log; `nil` for one that was not made.
+    package let id: UInt64?
+    package let action: Action
+    /// The word of the reason, the same as in the log and in Cache-Status; empty where there is none.
+    package let reason: String
+    /// 0 where it is not known.
+    package let status: UInt16
+    package let steps: [Step]
+
+    // MARK: JSON
+
+    package var json: JSONText {
+        var members: [(String, JSONText)] = [
+            ("tense", .string(tense.rawValue)),
+            ("request", .object([("method", .string(method)), ("url", .string(url))])), ("at", .string(at.rfc3339)),
+        ]
+        if let id { members.append(("id", .string(Self.hexadecimal(id)))) }
+        members.append(("action", .string(action.rawValue)))
+        if !reason.isEmpty { members.append(("reason", .string(reason))) }
+        if status > 0 { members.append(("status", .number(Int(status)))) }
+        members.append(("steps", .array(steps.map(Self.json))))
+        return .object(members)
+    }
+
+    private static func json(_ step: Step) -> JSONText {
+        var members: [(String, JSONText)] = [("step", .string(step.name)), ("says", .string(step.says))]
+        if !step.section.isEmpty { members.append(("section", .string(step.section))) }
+        if !step.values.isEmpty { members.append(("values", .object(step.values.map { ($0.name, $0.value) }))) }
+        if !step.steps.isEmpty { members.append(("steps", .array(step.steps.map(json)))) }
+        return .object(members)
+    }
+
+    /// As the log writes it.
+    package static func hexadecimal(_ id: UInt64) -> String {
+        let digits = String(id, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    // MARK: Text
+
+    package var text: String {
+        var lines = ["\(method) \(url)" + (id.map { "  (\(Self.hexadecimal($0)), \(at.rfc3339))" } ?? "")]
+        Self.write(steps, indentation: "", into: &lines)
+        return lines.map { printable($0, limit: 8192) + "\n" }.joined()
+    }
+
+    private static func write(_ steps: [Step], indentation: String, into lines: inout [String]) {
+        for (index, step) in steps.enumerated() {
+            let isLast = index == steps.count - 1
+            let section = step.section.isEmpty ? "" : "  [\(step.section)]"
+            lines.append("\(indentation)\(isLast ? "└─" : "├─") \(step.name): \(step.says)\(section)")
+            write(step.steps, indentation: indentation + (isLast ? "   " : "│  "), into: &lines)
+        }
+    }
+}

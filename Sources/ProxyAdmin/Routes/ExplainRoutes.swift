@@ -1,0 +1,88 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+import ProxyServer
+import ResponseStore
+
+/// `GET /v1/traces?id=ID`: what was done. `POST /v1/explain` with a request's head as content (application/http), and behind it
+/// perhaps a saved response's: what would be done, without anything being sent.
+package enum ExplainRoutes {
+    /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
+    package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
+        [
+            AdminRoute(.get, "/v1/traces") { request, exchange in trace(request, exchange, server) },
+            AdminRoute(.post, "/v1/explain") { request, exchange in
+                explain(request, exchange, server.context, store, tellsQuery)
+            },
+        ]
+    }
+
+    private static func trace(_ request: AdminRequest, _ exchange: AdminExchange, _ server: ProxyServer) {
+        guard let text = request["id"], text.utf8.count <= 16, let id = UInt64(text, radix: 16) else {
+            return exchange.refuse(Status(400), code: "bad_id", detail: "The id is the one in the log: hexadecimal digits.")
+        }
+        let wantsText = request.wantsText
+        let reply = exchange.loop.reply { (traced: TracedRequest?) in
+            guard let traced else {
+                return exchange.refuse(
+                    Status(404), code: "no_such_trace", detail: "No request of this id is remembered (any more).")
+            }
+            answer(Explanation(traced), exchange, wantsText: wantsText)
+        }
+        server.trace(of: id, reply)
+    }
+
+    private static func explain(
+        _ request: AdminRequest, _ exchange: AdminExchange, _ context: ExchangeContext, _ store: ResponseStore, _ tellsQuery: Bool
+    ) {
+        let question: ExplainedHeads
+        do throws(ExplainedHeads.Fault) {
+            question = try ExplainedHeads(request.body)
+        } catch {
+            return exchange.refuse(Status(400), code: "bad_head", detail: error.sentence)
+        }
+        let now = Timestamp(milliseconds: exchange.loop.wallClockMilliseconds)
+        let wantsText = request.wantsText
+        if question.response != nil {
+            let explanation = Explainer.judge(question, context: context, tellsQuery: tellsQuery, at: now)
+            return answer(explanation, exchange, wantsText: wantsText)
+        }
+        // Nothing is asked of a disk where memory can tell.
+        let explained = Explainer.explain(question.request, context: context, tellsQuery: tellsQuery, at: now) { key, onDisk in
+            if onDisk { return .later }
+            return switch store.inMemory(key.span) {
+            case .found(let variants): .found(variants.responses, isComplete: variants.isComplete)
+            case .absent: .found([], isComplete: true)
+            case .unknown: .later
+            }
+        }
+        switch explained {
+        case .explanation(let explanation): answer(explanation, exchange, wantsText: wantsText)
+        case .waiting(let key):
+            let head = question.request
+            let reply = exchange.loop.reply { (result: LookUpResult) in
+                let found = result.responses
+                let explained = Explainer.explain(head, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
+                    .found(found, isComplete: true)
+                }
+                if case .explanation(let explanation) = explained { answer(explanation, exchange, wantsText: wantsText) }
+            }
+            store.lookUp(key, reply: reply)
+        }
+    }
+
+    private static func answer(_ explanation: Explanation, _ exchange: AdminExchange, wantsText: Bool) {
+        if wantsText { exchange.answer(text: explanation.text) } else { exchange.answer(json: explanation.json) }
+    }
+}
+
+extension LookUpResult {
+    fileprivate var responses: [StoredResponse] {
+        switch self {
+        case .found(let variants): variants.responses
+        case .absent, .unavailable: []
+        }
+    }
+}

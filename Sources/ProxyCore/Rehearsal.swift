@@ -1,0 +1,79 @@
+import HTTPCaching
+import HTTPMessage
+
+/// An exchange that is thought through and not carried out: the real `Exchange`, with answers for the store's and none for the
+/// origin's, so that what it says cannot differ from what the proxy does.
+///
+///     start ──▶ needs(look-up) ──found──▶ needs(look-up on disk) | ended
+///     ended as asksOrigin ──answer──▶ ended
+package struct Rehearsal: ~Copyable {
+    package enum Step: Sendable {
+        /// Find `exchange.key`, in memory or on the disk too; answered by `found`.
+        case needsLookUp(onDisk: Bool)
+        case ended
+    }
+
+    /// Where the exchange leads, as far as it can be told without sending anything.
+    package enum Conclusion: Sendable {
+        case undecided
+        case servesStored
+        case asksOrigin(collapsing: Bool)
+        case opensTunnel
+        /// With an error of our own.
+        case refuses
+        /// OPTIONS or TRACE.
+        case answersItself
+        /// The origin's response passes to the client.
+        case relays(stores: Bool)
+    }
+
+    package private(set) var exchange: Exchange
+    package private(set) var conclusion = Conclusion.undecided
+    /// What the store has under the key, newest first.
+    package private(set) var candidates: [StoredResponse] = []
+
+    package init(_ request: RequestHead, context: ExchangeContext) {
+        exchange = Exchange(context: context)
+        exchange.begin(id: 0, context: context)
+        exchange.request = request
+    }
+
+    package mutating func start(body: BodyLength = .none, at now: Timestamp) -> Step {
+        handle(.requestHead(body: body, at: now), at: now)
+    }
+
+    package mutating func found(_ responses: [StoredResponse], isComplete: Bool, at now: Timestamp) -> Step {
+        candidates = responses
+        return handle(.lookedUp(responses, isComplete: isComplete, at: now), at: now)
+    }
+
+    /// The origin answers with this head, and a body of which nothing but its length is known.
+    package mutating func answer(_ response: ResponseHead, body: BodyLength, at now: Timestamp) -> Step {
+        exchange.response = response
+        return handle(.upstreamHead(body: body, at: now), at: now)
+    }
+
+    private mutating func handle(_ event: consuming ExchangeEvent, at now: Timestamp) -> Step {
+        var commands = CommandBuffer()
+        exchange.handle(event, into: &commands)
+        for index in 0..<commands.count {
+            switch commands[index] {
+            case .lookUp(let onDisk): return .needsLookUp(onDisk: onDisk)
+            case .joinFetch:
+                // Whoever comes first leads; waiting for another's fetch is said beside.
+                conclusion = .asksOrigin(collapsing: true)
+                return handle(.fetchesAlone(at: now), at: now)
+            case .fetch: if case .asksOrigin = conclusion {} else { conclusion = .asksOrigin(collapsing: false) }
+            case .sendStored: conclusion = .servesStored
+            case .relay(let store), .sendChecked(let store): conclusion = .relays(stores: store)
+            case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
+            case .sendError: conclusion = .refuses
+            case .sendLocal: conclusion = .answersItself
+            case .openTunnel: conclusion = .opensTunnel
+            // What has effects elsewhere is left undone here.
+            default: break
+            }
+        }
+        return .ended
+    }
+}

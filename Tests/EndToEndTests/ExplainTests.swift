@@ -1,0 +1,159 @@
+import Foundation
+import HTTPMessage
+import ProxyAdmin
+import TestSupport
+import Testing
+
+@Suite("Explanations")
+struct ExplainTests {
+    /// A stage whose proxy also answers on an admin socket.
+    final class Explained {
+        let stage: Stage
+        let socket: String
+        private let admin: AdminServer
+
+        init(_ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:") throws {
+            stage = try Stage(yaml, loops: loops, storePath: storePath) { Recipes.answer($0, $1) }
+            socket = "\(stage.proxy.folder.path)/admin.sock"
+            let tellsQuery = try TestProxy.settings(yaml).log.access.includesQuery
+            admin = try AdminServer(
+                AdminSocket(path: socket),
+                routes: ExplainRoutes.routes(server: stage.proxy.server, store: stage.proxy.store, tellsQuery: tellsQuery))
+        }
+
+        deinit { admin.stop() }
+
+        /// What would be done, in JSON.
+        func explain(_ path: String, method: String = "GET", fields: String = "", response: String = "") throws -> [String: Any] {
+            let response = try ask("POST /v1/explain", body: stage.head(method, path, fields: fields) + response)
+            #expect(response.status == 200, "\(response.text)")
+            return try response.json
+        }
+
+        func ask(_ line: String, body: String = "", accept: String = "application/json") throws -> ReceivedResponse {
+            let client = try RawClient(socketPath: socket)
+            client.send(
+                "\(line) HTTP/1.1\r\nHost: larder\r\nAccept: \(accept)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return try client.readResponse()
+        }
+    }
+
+    private func steps(_ explanation: [String: Any]) -> [String: [String: Any]] {
+        let steps = explanation["steps"] as? [[String: Any]] ?? []
+        return Dictionary(steps.map { ($0["step"] as? String ?? "", $0) }) { $1 }
+    }
+
+    static let cases: [(path: String, fields: String, action: String, reason: String)] = [
+        ("/fresh", "", "serve_stored", "fresh"),
+        ("/heuristic", "", "serve_stored", "fresh"),
+        ("/stale", "", "validate", "stale"),
+        ("/no-cache", "", "validate", "no_cache"),
+        ("/vary", "Accept-Language: en\r\n", "forward", "vary_miss"),
+        ("/never-fetched", "", "forward", "uri_miss"),
+        ("/fresh", "Cache-Control: no-cache\r\n", "validate", "request_no_cache"),
+        ("/never-fetched", "Cache-Control: only-if-cached\r\n", "refuse", "only_if_cached"),
+        ("/denied", "", "refuse", "denied_by_rule"),
+    ]
+
+    @Test("What would be done is said with its reason, and nothing is sent for it", arguments: [1, 4])
+    func foretellsCases(loops: Int) throws {
+        let explained = try Explained("rules: [{name: no, match: {path: /denied}, deny: {reason: closed}}]", loops: loops)
+        for path in ["/fresh", "/heuristic", "/stale", "/no-cache", "/vary"] {
+            _ = try explained.stage.fetch(path, fields: "Accept-Language: de\r\n")
+        }
+        let asked = explained.stage.requestCount()
+        for row in Self.cases {
+            let explanation = try explained.explain(row.path, fields: row.fields)
+            #expect(explanation["action"] as? String == row.action, "\(row)")
+            if row.action != "refuse" { #expect(explanation["reason"] as? String == row.reason, "\(row)") }
+            #expect(explanation["tense"] as? String == "would")
+            try Schema.check(explanation)
+        }
+        #expect(explained.stage.requestCount() == asked)
+        let heuristic = steps(try explained.explain("/heuristic"))["freshness"]
+        let lifetime = try #require((heuristic?["steps"] as? [[String: Any]])?.first)
+        #expect((lifetime["values"] as? [String: Any])?["source"] as? String == "heuristic")
+        #expect(lifetime["section"] as? String == "RFC 9111 §4.2.2")
+    }
+
+    @Test("What was done is found by the id in the log, with its rule, origin and storage", arguments: [1, 4])
+    func tellsWhatWasDone(loops: Int) throws {
+        let yaml =
+            "rules: [{name: past no-store, match: {path: /no-store}, cache: {ttl: 1h, ignore: [no-store], unsafe: true}}]"
+        let explained = try Explained(yaml, loops: loops)
+        for path in ["/no-store?token=secret", "/no-store?token=secret", "/plain"] { _ = try explained.stage.fetch(path) }
+        // The admin socket answers while the proxy runs, so the log is read as it grows.
+        let lines = try Self.lines(of: explained.stage.proxy.logPath, count: 3)
+        let told = try lines.map { line in
+            let id = try #require(line["id"] as? String)
+            let response = try explained.ask("GET /v1/traces?id=\(id)")
+            #expect(!response.text.contains("secret"))
+            let explanation = try response.json
+            try Schema.check(explanation)
+            #expect(explanation["id"] as? String == id && explanation["tense"] as? String == "did")
+            return explanation
+        }
+        #expect(told.map { $0["action"] as? String } == ["forward", "serve_stored", "forward"])
+        let rules = try #require(steps(told[0])["rules"])
+        #expect((rules["steps"] as? [[String: Any]])?.first?["says"] as? String == "rule past no-store overrode no-store")
+        #expect((steps(told[0])["storage"]?["values"] as? [String: Any])?["stored"] as? Bool == true)
+        #expect((steps(told[2])["storage"]?["values"] as? [String: Any])?["reason"] as? String == "no_lifetime")
+        #expect((steps(told[2])["origin"]?["values"] as? [String: Any])?["status"] as? Int == 200)
+        #expect(try explained.ask("GET /v1/traces?id=0123456789abcdef").status == 404)
+        #expect(try explained.ask("GET /v1/traces?id=xyz").status == 400)
+    }
+
+    @Test("A saved response is judged: whether it would be stored, and then used")
+    func judgesASavedResponse() throws {
+        let explained = try Explained()
+        let shared = try explained.explain(
+            "/x", fields: "Authorization: Basic c2VjcmV0\r\n", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n")
+        #expect(steps(shared)["storage"]?["section"] as? String == "RFC 9111 §3.5")
+        try Schema.check(shared)
+        let stored = try explained.explain("/x", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n")
+        #expect((steps(stored)["again"]?["values"] as? [String: Any])?["action"] as? String == "serve_stored")
+        try Schema.check(stored)
+        let old = try explained.explain(
+            "/x", response: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nETag: \"1\"\r\nAge: 70\r\n\r\n")
+        #expect((steps(old)["again"]?["values"] as? [String: Any])?["action"] as? String == "validate")
+        #expect(explained.stage.requestCount() == 0)
+    }
+
+    @Test("No secret of a request stands in an explanation, as text or as JSON", arguments: ["application/json", "text/plain"])
+    func keepsSecrets(accept: String) throws {
+        let explained = try Explained()
+        let secrets = "Authorization: Bearer hunter2\r\nCookie: session=hunter2\r\n"
+        _ = try explained.stage.fetch("/vary-cookie?key=hunter2", fields: "Cookie: session=other2\r\n")
+        let head = explained.stage.head("GET", "/vary-cookie?key=hunter2", fields: secrets)
+        let response = try explained.ask("POST /v1/explain", body: head, accept: accept)
+        #expect(response.status == 200 && response.text.contains("cookie"))
+        #expect(!response.text.contains("hunter2") && !response.text.contains("other2"))
+        let userinfo = "GET http://me:hunter2@127.0.0.1/ HTTP/1.1\r\nHost: a\r\n\r\n"
+        let refused = try explained.ask("POST /v1/explain", body: userinfo, accept: accept)
+        #expect(!refused.text.contains("hunter2"))
+    }
+
+    @Test("A head that is none is refused with its reason")
+    func refusesBadHeads() throws {
+        let explained = try Explained()
+        for body in [
+            "", "GET", "GET / HTTP/1.1\r\n", "hello\r\n\r\n", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\nHTTP/1.1 2x0 OK\r\n\r\n",
+        ] {
+            #expect(try explained.ask("POST /v1/explain", body: body).status == 400, "\(body)")
+        }
+    }
+
+    /// The objects of the log, once there are so many; the writer gathers lines for a tenth of a second.
+    private static func lines(of path: String, count: Int) throws -> [[String: Any]] {
+        let limit = Date(timeIntervalSinceNow: 10)
+        while Date() < limit {
+            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            if lines.count >= count {
+                return try lines.compactMap { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+            }
+            usleep(20_000)
+        }
+        Issue.record("no \(count) lines in the log")
+        return []
+    }
+}

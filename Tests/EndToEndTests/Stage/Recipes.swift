@@ -1,0 +1,35 @@
+import TestSupport
+
+/// An origin whose answers hang on the path alone, so that tests can ask for the case that they mean.
+enum Recipes {
+    static let fields: [String: String] = [
+        "/fresh": "Cache-Control: max-age=600\r\nETag: \"f\"\r\n",
+        "/shared": "Cache-Control: s-maxage=600, max-age=0\r\n",
+        "/heuristic": "Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n",
+        "/expires": "Expires: Wed, 01 Jan 2070 00:00:00 GMT\r\n",
+        "/stale": "Cache-Control: max-age=600\r\nAge: 1000\r\nETag: \"s\"\r\n",
+        "/must-revalidate": "Cache-Control: max-age=600, must-revalidate\r\nAge: 1000\r\nETag: \"m\"\r\n",
+        "/no-cache": "Cache-Control: no-cache, max-age=600\r\nETag: \"n\"\r\n",
+        "/no-store": "Cache-Control: no-store\r\n",
+        "/private": "Cache-Control: private, max-age=600\r\n",
+        "/public": "Cache-Control: public, max-age=600\r\n",
+        "/vary": "Cache-Control: max-age=600\r\nVary: Accept-Language\r\n",
+        "/vary-cookie": "Cache-Control: max-age=600\r\nVary: Cookie\r\n",
+        "/vary-any": "Cache-Control: max-age=600\r\nVary: *\r\n",
+        "/set-cookie": "Set-Cookie: a=b\r\nLast-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n",
+    ]
+
+    /// Every path of the table, and one without a word about caching.
+    static var paths: [String] { fields.keys.sorted() + ["/plain"] }
+
+    static func answer(_ request: OriginRequest, _ connection: borrowing OriginConnection) -> Bool {
+        _ = connection.readBody(of: request)
+        let path = String(request.target.prefix { $0 != "?" })
+        let fields = fields[path] ?? ""
+        if let tag = request["If-None-Match"], fields.contains("ETag: \(tag)\r\n") {
+            return connection.send("HTTP/1.1 304 Not Modified\r\n\(fields)\r\n")
+        }
+        if request.method == "HEAD" { return connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\(fields)\r\n") }
+        return connection.respond(fields: fields, body: "hello")
+    }
+}
