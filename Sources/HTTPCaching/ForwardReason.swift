@@ -3,6 +3,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     /// The method is neither GET nor HEAD.
     case method
     case uriMiss, varyMiss
+    /// Some of the response is stored: what is missing is asked for.
+    case partial
     /// A GET or HEAD with content: it might select another response, and never touches a shared one (T18).
     case requestContent
     /// The policies of these names.
@@ -24,6 +26,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .method: "method"
         case .uriMiss: "uri_miss"
         case .varyMiss: "vary_miss"
+        case .partial: "partial"
         case .requestContent: "request_content"
         case .reload: "reload"
         case .reloadAll: "reload_all"
@@ -48,6 +51,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .method: "method"
         case .uriMiss: "uri-miss"
         case .varyMiss: "vary-miss"
+        case .partial: "partial"
         case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
         case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache: "stale"
@@ -56,7 +60,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
 
     var hasDetail: Bool {
         switch self {
-        case .method, .uriMiss, .varyMiss, .stale: false
+        case .method, .uriMiss, .varyMiss, .partial, .stale: false
         default: true
         }
     }

@@ -87,7 +87,7 @@ package struct Delivery: Equatable, Sendable {
     }
 
     /// What the request's ranges make of a representation; `nil` where it has none, or they are passed over (RFC 9110 §14.2).
-    private static func choice(of whole: UInt64, validators: Fields, for request: RequestHead) -> MultipartRanges.Choice? {
+    static func choice(of whole: UInt64, validators: Fields, for request: RequestHead) -> MultipartRanges.Choice? {
         guard let line = request.fields.first(.range), request.method == .get, request.fields.lineCount(of: .range) == 1,
             let ranges = ByteRangeSet(request.fields.value(of: line)), RangeCondition.holds(request, for: validators)
         else { return nil }

@@ -11,6 +11,7 @@ extension Exchange {
 
     mutating func receiveResponse(at now: Timestamp, into commands: inout CommandBuffer) {
         if !request.method.isSafe { invalidate(into: &commands) }
+        if receiveMissing(at: now, into: &commands) { return }
         if isValidating, response.status == .notModified, let stored = selected {
             return freshen(stored, at: now, into: &commands)
         }
@@ -83,6 +84,7 @@ extension Exchange {
             trace.storage = .doNotStore(.validation)
             return false
         }
+        if decidePartStorage(at: now) { return part != nil }
         let decision = Storability.decide(
             request: request, response: response, overrides: obligations.cache, secondary: secondaryKey, requestTime: requestTime,
             responseTime: now)

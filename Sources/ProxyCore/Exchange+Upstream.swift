@@ -17,6 +17,12 @@ extension Exchange {
 
     /// The request as it leaves for the origin, our conditions in it.
     package func writeForwardedHead(into output: inout [UInt8]) {
+        if let completion {
+            return ForwardedRequest(
+                request: request, fields: completion.fields(from: request.fields), body: requestBody, context: context,
+                asksForWhole: false
+            ).write(into: &output)
+        }
         let policy = obligations.cache.effectivePolicy
         guard isValidating || policy == .reloadAll else { return writeForwardedHead(request.fields, into: &output) }
         var fields = request.fields
@@ -35,7 +41,8 @@ extension Exchange {
     /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
         guard let facts,
-            let prepared = StoredFields.prepare(response, to: request, facts: facts, siblings: siblings, secondaryKey)
+            let prepared = StoredFields.prepare(
+                wholeHead ?? response, to: request, facts: facts, siblings: siblings, secondaryKey)
         else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,

@@ -66,6 +66,13 @@ package struct Exchange: ~Copyable, Sendable {
     /// The length of the body that was gathered to be checked, where all of it was.
     var gatheredLength: UInt64?
     var isLeading = false
+    /// What is stored in part under the key. Filled by the driver before `lookedUp`.
+    package var partials: [PartialResponse] = []
+    /// How the request is answered from what is stored in part and from the origin.
+    package internal(set) var completion: Completion?
+    /// Where the response is a part that is stored: its place, and the head of the whole.
+    package internal(set) var part: Part?
+    var wholeHead: ResponseHead?
     /// How the origin's body was continued, where it broke off.
     var continuation: Continuation?
     /// No client waits for it: what it brings is for the store.
@@ -107,6 +114,10 @@ package struct Exchange: ~Copyable, Sendable {
         if continuation != nil { continuation = nil }
         isUnattended = false
         failsValidation = false
+        if !partials.isEmpty { partials = [] }
+        if completion != nil { completion = nil }
+        part = nil
+        if wholeHead != nil { wholeHead = nil }
     }
 
     /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
@@ -177,6 +188,10 @@ package struct Exchange: ~Copyable, Sendable {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
             case .idle, .lookingUp, .joining, .delivering, .tunnelling, .finished: break
             }
+
+        case .completionRefused(let now):
+            guard state == .delivering, completion != nil else { return }
+            completionRefused(at: now, into: &commands)
 
         case .bodyChecked(let outcome, let length, let now):
             guard state == .checking else { return }
@@ -304,6 +319,7 @@ extension Exchange {
                 trace.candidates.askDisk()
                 return commands.append(.lookUp(onDisk: true))
             }
+            if usePartial(at: now, into: &commands) { return }
             trace.candidates.note(noneAmong: candidates.count, at: now)
             siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
@@ -371,7 +387,9 @@ extension Exchange {
         deliverSelected(outcome: .collapsed, into: &commands)
     }
 
-    mutating func deliverSelected(outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
+    mutating func deliverSelected(
+        outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
+    ) {
         guard let selected else { return }
         if isUnattended { return endUnattended(.background, into: &commands) }
         trace.outcome = outcome
@@ -380,7 +398,7 @@ extension Exchange {
         if delivery.multipart != nil { describeParts(of: selected) }
         trace.status = delivery.status.code
         state = .delivering
-        commands.append(.sendStored)
+        commands.append(command)
     }
 }
 

@@ -13,6 +13,9 @@ package enum ExchangeCommand: Equatable, Sendable {
     case fetch
     /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.
     case sendStored
+    /// Answer with `selected`, of which `completion` is stored in part and comes in part from the upstream, which is stored too.
+    /// Answer: `deliveryEnded`, `completionRefused`.
+    case complete
     /// Answer with the upstream's response: `writeRelayedHead`, then its body. `store`: keep it under `key` while it passes.
     case relay(store: Bool)
     /// Gather the upstream's body, up to the limit of `validation`, and check it. Answer: `bodyChecked`.

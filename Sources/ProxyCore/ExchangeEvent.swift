@@ -31,6 +31,8 @@ package enum ExchangeEvent: Sendable {
     /// The final response's head stands in `response`.
     case upstreamHead(body: BodyLength, at: Timestamp)
     case upstreamFailed(Fault, at: Timestamp)
+    /// The store cannot take what is missing of a response now; nothing was sent.
+    case completionRefused(at: Timestamp)
     /// The body check that was asked for has ended. `length`: the whole body's; `nil` where not all of it was gathered.
     case bodyChecked(BodyCheckOutcome, length: UInt64?, at: Timestamp)
     /// The tunnel to the origin stands.

@@ -125,7 +125,7 @@ enum Sample {
 
     static func response(
         _ name: String, body: [UInt8], nominated: String = "", etag: Bool = false, date: Int64 = 1_700_000_000,
-        requested: Int64? = nil, flags: ReuseFacts.Flags = [], field: String = "value"
+        requested: Int64? = nil, flags: ReuseFacts.Flags = [], field: String = "value", tag: String = "v"
     ) -> StoredResponse {
         var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: date))
         facts.flags = flags
@@ -133,6 +133,7 @@ enum Sample {
         var head = ResponseHead()
         head.fields.append(name: "Content-Type", value: "text/plain")
         head.fields.append(name: "X-Test", value: field)
+        if etag { head.fields.append(name: "ETag", value: "\"\(tag)\"") }
         return StoredResponse(
             key: key(name), nominatedFields: Array(nominated.utf8), facts: facts, head: head,
             requestTime: Timestamp(seconds: requested ?? date - 1), body: .bytes(body))

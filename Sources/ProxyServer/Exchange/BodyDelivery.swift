@@ -7,6 +7,12 @@ struct BodyDelivery {
     /// `parts` is a body in memory of which several parts are sent.
     enum Source: UInt8 { case none, origin, memory, parts, disk, filling }
 
+    /// A piece of a body of which some comes from the store and some from the origin.
+    struct Segment {
+        let source: Source
+        let range: Range<UInt64>
+    }
+
     var source: Source = .none
     /// Chunk framing is wrapped around it (RFC 9112 §7.1).
     var isChunked = false
@@ -20,6 +26,9 @@ struct BodyDelivery {
     /// Keeps the body from being evicted while it is sent.
     var hold: BodyHold?
     var reader: FillingReader?
+    /// Where in the body the filling begins, and what is to be sent after the segment at hand.
+    var readerStart: UInt64 = 0
+    var segments: [Segment] = []
     var isWaiting = false
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
@@ -41,6 +50,8 @@ struct BodyDelivery {
         begunPartCount = 0
         hold = nil
         reader = nil
+        readerStart = 0
+        if !segments.isEmpty { segments = [] }
         isWaiting = false
         read = nil
         readAhead = nil

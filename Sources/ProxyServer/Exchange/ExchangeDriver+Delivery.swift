@@ -104,8 +104,9 @@ extension ExchangeDriver {
 
     private func pumpFilling(_ connection: ClientConnection) -> Bool {
         guard let reader = delivery.reader else { return false }
-        if delivery.offset >= delivery.end { return endBody(Fields()) }
-        switch reader.read(at: delivery.offset) {
+        if delivery.offset >= delivery.end { return endPart(connection) }
+        let place = delivery.offset - delivery.readerStart
+        switch reader.read(at: place) {
         case .bytes(let chunk, let range):
             let left = Int(clamping: delivery.end - delivery.offset)
             let piece = range.lowerBound..<range.lowerBound + min(range.count, left)
@@ -120,12 +121,12 @@ extension ExchangeDriver {
                 delivery.isWaiting = false
                 pump()
             }
-            reader.whenReadable(at: delivery.offset, reply)
+            reader.whenReadable(at: place, reply)
             return false
         case .end(let trailers): return endBody(trailers)
         case .failed: return breakOff()
         case .onDisk(let body):
-            readPiece(body)
+            readPiece(body, at: place)
             return false
         }
     }
@@ -137,11 +138,11 @@ extension ExchangeDriver {
             send(piece.bytes, piece.range, on: connection)
             return true
         }
-        if let body = delivery.body { readPiece(body) }
+        if let body = delivery.body { readPiece(body, at: delivery.offset) }
         return false
     }
 
-    private func readPiece(_ body: BodyReference) {
+    private func readPiece(_ body: BodyReference, at place: UInt64) {
         delivery.isWaiting = true
         let epoch = epoch
         let reply = worker.loop.reply { [self] (result: BodyReadResult) in
@@ -152,7 +153,7 @@ extension ExchangeDriver {
             self.connection?.flush()
         }
         delivery.read = reply
-        worker.store.readBody(body, at: delivery.offset, reply: reply)
+        worker.store.readBody(body, at: place, reply: reply)
     }
 
     private func receivePiece(_ result: BodyReadResult) {

@@ -257,6 +257,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func beginStoring() {
+        if exchange.part != nil {
+            if !beginStoringPart() { fetch.mode = .direct }
+            return
+        }
         if fetch.entry == nil { worker.fetches.noteShareable(exchange.key) }
         if case .known(let length) = exchange.responseBody, length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) {
             if !beginFilling(length: length) { fetch.mode = .direct }

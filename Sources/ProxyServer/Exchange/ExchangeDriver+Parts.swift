@@ -31,6 +31,7 @@ extension ExchangeDriver {
     /// What was to be sent in one piece has been: the next part follows, or the end.
     /// - Returns: whether there is more to send.
     func endPart(_ connection: ClientConnection) -> Bool {
+        if beginSegment() { return true }
         guard let multipart = exchange.delivery.multipart else { return endBody(exchange.selected?.trailers ?? Fields()) }
         let before = connection.output.buffer.count
         defer { delivery.sentCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before) }

@@ -144,6 +144,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .fetch: startFetch()
         case .validateUnattended: worker.validateUnattended(self)
         case .sendStored: sendStored()
+        case .complete: completePartial()
         case .relay(let store): relay(store: store)
         case .checkBody: beginCheck()
         case .sendChecked(let store): sendChecked(store: store)
@@ -165,6 +166,7 @@ final class ExchangeDriver: TunnelDelegate {
     // MARK: The store
 
     private func lookUpInMemory() {
+        findPartials()
         switch store.inMemory(exchange.key.span) {
         case .found(let variants):
             handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: now))

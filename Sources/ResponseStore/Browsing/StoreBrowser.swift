@@ -80,6 +80,7 @@ package final class StoreBrowser {
 
     /// The piece of a body that begins at the offset, verified; `nil` where it is missing or not what was stored.
     package func piece(of body: BodyReference, at offset: UInt64) throws(StoreError) -> ArraySlice<UInt8>? {
+        if body.id < 0 { return try tables.piece(ofExtents: body, at: offset).map { $0.bytes[$0.range] } }
         let number = Int(offset / UInt64(Chunk.length))
         let start = UInt64(number) * UInt64(Chunk.length)
         guard let bytes = try tables.chunk(number, ofBody: body.id) else { return nil }
@@ -89,6 +90,16 @@ package final class StoreBrowser {
 
     /// Whether the chunk is there and as it was stored.
     func hasChunk(_ number: Int, ofBody body: Int64) throws(StoreError) -> Bool { try tables.chunk(number, ofBody: body) != nil }
+
+    /// The chunks in which a row's body stands, each with its body's number.
+    /// - Returns: `nil` where its extents are not what was stored, or do not hold all of a whole response.
+    func chunks(of row: ResponseRow) throws(StoreError) -> [(body: Int64, number: Int)]? {
+        if row.bodyID == 0 { return [] }
+        if row.bodyID > 0 { return (0..<Chunk.count(forLength: UInt64(max(row.bodyLength, 0)))).map { (row.bodyID, $0) } }
+        guard let extents = try tables.extents(ofRow: row.id) else { return nil }
+        if row.state == .complete, !extents.covers(UInt64(max(row.bodyLength, 0))) { return nil }
+        return extents.rows.flatMap { extent in (0..<Chunk.count(forLength: extent.length)).map { (extent.id, $0) } }
+    }
 
     func hash(_ key: [UInt8]) -> KeyHash { hasher.hash(key) }
 

@@ -65,9 +65,11 @@ extension StoreBrowser {
         try pages.read(after: verification.after, before: .max, limit: .max) { (found) throws(StoreError) in
             if verification.chunk == 0 { try verifyRow(found, place, inlineBody, &verification) }
             let row = found.row
-            let count = row.bodyID == 0 || found.entry == nil ? 0 : Chunk.count(forLength: UInt64(max(row.bodyLength, 0)))
+            let places = try found.entry == nil ? [] : chunks(of: row)
+            if places == nil { verification.note(.body(row.id, chunk: nil)) }
+            let count = places?.count ?? 0
             while verification.chunk < count, !isCut {
-                if try !hasChunk(verification.chunk, ofBody: row.bodyID) {
+                if let place = places?[verification.chunk], try !hasChunk(place.number, ofBody: place.body) {
                     verification.note(.body(row.id, chunk: verification.chunk))
                 }
                 verification.chunk += 1

@@ -4,7 +4,7 @@ import HTTPCaching
 final class ReadingTables {
 
     private let connection: Connection
-    private let rowsByKey, chunkByID: Statement
+    private let rowsByKey, chunkByID, extentAt, extentsOfRow: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
@@ -14,6 +14,10 @@ final class ReadingTables {
             nominated, head, checksum, body, last_access, tags FROM response WHERE key_hash=? AND state=1
             """)
         chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
+        extentsOfRow = try connection.prepare("SELECT \(ExtentRow.columns) FROM extent WHERE response=? ORDER BY first")
+        // Those of a response that is being deleted are read to the end by who has begun.
+        extentAt = try connection.prepare(
+            "SELECT \(ExtentRow.columns) FROM extent WHERE response IN (?1, -?1) AND first<=?2 ORDER BY first DESC LIMIT 1")
     }
 
     /// What the file has for a key.
@@ -64,6 +68,29 @@ final class ReadingTables {
         }
     }
 
+    /// The extents of a response, in order.
+    /// - Returns: `nil` where one is not what was stored.
+    func extents(ofRow row: StoredRowID) throws(StoreError) -> ExtentSet? {
+        extentsOfRow.bind(1, row)
+        return try ExtentSet(extentsOfRow)
+    }
+
+    /// What can be read at once from a place on of a body that stands in extents, verified.
+    /// - Returns: `nil` where the place is missing or not what was stored.
+    func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> (bytes: [UInt8], range: Range<Int>)? {
+        extentAt.bind(1, -body.id)
+        extentAt.bind(2, Int64(clamping: offset))
+        // Not reset before the chunk is read: both have to come from the same moment.
+        defer { extentAt.reset() }
+        guard try extentAt.step(), let extent = ExtentRow(extentAt), extent.range.contains(offset) else { return nil }
+        let place = offset - extent.base
+        let number = Int(place / UInt64(Chunk.length))
+        guard let bytes = try chunk(number, ofBody: extent.id) else { return nil }
+        let start = Int(place % UInt64(Chunk.length))
+        let end = min(bytes.count, start + Int(clamping: extent.range.upperBound - offset))
+        return start < end ? (bytes, start..<end) : nil
+    }
+
     private func row(_ hash: KeyHash) -> ResponseRow {
         let query = rowsByKey
         return ResponseRow(
@@ -85,6 +112,7 @@ final class ReadingTables {
         let length = UInt64(row.bodyLength)
         guard length <= UInt64(max(limit, 0)) else { return .onDisk(BodyReference(id: row.bodyID, length: length)) }
         limit -= Int(length)
+        if row.bodyID < 0 { return try joinedBody(BodyReference(id: row.bodyID, length: length)) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(length))
         for number in 0..<Chunk.count(forLength: length) {
@@ -92,5 +120,15 @@ final class ReadingTables {
             bytes.append(contentsOf: chunk)
         }
         return UInt64(bytes.count) == length ? .bytes(bytes) : nil
+    }
+
+    private func joinedBody(_ body: BodyReference) throws(StoreError) -> StoredBody? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(body.length))
+        while UInt64(bytes.count) < body.length {
+            guard let piece = try piece(ofExtents: body, at: UInt64(bytes.count)) else { return nil }
+            bytes.append(contentsOf: piece.bytes[piece.range])
+        }
+        return UInt64(bytes.count) == body.length ? .bytes(bytes) : nil
     }
 }

@@ -19,9 +19,11 @@ struct ResponseRow {
     var generation: Int64 = 0
     var state: State = .complete
     var origin: Int64 = 0
-    /// 0 where the body is inline.
+    /// 0 where the body is inline; the negative of the id where it stands in extents.
     var bodyID: Int64 = 0
     var bodyLength: Int64 = 0
+    /// What of the body stands in extents, where it does.
+    var extentBytes: Int64?
     /// Of the inline body.
     var bodyChecksum: Int64 = 0
     var trust: Int64 = 0
@@ -36,7 +38,8 @@ struct ResponseRow {
 
     /// What counts against the marks.
     var size: Int64 {
-        Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead) + bodyLength
+        Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead)
+            + (extentBytes ?? bodyLength)
     }
 
     /// Covers all but what changes with use or is counted elsewhere (last access, size).
@@ -69,6 +72,7 @@ struct ResponseRow {
         origin = hasher.origin(ofKey: response.key)
         bodyID = 0
         bodyLength = Int64(response.body.length)
+        extentBytes = nil
         bodyChecksum = 0
         trust = 0
         chain = 0

@@ -36,6 +36,11 @@ enum Schema {
         CREATE TABLE purge(id INTEGER PRIMARY KEY, boundary INTEGER NOT NULL, time INTEGER NOT NULL, soft INTEGER NOT NULL, \
         cursor INTEGER NOT NULL, count INTEGER NOT NULL, filter BLOB NOT NULL, checksum INTEGER NOT NULL)
         """,
+        """
+        CREATE TABLE extent(id INTEGER PRIMARY KEY, response INTEGER NOT NULL, base INTEGER NOT NULL, length INTEGER NOT NULL, \
+        first INTEGER NOT NULL, end INTEGER NOT NULL, checksum INTEGER NOT NULL)
+        """,
+        "CREATE INDEX extent_place ON extent(response, first)",
     ]
 
     /// Judges a file by its header and the text of its schema.

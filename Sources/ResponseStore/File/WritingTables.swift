@@ -29,6 +29,7 @@ final class WritingTables {
     }
 
     let connection: Connection
+    let extents: ExtentStatements
     private let begin, commit, rollback: Statement
     private let insertRow, completeRow, setHead, setVariant, setSize, setAccess, deleteRow, dropRow: Statement
     private let insertChunk, deleteChunks: Statement
@@ -41,6 +42,7 @@ final class WritingTables {
 
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
+        extents = try ExtentStatements(connection)
         let summary = WritingTables.summary
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commit = try connection.prepare("COMMIT")

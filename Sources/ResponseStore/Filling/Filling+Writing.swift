@@ -111,7 +111,7 @@ extension Filling {
     // MARK: Under the lock
 
     private func mayKeepInMemory(_ state: FillingState) -> Bool {
-        state.mayKeepInMemory && state.isWhole && state.length <= UInt64(core.configuration.memoryBodyLimit)
+        state.mayKeepInMemory && plan.part == nil && state.isWhole && state.length <= UInt64(core.configuration.memoryBodyLimit)
     }
 
     private func takeLast(_ state: inout FillingState) -> FillingWork {
@@ -120,9 +120,11 @@ extension Filling {
         let whole = state.isWhole ? state.chunks : nil
         let run = state.takeRun(count: left)
         state.hasGivenLast = true
-        if state.phase == .finished { return .complete(run, length: state.length, whole: whole, trailers: state.trailers) }
-        // An origin that sends more than it announced may have mixed up two bodies.
-        let isWorthKeeping = plan.hasStrongValidator && state.length > 0 && !state.isTooLong
+        if state.phase == .finished, plan.part == nil {
+            return .complete(run, length: state.length, whole: whole, trailers: state.trailers)
+        }
+        // What is a part, or broke off, may be joined with the rest. An origin that sends more than it announced may have mixed up two bodies.
+        let isWorthKeeping = plan.hasStrongValidator && plan.wholeLength != nil && state.length > 0 && !state.isTooLong
         return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard(hasRow: state.hasRow || run.firstChunk > 0)
     }
 }

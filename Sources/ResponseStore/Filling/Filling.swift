@@ -22,6 +22,8 @@ package final class Filling: Sendable {
         self.since = since
         var state = FillingState()
         if !isStoring { state.storage = .abandoned }
+        // Who asks for parts asks for the next one elsewhere: what is ahead would come twice.
+        if plan.part != nil { state.lead = Filling.partLead }
         state.lastProgress = Clock.monotonicMilliseconds()
         self.state = Guarded(state)
     }
@@ -94,7 +96,8 @@ package final class Filling: Sendable {
     private func finishSmall(trailers: Fields) -> Bool {
         var wakes: [FillingState.Wake] = []
         let body = state.withLock { state -> [UInt8]? in
-            guard state.phase == .appending, state.storage == .storing, state.takenChunks == 0, state.chunks.count <= 1,
+            guard plan.part == nil, state.phase == .appending, state.storage == .storing, state.takenChunks == 0,
+                state.chunks.count <= 1,
                 state.length <= UInt64(Filling.smallLength), !state.isTooLong, plan.length ?? state.length == state.length
             else { return nil }
             let body = state.chunks.first.map { chunk in chunk.withBytes(0..<chunk.count) { [UInt8]($0) } } ?? []
@@ -114,6 +117,7 @@ package final class Filling: Sendable {
     }
 
     private static let smallLength = 64 << 10
+    private static let partLead = 256 << 10
 
     /// The response as it is stored, with its body and trailers.
     func response(body: StoredBody, trailers: Fields) -> StoredResponse {

@@ -7,20 +7,29 @@ package struct FillingPlan: Sendable {
     package var response: StoredResponse
     /// The body's length where the head says it.
     package var length: UInt64?
+    /// Where the body is a part of a representation: its place, and the length of the whole (RFC 9110 §14.4).
+    package var part: (start: UInt64, whole: UInt64)?
     /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
     package var keptLength: UInt64?
     /// `ResponseStore.purgeNumber` when the fetch began; `nil` for what no purge so far may concern.
     package var since: Int64?
 
-    package init(response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil, since: Int64? = nil) {
+    package init(
+        response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil, part: (start: UInt64, whole: UInt64)? = nil,
+        since: Int64? = nil
+    ) {
         self.response = response
         self.length = length
+        self.part = part
         self.keptLength = keptLength
         self.since = since
     }
 
     /// Bytes that came before a break are worth keeping only if the rest can be asked for (RFC 9111 §3.3).
     var hasStrongValidator: Bool { response.facts.flags.contains(.strongETag) }
+
+    /// How long the representation is, where that is known.
+    var wholeLength: UInt64? { part?.whole ?? length }
 }
 
 /// What the one who appends should do.

@@ -47,6 +47,8 @@ struct FillingState: Sendable {
     var waitingForOutcome: [@Sendable (FillingOutcome) -> Void] = []
     /// A body that came whole may stand in memory even where the disk could not take it.
     var mayKeepInMemory = true
+    /// How far the fetch may be ahead of its fastest reader, where that is less than the window.
+    var lead = Int.max
     /// More has come than was announced.
     var isTooLong = false
 
@@ -82,14 +84,14 @@ struct FillingState: Sendable {
     /// Whether to read on from the origin server.
     func mayProceed(window: Int, isPressed: Bool) -> Bool {
         if bytesInMemory >= window { return false }
-        if let fastest, length > fastest, length - fastest >= UInt64(window) { return false }
+        if let fastest, length > fastest, length - fastest >= UInt64(min(window, lead)) { return false }
         return !isPressed || bytesInMemory < 2 * Chunk.length
     }
 
     /// The same with some distance, so that a paused fetch does not go on for one piece at a time.
     func mayResume(window: Int, isPressed: Bool) -> Bool {
         mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8
-            && (fastest.map { length <= $0 + UInt64(window / 2) } ?? true)
+            && (fastest.map { length <= $0 + UInt64(min(window, lead) / 2) } ?? true)
     }
 
     /// Whole chunks that the writer has not taken.

@@ -222,6 +222,9 @@ final class MemoryTier: Sendable {
     /// A queued change to the key has been written, or given up.
     func settle(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.removeWaiting(hash.low) } }
 
+    /// A change to the key has yet to be written.
+    func isWaiting(_ hash: KeyHash) -> Bool { shards[shard(hash)].withLock { $0.isWaiting(hash.low) } }
+
     /// A live row is gone from the disk.
     func rowIsGone(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.remove(hash.high) } }
 

@@ -90,11 +90,13 @@ extension StoreWriter {
         _ purge: Purge, on summary: WritingTables.RowSummary, _ row: ResponseRow
     ) throws(StoreError) -> Bool {
         guard purge.precedes(row: row.id, requestTime: row.requestTime) else { return false }
-        guard purge.isSoft, let facts = ReuseFacts(decoding: row.facts.span) else {
+        // What is stored in part is not kept for a validation.
+        guard purge.isSoft, summary.state == .complete, let facts = ReuseFacts(decoding: row.facts.span) else {
             try delete(summary)
             return true
         }
         var row = row
+        if row.bodyID < 0 { row.extentBytes = try tables?.extents.all(ofRow: row.id)?.byteCount }
         row.facts.removeAll(keepingCapacity: true)
         facts.madeStale(at: purge.time).encode(into: &row.facts)
         try tables?.freshen(row)

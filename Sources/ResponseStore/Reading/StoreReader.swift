@@ -86,6 +86,11 @@ final class StoreReader {
             job.answer(.bytes([], 0..<0))
             return
         }
+        if job.body.id < 0 {
+            let piece = try tables.piece(ofExtents: job.body, at: job.offset)
+            if piece == nil { reportDamage(-job.body.id) }
+            return job.answer(piece.map { .bytes($0.bytes, $0.range) } ?? .failed)
+        }
         let number = Int(job.offset / UInt64(Chunk.length))
         let start = UInt64(number) * UInt64(Chunk.length)
         let expected = Int(min(UInt64(Chunk.length), job.body.length - start))

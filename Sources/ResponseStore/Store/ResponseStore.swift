@@ -92,6 +92,16 @@ package final class ResponseStore: Sendable {
     /// Keeps a body readable until the hold is let go. Take it before the first read.
     package func hold(_ body: BodyReference) -> BodyHold { BodyHold(body, in: core.holds) }
 
+    /// Whether anything is stored in part.
+    package var hasPartials: Bool { !core.partials.isEmpty }
+
+    /// What is stored in part for a key. No call of it waits for the disk.
+    package func partials(of key: [UInt8]) -> [PartialResponse] {
+        let found = core.partials.find(key)
+        let purges = found.isEmpty ? [] : core.purges.active
+        return purges.isEmpty ? found : found.filter { purges.left(of: $0.response) === $0.response }
+    }
+
     // MARK: Storing
 
     /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.
@@ -114,6 +124,8 @@ package final class ResponseStore: Sendable {
     /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
     package func beginFilling(_ plan: FillingPlan) -> Filling? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
+        // Memory alone keeps nothing in part.
+        if plan.part != nil, !isForDisk { return nil }
         guard plan.length ?? 0 <= greatestBodyLength(of: plan.response), core.mayBeginFilling, !(isForDisk && core.queue.isFull)
         else {
             core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
@@ -156,6 +168,7 @@ package final class ResponseStore: Sendable {
         for key in keys {
             let hash = core.memory.hasher.hash(key)
             for filling in core.fillings.all(of: hash) where filling.plan.response.key == key { filling.invalidate() }
+            core.partials.remove(key: key)
             core.memory.invalidate(key, hash) { core.queue.add(.invalidate(key: key, hash), urgent: false) }
         }
     }

@@ -17,6 +17,7 @@ final class StoreCore: Sendable {
     let browsers = ReaderPool<BrowseJob>(limit: 64)
     let checkpointer = Checkpointer()
     let fillings = FillingRegistry()
+    let partials = PartialDirectory()
     let fillingBudget: FillingBudget
     let holds = BodyHolds()
     let purges = PurgeMarks()

@@ -95,6 +95,7 @@ extension StoreWriter {
         guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete,
             core.purges.active.leave(row)
         else { return }
+        if row.bodyID < 0 { row.extentBytes = try tables.extents.all(ofRow: row.id)?.byteCount }
         let (size, variant) = (row.size, row.variant)
         row.facts = []
         response.facts.encode(into: &row.facts)
@@ -126,9 +127,12 @@ extension StoreWriter {
 
     /// Deletes what a new response takes the place of: its variant, or all of them where it has none; and partials.
     /// - Returns: `false` where one of those is newer: nothing has been deleted then, and the response is not stored.
-    private func replace(_ hash: KeyHash, by response: StoredResponse, variant: Int64) throws(StoreError) -> Bool {
+    /// - Parameter spared: The row that the response is about to be in.
+    func replace(
+        _ hash: KeyHash, by response: StoredResponse, variant: Int64, sparing spared: StoredRowID = 0
+    ) throws(StoreError) -> Bool {
         guard let tables else { return false }
-        let rows = try tables.rows(ofKey: hash).filter { $0.state == .complete || $0.state == .partial }
+        let rows = try tables.rows(ofKey: hash).filter { ($0.state == .complete || $0.state == .partial) && $0.id != spared }
         let replaced = rows.filter { variant == 0 || $0.variant == variant }
         for row in replaced where row.state == .complete {
             guard let parts = try tables.parts(ofRow: row.id), core.purges.active.leave(parts) else { continue }
@@ -154,17 +158,27 @@ extension StoreWriter {
         }
         totals.entries -= 1
         totals.bytes -= row.size
-        if row.state == .complete, row.id >= firstRow || keyCursor?.hasPassed(row) ?? true {
-            transaction.gone.append(row.keyHash)
-        }
+        if isNoted(row) { transaction.gone.append(row.keyHash) }
+        if row.state == .partial { transaction.partials.append(.gone(row.id)) }
         if forgetting { transaction.dropped.append((row.id, row.keyHash)) }
         if row.bodyID == 0 {
             try tables.delete(row: row.id)
+        } else if row.bodyID < 0 {
+            try dropExtents(of: row)
         } else {
             try tables.drop(row: row.id)
             let count = Chunk.count(forLength: UInt64(row.bodyLength))
             guard count <= Chunk.limit else { throw tables.damage("a body's length cannot be") }
             transaction.dropping.append(DroppedBody(row: row.id, body: row.bodyID, count: count))
+        }
+    }
+
+    /// Whether memory has noted the row's key.
+    private func isNoted(_ row: WritingTables.RowSummary) -> Bool {
+        switch row.state {
+        case .complete: row.id >= firstRow || keyCursor?.hasPassed(row) ?? true
+        case .partial: row.id >= firstRow || notedPartials.contains(row.id)
+        case .filling, .dropped: false
         }
     }
 
@@ -203,9 +217,11 @@ extension StoreWriter {
         row.bodyID = filling.row
         row.state = .filling
         row.generation = -filling.row
-        row.bodyLength = 0
+        row.bodyLength = Int64(clamping: filling.plan.wholeLength ?? 0)
         try insert(row)
         try tables?.set(size: 0, ofRow: row.id)
+        guard let part = filling.plan.part else { return }
+        try tables?.extents.put(ExtentRow(id: row.id, response: row.id, base: part.start, length: 0))
     }
 
     private func write(_ run: FillingRun, of filling: Filling) throws(StoreError) {
@@ -254,29 +270,14 @@ extension StoreWriter {
     }
 
     private func keepPartial(_ filling: Filling, _ run: FillingRun, length: UInt64) throws(StoreError) {
-        guard let tables else { return }
         if run.isFirst {
             try insertFilling(filling)
             count(0)
         }
         try write(run, of: filling)
-        // One partial for each key and variant is enough.
-        let variant = core.memory.hasher.variant(ofNominated: filling.plan.response.nominatedFields)
-        for other in try tables.rows(ofKey: filling.keyHash) where other.state == .partial && other.variant == variant {
-            try delete(other)
-        }
-        try makePartial(filling.row, length: Int64(length), countedSize: Int64(length))
-        transaction.partialCount += 1
-        transaction.ended.append((filling, nil))
-    }
-
-    /// Turns a filling's row into a partial response.
-    func makePartial(_ id: StoredRowID, length: Int64, countedSize: Int64) throws(StoreError) {
-        guard let tables, var parts = try tables.parts(ofRow: id) else { return }
-        parts.state = .partial
-        parts.bodyLength = length
-        totals.bytes += parts.size - countedSize
-        try tables.finish(parts, lastAccess: Clock.seconds())
+        let response = try join(
+            filling.row, base: filling.plan.part?.start ?? 0, length: length, countedLength: Int64(length))
+        transaction.ended.append((filling, response))
     }
 
     private func discard(_ filling: Filling) throws(StoreError) {
@@ -290,6 +291,7 @@ extension StoreWriter {
         var row = row
         let end = try tables.end(ofBody: row.bodyID)
         row.bodyLength = end.map { Int64($0.number) * Int64(Chunk.length) + Int64($0.length) } ?? 0
+        try tables.extents.delete(row.id)
         try delete(row)
     }
 }

@@ -37,6 +37,8 @@ extension StoreWriter {
         mustHappen = []
         for filling in core.fillings.all { filling.fileIsGone() }
         core.memory.forgetDisk()
+        core.partials.removeAll()
+        notedPartials = []
         openFresh()
         declareKeysComplete()
         publishTotals()

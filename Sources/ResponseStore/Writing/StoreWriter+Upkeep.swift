@@ -73,7 +73,7 @@ extension StoreWriter {
 
     // MARK: Chunks of dropped bodies
 
-    var mayDeleteChunks: Bool { dropping.first.map { !core.holds.contains($0.body) } ?? false }
+    var mayDeleteChunks: Bool { dropping.first.map { !$0.isHeld(in: core.holds) } ?? false }
 
     /// A slice, and as many more as it takes to keep what the file is larger than its marks within bounds.
     func deleteChunks() {
@@ -87,17 +87,21 @@ extension StoreWriter {
     func deleteChunkSlice() -> Bool {
         guard let body = dropping.popFirst() else { return false }
         // It is being delivered: the others first.
-        guard !core.holds.contains(body.body), begin() else {
+        guard !body.isHeld(in: core.holds), begin() else {
             dropping.append(body)
             return false
         }
         do {
             let end = min(body.next + StoreWriter.chunkSlice, body.count)
             if body.next < end { try tables?.deleteChunks(body.next..<end, ofBody: body.body) }
-            if end == body.count { try tables?.delete(row: body.row) }
+            if end == body.count { try body.isExtent ? tables?.extents.delete(body.body) : tables?.delete(row: body.row) }
             try commit()
             droppingChunks -= end - body.next
-            if end < body.count { dropping.append(DroppedBody(row: body.row, body: body.body, next: end, count: body.count)) }
+            if end < body.count {
+                var rest = body
+                rest.next = end
+                dropping.append(rest)
+            }
             return true
         } catch {
             // Taken back with its transaction; in another file there is nothing to delete.
@@ -112,7 +116,7 @@ extension StoreWriter {
 
     // MARK: What the previous process left
 
-    /// Fillings with a strong validator become partial responses; others, and dropped bodies, are deleted.
+    /// Fillings with a strong validator are kept in part; others, and dropped bodies, are deleted.
     func tidyUpSlice() {
         guard !hasTidiedUp, begin(), let tables else { return }
         do {
@@ -120,28 +124,21 @@ extension StoreWriter {
             for row in rows {
                 tidiedUpTo = row.id
                 switch row.state {
-                case .filling: try tidyUp(row)
+                case .filling: try tidyUpFilling(row)
                 case .dropped: transaction.dropping.append(try droppedBody(row))
-                case .partial, .complete: break
+                case .partial: try tidyUpPartial(row)
+                case .complete: break
                 }
             }
-            if rows.count < 64 { hasTidiedUp = true }
+            if rows.count < 64 {
+                hasTidiedUp = true
+                try tidyUpOrphans()
+            }
             try commit()
         } catch {
             hasTidiedUp = true
             fail(error)
         }
-    }
-
-    private func tidyUp(_ row: WritingTables.RowSummary) throws(StoreError) {
-        guard let tables else { return }
-        let end = try tables.end(ofBody: row.bodyID)
-        guard let end, let parts = try tables.parts(ofRow: row.id), let facts = ReuseFacts(decoding: parts.facts.span),
-            facts.flags.contains(.strongETag)
-        else { return try discardFilling(row) }
-        let length = Int64(end.number) * Int64(Chunk.length) + Int64(end.length)
-        try makePartial(row.id, length: length, countedSize: row.size)
-        transaction.partialCount += 1
     }
 
     private func droppedBody(_ row: WritingTables.RowSummary) throws(StoreError) -> DroppedBody {
@@ -153,7 +150,8 @@ extension StoreWriter {
 
     /// Reads on in the index by key. Rows of this process have been noted when they were queued.
     func readKeySlice() {
-        guard var cursor = keyCursor, let tables else { return }
+        // Not before those in part are known: a key that is noted by none of both would be taken for absent.
+        guard hasTidiedUp, var cursor = keyCursor, let tables else { return }
         do {
             let hasMore = try tables.readKeys(after: &cursor, limit: StoreWriter.keySlice) { hash, row in
                 if row < firstRow { core.memory.noteStoredKey(hash) }

@@ -20,6 +20,8 @@ final class StoreWriter {
     /// Bodies on their way wait for the log to become shorter.
     var isLogLong = false
     var postponed: [Filling] = []
+    /// Rows of responses in part that the previous process left, once memory has noted their keys.
+    var notedPartials: Set<StoredRowID> = []
     /// What the previous process left unfinished has ids below this one.
     let firstRow: StoredRowID
     var hasTidiedUp = false
@@ -199,6 +201,13 @@ final class StoreWriter {
         for body in done.dropping {
             dropping.append(body)
             droppingChunks += body.count
+        }
+        for change in done.partials {
+            switch change {
+            // Unless a change to the key waits that may invalidate it.
+            case .kept(let partial, let hash): if !core.memory.isWaiting(hash) { core.partials.keep(partial) }
+            case .gone(let row): core.partials.remove(row: row)
+            }
         }
         for (scan, isDone) in done.purges { didBegin(scan, isDone: isDone) }
         for (filling, run) in done.runs { filling.didCommit(run) }

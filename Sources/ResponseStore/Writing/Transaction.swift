@@ -22,6 +22,8 @@ struct Transaction {
     var dropping: [DroppedBody] = []
     /// Purges that are in effect with this commit.
     var purges: [(PurgeScan, isDone: Bool)] = []
+    /// What has become of responses that are stored in part.
+    var partials: [PartialChange] = []
     var storedCount = 0
     var partialCount = 0
     /// Bytes of bodies written.
@@ -33,10 +35,15 @@ struct Transaction {
     var totalsBefore = Totals()
 }
 
-/// A body whose row is `dropped`, and whose chunks are deleted in slices.
+/// A body whose row is `dropped`, or whose extent is no longer needed, and whose chunks are deleted in slices.
 struct DroppedBody {
     var row: StoredRowID
     var body: Int64
     var next = 0
     var count: Int
+    /// An extent goes with its chunks; its response's row has gone, or has no need of it.
+    var isExtent = false
+
+    /// Whether it, or the response of which it is an extent, is being delivered.
+    func isHeld(in holds: BodyHolds) -> Bool { holds.contains(body) || (isExtent && holds.contains(-row)) }
 }

@@ -137,6 +137,8 @@ final class SimulatedConnection {
             if world.fetches[exchange.key] == nil { world.add().start(validating: exchange, as: client) }
         case .fetch: fetch()
         case .sendStored: sendStored()
+        // Nothing is stored in part here.
+        case .complete: problem("nothing is stored in part")
         case .relay(let store): relay(store: store)
         case .checkBody:
             expect(mode == .waiting && answer != nil, command)

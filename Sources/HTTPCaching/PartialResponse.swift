@@ -1,0 +1,42 @@
+import HTTPMessage
+
+/// What is stored of a representation that has not come whole (RFC 9111 §3.3), under one strong entity tag. Never served as whole.
+package final class PartialResponse: Sendable {
+    /// Head and facts as those of the whole. Its body can be read only where `extents` say.
+    package let response: StoredResponse
+    /// The octets that are there: in order, apart from one another.
+    package let extents: [Range<UInt64>]
+
+    package init(_ response: StoredResponse, extents: [Range<UInt64>]) {
+        self.response = response
+        self.extents = extents
+    }
+
+    package var wholeLength: UInt64 { response.body.length }
+
+    package func holds(_ range: Range<UInt64>) -> Bool {
+        extents.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
+    }
+
+    /// From the first to the last octet that is missing of a range; empty where none is. What is stored in between is asked for
+    /// again, so that one request is enough.
+    package func missing(of range: Range<UInt64>) -> Range<UInt64> {
+        var (lower, upper) = (range.lowerBound, range.upperBound)
+        for extent in extents where extent.contains(lower) { lower = min(extent.upperBound, upper) }
+        for extent in extents.reversed() where upper > lower && extent.contains(upper - 1) {
+            upper = max(extent.lowerBound, lower)
+        }
+        return lower..<upper
+    }
+}
+
+extension StoredResponse {
+    /// The entity tag, where it is strong.
+    package var strongTag: [UInt8]? {
+        let fields = head.fields
+        guard facts.flags.contains(.strongETag), let line = fields.first(.etag) else { return nil }
+        var tag: [UInt8] = []
+        tag.append(fields.value(of: line))
+        return tag
+    }
+}

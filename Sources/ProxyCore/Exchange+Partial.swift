@@ -1,0 +1,143 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What is stored in part: it answers what it holds, is completed by asking for no more than is missing, and grows by each part
+/// that comes (RFC 9111 §3.3, §3.4). It is never served as whole.
+extension Exchange {
+    // MARK: What is stored
+
+    /// Answers from what is stored in part, or asks for the rest of it.
+    /// - Returns: `false` where it is of no use to this request.
+    mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard !partials.isEmpty, mayUsePartial, let partial = selectPartial(), let wanted = wanted(of: partial) else {
+            return false
+        }
+        let decision = Reuse.decide(partial.response.facts, for: directives, overrides: obligations.cache, at: now)
+        let isUsable: Bool
+        switch decision {
+        case .fresh, .staleAllowed: isUsable = true
+        // If-Range validates it as If-None-Match would.
+        case .validate: isUsable = false
+        case .forward, .notSatisfiable: return false
+        }
+        if isUsable, partial.holds(wanted) {
+            trace.reuse = decision
+            selected = partial.response
+            deliverSelected(outcome: partialOutcome(of: decision), into: &commands)
+            return true
+        }
+        guard !mayNotForward else { return false }
+        let missing = partial.missing(of: wanted)
+        completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
+        trace.reuse = .forward(.partial)
+        fetch(at: now, into: &commands)
+        return true
+    }
+
+    private func selectPartial() -> PartialResponse? {
+        for partial in partials where Vary.matches(partial.response.nominatedFields, request.fields, secondaryKey) {
+            return partial
+        }
+        return nil
+    }
+
+    private func partialOutcome(of decision: ReuseDecision) -> DecisionTrace.Outcome {
+        if case .fresh = decision { .hit } else { .staleHit }
+    }
+
+    /// Conditions, and checks of the body, are for the whole; what may not be stored is not completed.
+    private var mayUsePartial: Bool {
+        if obligations.checksBody || validation != nil || isKeyedByContent { return false }
+        if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
+            return false
+        }
+        return Storability.refusal(of: request, directives: directives, overrides: obligations.cache) == nil
+    }
+
+    private var mayNotForward: Bool {
+        directives.contains(.onlyIfCached) || obligations.cache.effectivePolicy == .storedOnly
+    }
+
+    private func wanted(of partial: PartialResponse) -> Range<UInt64>? {
+        let whole = partial.wholeLength
+        guard directives.contains(.range) else { return 0..<whole }
+        switch Delivery.choice(of: whole, validators: partial.response.head.fields, for: request) {
+        case .whole, nil: return 0..<whole
+        case .one(let part): return part
+        case .several, .unsatisfiable: return nil
+        }
+    }
+
+    // MARK: What came for the rest of it
+
+    /// - Returns: `false` where the answer is to be taken as any other.
+    mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard let completion else { return false }
+        if completion.accepts(response, body: responseBody),
+            case .freshened(let fresh) = Freshening.freshened(
+                completion.partial.response, by: response, request: request, overrides: obligations.cache,
+                secondary: secondaryKey, requestTime: requestTime, responseTime: now)
+        {
+            facts = fresh.facts
+            trace.storage = .store(fresh.facts, usedUnsafe: false)
+            selected = fresh
+            deliverSelected(outcome: .miss, into: &commands, command: .complete)
+            return true
+        }
+        self.completion = nil
+        switch response.status.code {
+        case 206, 304, 412, 416:
+            // It answers a request that the client has not made: that one goes out as it is.
+            commands.append(.discardUpstreamBody)
+            fetch(at: now, into: &commands)
+            return true
+        default: return false
+        }
+    }
+
+    /// The store takes no body now: the client's request goes out as it is.
+    mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
+        completion = nil
+        selected = nil
+        facts = nil
+        trace.storage = nil
+        delivery = Delivery()
+        delivery.readConnection(of: request)
+        commands.append(.discardUpstreamBody)
+        fetch(at: now, into: &commands)
+    }
+
+    // MARK: Parts that are stored
+
+    /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the
+    /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
+    mutating func decidePartStorage(at now: Timestamp) -> Bool {
+        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), gatheredLength == nil,
+            case .part(let range, let length?)? = Continuation.contentRange(of: response.fields),
+            responseBody == .known(range.upperBound - range.lowerBound), Continuation.strongTag(of: response.fields) != nil
+        else { return false }
+        let head = PartialContent.wholeHead(of: response, length: length)
+        let decision = Storability.decide(
+            request: request, response: head, overrides: obligations.cache, secondary: secondaryKey, requestTime: requestTime,
+            responseTime: now)
+        trace.storage = decision
+        guard case .store(let facts, _) = decision else { return true }
+        if let limit = obligations.cache.maximumBodyLength, length > limit {
+            trace.storage = .doNotStore(.bodyTooLarge)
+            return true
+        }
+        self.facts = facts
+        part = Part(start: range.lowerBound, whole: length)
+        wholeHead = head
+        return true
+    }
+
+    /// The store keeps nothing in part now: the part passes without being kept.
+    package mutating func notePartNotKept() { trace.storage = .doNotStore(.partialContent) }
+
+    /// The place of a part in its representation.
+    package struct Part: Equatable, Sendable {
+        package let start: UInt64
+        package let whole: UInt64
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ResponseStore
+
+/// Responses that are stored in part: what the origin sends of them goes into the store and to the client, between what the store
+/// already has.
+extension ExchangeDriver {
+    /// Before an exchange is told of what is stored.
+    func findPartials() {
+        guard worker.store.hasPartials else { return }
+        exchange.partials = worker.store.partials(of: exchange.key)
+    }
+
+    /// The origin sends what was missing: the client gets it in its place.
+    func completePartial() {
+        guard let connection, let completion = exchange.completion, let whole = exchange.selected, !isOutdated,
+            case .onDisk(let body) = whole.body,
+            let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
+        else { return handle(.completionRefused(at: worker.now)) }
+        if isOutdated { worker.store.invalidate([exchange.key]) }
+        fetch.mode = .filling
+        fetch.filling = filling
+        delivery.reader = reader
+        delivery.readerStart = completion.missing.lowerBound
+        delivery.body = body
+        delivery.hold = worker.store.hold(body)
+        delivery.segments = segments(of: completion)
+        noteUnreadBody()
+        let before = connection.output.buffer.count
+        exchange.writeStoredHead(at: now, into: &connection.output.buffer)
+        delivery.headCount &+= UInt64(truncatingIfNeeded: connection.output.buffer.count &- before)
+        delivery.offset = completion.wanted.lowerBound
+        delivery.end = delivery.offset
+        delivery.source = .disk
+        pump()
+    }
+
+    private func plan(of whole: StoredResponse, _ completion: Completion) -> FillingPlan {
+        let missing = completion.missing
+        return FillingPlan(
+            response: whole, length: missing.upperBound - missing.lowerBound,
+            part: (start: missing.lowerBound, whole: completion.partial.wholeLength), since: fetch.purgeNumber)
+    }
+
+    private func segments(of completion: Completion) -> [BodyDelivery.Segment] {
+        let (wanted, missing) = (completion.wanted, completion.missing)
+        return [
+            BodyDelivery.Segment(source: .disk, range: wanted.lowerBound..<missing.lowerBound),
+            BodyDelivery.Segment(source: .filling, range: missing),
+            BodyDelivery.Segment(source: .disk, range: missing.upperBound..<wanted.upperBound),
+        ].filter { !$0.range.isEmpty }
+    }
+
+    /// - Returns: `false` where there is none, and the body is at its end.
+    func beginSegment() -> Bool {
+        guard !delivery.segments.isEmpty else { return false }
+        let segment = delivery.segments.removeFirst()
+        delivery.source = segment.source
+        delivery.offset = segment.range.lowerBound
+        delivery.end = segment.range.upperBound
+        return true
+    }
+
+    /// A part that the client asked for passes, and is kept.
+    /// - Returns: `false` where the store takes none now.
+    func beginStoringPart() -> Bool {
+        guard let part = exchange.part, case .known(let length) = exchange.responseBody, !isOutdated,
+            let stored = exchange.makeStoredResponse(body: .bytes([])),
+            let filling = worker.store.beginFilling(
+                FillingPlan(
+                    response: stored, length: length, part: (start: part.start, whole: part.whole),
+                    since: fetch.purgeNumber))
+        else {
+            exchange.notePartNotKept()
+            return false
+        }
+        fetch.mode = .filling
+        fetch.filling = filling
+        if connection != nil { delivery.reader = filling.attach() }
+        if isOutdated { worker.store.invalidate([exchange.key]) }
+        return true
+    }
+}

@@ -1,0 +1,105 @@
+import HTTPCaching
+
+/// A row of the table `extent`: octets of one representation, in chunks of their own (RFC 9111 §3.3, §3.4).
+struct ExtentRow {
+    /// Behind so many of them, a response is not joined any further.
+    static let limit = 256
+
+    /// The body's number of its chunks too.
+    var id: Int64
+    /// The row whose representation it is; negative where it is to be deleted.
+    var response: StoredRowID
+    /// Where in the representation its first chunk begins, and how many octets stand in its chunks; 0 while they are coming.
+    var base: UInt64
+    var length: UInt64
+    /// What of it counts: others may hold the rest.
+    var range: Range<UInt64>
+
+    /// The response without its sign: it may be turned for many at once.
+    var checksum: Int64 {
+        var checksum = Checksum(seed: id)
+        checksum.combine(Int64(clamping: response.magnitude))
+        checksum.combine(Int64(bitPattern: base))
+        checksum.combine(Int64(bitPattern: length))
+        checksum.combine(Int64(bitPattern: range.lowerBound))
+        checksum.combine(Int64(bitPattern: range.upperBound))
+        return checksum.value
+    }
+
+    static let columns = "id, response, base, length, first, end, checksum"
+
+    init(id: Int64, response: StoredRowID, base: UInt64, length: UInt64) {
+        self.id = id
+        self.response = response
+        self.base = base
+        self.length = length
+        range = base..<base + length
+    }
+
+    /// The row at which a query for `columns` stands.
+    /// - Returns: `nil` where it is not what was stored.
+    init?(_ query: Statement) {
+        let (base, length) = (query.integer(2), query.integer(3))
+        let (first, end) = (query.integer(4), query.integer(5))
+        guard base >= 0, length >= 0, first >= base, end >= first, length <= Int64.max - base, end <= base + length else {
+            return nil
+        }
+        self.init(id: query.integer(0), response: query.integer(1), base: UInt64(base), length: UInt64(length))
+        range = UInt64(first)..<UInt64(end)
+        guard checksum == query.integer(6) else { return nil }
+    }
+}
+
+/// The extents of one response, in order and apart.
+struct ExtentSet {
+    private(set) var rows: [ExtentRow]
+
+    init(_ rows: [ExtentRow]) { self.rows = rows.sorted { $0.range.lowerBound < $1.range.lowerBound } }
+
+    /// All that a query for extents finds.
+    /// - Returns: `nil` where one is not what was stored.
+    init?(_ query: Statement) throws(StoreError) {
+        defer { query.reset() }
+        var rows: [ExtentRow] = []
+        while try query.step() {
+            guard let extent = ExtentRow(query) else { return nil }
+            rows.append(extent)
+        }
+        self.init(rows)
+    }
+
+    /// Octets in all their chunks.
+    var byteCount: Int64 { rows.reduce(0) { $0 + Int64($1.length) } }
+
+    /// Those that touch each other taken together.
+    var ranges: [Range<UInt64>] {
+        rows.reduce(into: []) { ranges, row in
+            if let last = ranges.last, last.upperBound == row.range.lowerBound {
+                ranges[ranges.count - 1] = last.lowerBound..<row.range.upperBound
+            } else {
+                ranges.append(row.range)
+            }
+        }
+    }
+
+    func covers(_ length: UInt64) -> Bool { ranges == [0..<length] }
+
+    /// Takes in one more, as far as the others do not hold the same.
+    /// - Returns: those that it holds altogether, and which are no longer needed; `nil` where it brings nothing, or they are too many.
+    mutating func insert(_ new: ExtentRow) -> [ExtentRow]? {
+        var new = new
+        for row in rows {
+            if row.range.lowerBound <= new.range.lowerBound, new.range.lowerBound < row.range.upperBound {
+                new.range = min(row.range.upperBound, new.range.upperBound)..<new.range.upperBound
+            } else if row.range.lowerBound < new.range.upperBound, new.range.upperBound <= row.range.upperBound {
+                new.range = new.range.lowerBound..<max(row.range.lowerBound, new.range.lowerBound)
+            }
+        }
+        if new.range.isEmpty { return nil }
+        let held = rows.filter { new.range.lowerBound <= $0.range.lowerBound && $0.range.upperBound <= new.range.upperBound }
+        guard rows.count - held.count < ExtentRow.limit else { return nil }
+        let heldIDs = held.map(\.id)
+        self = ExtentSet(rows.filter { !heldIDs.contains($0.id) } + [new])
+        return held
+    }
+}

@@ -1,0 +1,89 @@
+import HTTPCaching
+
+/// The writer's statements for bodies that stand in several extents.
+final class ExtentStatements {
+    /// Makes the number under which an extent waits for its deletion, apart from those of deleted responses.
+    private static let replacedOffset: Int64 = 1 << 44
+
+    private let put, delete, orphanAll, ofResponse, byID, orphans, setRow: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        let columns = ExtentRow.columns
+        put = try connection.prepare("INSERT OR REPLACE INTO extent(\(columns)) VALUES(?,?,?,?,?,?,?)")
+        delete = try connection.prepare("DELETE FROM extent WHERE id=?")
+        orphanAll = try connection.prepare("UPDATE extent SET response=-?1 WHERE response=?1")
+        ofResponse = try connection.prepare("SELECT \(columns) FROM extent WHERE response=? ORDER BY first")
+        byID = try connection.prepare("SELECT \(columns) FROM extent WHERE id=?")
+        orphans = try connection.prepare("SELECT id, response, length FROM extent WHERE response<0")
+        setRow = try connection.prepare(
+            """
+            UPDATE response SET generation=?2, state=?3, size=?4, body_id=?5, body_length=?6, checksum=?7, facts=?8, head=?9, \
+            last_access=?10 WHERE id=?1
+            """)
+    }
+
+    func put(_ extent: ExtentRow) throws(StoreError) {
+        put.bind(1, extent.id)
+        put.bind(2, extent.response)
+        put.bind(3, Int64(extent.base))
+        put.bind(4, Int64(extent.length))
+        put.bind(5, Int64(extent.range.lowerBound))
+        put.bind(6, Int64(extent.range.upperBound))
+        put.bind(7, extent.checksum)
+        try put.run()
+    }
+
+    func delete(_ id: Int64) throws(StoreError) {
+        delete.bind(1, id)
+        try delete.run()
+    }
+
+    /// The extents of a response, in order.
+    /// - Returns: `nil` where one is not what was stored.
+    func all(ofRow row: StoredRowID) throws(StoreError) -> ExtentSet? {
+        ofResponse.bind(1, row)
+        return try ExtentSet(ofResponse)
+    }
+
+    func extent(_ id: Int64) throws(StoreError) -> ExtentRow? {
+        byID.bind(1, id)
+        defer { byID.reset() }
+        return try byID.step() ? ExtentRow(byID) : nil
+    }
+
+    /// The response goes: its extents wait for their deletion, and can be read by those who have begun to.
+    func orphanAll(ofRow row: StoredRowID) throws(StoreError) {
+        orphanAll.bind(1, row)
+        try orphanAll.run()
+    }
+
+    /// Another extent holds the same.
+    func orphan(_ extent: ExtentRow) throws(StoreError) {
+        var orphaned = extent
+        orphaned.response = -(Self.replacedOffset + extent.id)
+        try put(orphaned)
+    }
+
+    /// What the previous process had yet to delete: as good as nobody holds it.
+    func allOrphans() throws(StoreError) -> [(id: Int64, length: Int64)] {
+        defer { orphans.reset() }
+        var found: [(Int64, Int64)] = []
+        while try orphans.step() { found.append((orphans.integer(0), orphans.integer(2))) }
+        return found
+    }
+
+    /// What becomes of a response's row as extents are joined to it.
+    func set(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
+        setRow.bind(1, row.id)
+        setRow.bind(2, row.generation)
+        setRow.bind(3, row.state.rawValue)
+        setRow.bind(4, row.size)
+        setRow.bind(5, row.bodyID)
+        setRow.bind(6, row.bodyLength)
+        setRow.bind(7, row.checksum)
+        setRow.bind(8, copying: row.facts.span)
+        setRow.bind(9, copying: row.head.span)
+        setRow.bind(10, lastAccess)
+        try setRow.run()
+    }
+}

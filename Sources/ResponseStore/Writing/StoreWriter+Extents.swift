@@ -1,0 +1,165 @@
+import HTTPCaching
+
+/// How bodies that came in part are joined in the file: extents of one representation, under one strong entity tag
+/// (RFC 9111 §3.3, §3.4). When nothing is missing any more, the response is as any other.
+extension StoreWriter {
+    /// The octets in a filling's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
+    /// - Parameter countedLength: what of them the totals have.
+    /// - Returns: the response, where it is whole now.
+    func join(
+        _ id: StoredRowID, base: UInt64, length: UInt64, countedLength: Int64
+    ) throws(StoreError) -> StoredResponse? {
+        guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
+            core.purges.active.leave(own), base + length <= UInt64(own.bodyLength), let response = own.response(body: .bytes([])),
+            let tag = response.strongTag
+        else { return try discardJoined(id) }
+        var target = own
+        var targetTime = response.requestTime
+        var extents = ExtentSet([])
+        for row in try tables.rows(ofKey: own.keyHash) where row.variant == own.variant && row.id != id {
+            if row.state == .complete, try holds(row, what: response) { return try discardJoined(id) }
+            guard row.state == .partial else { continue }
+            guard let parts = try tables.parts(ofRow: row.id), let stored = parts.response(body: .bytes([])),
+                let found = try tables.extents.all(ofRow: row.id)
+            else {
+                try delete(row)
+                continue
+            }
+            guard parts.key == own.key else { continue }
+            if !core.purges.active.leave(parts) {
+                try delete(row)
+            } else if parts.bodyLength == own.bodyLength, stored.strongTag == tag {
+                (target, targetTime, extents) = (parts, stored.requestTime, found)
+            } else if stored.requestTime > response.requestTime {
+                return try discardJoined(id)
+            } else {
+                try delete(row)
+            }
+        }
+        var extent = ExtentRow(id: id, response: target.id, base: base, length: length)
+        guard let replaced = extents.insert(extent) else { return try discardJoined(id) }
+        extent.range = extents.rows.first { $0.id == id }?.range ?? extent.range
+        for row in replaced { try drop(row, ofRow: target.id) }
+        try tables.extents.put(extent)
+        if target.id == id {
+            try makeRoomForPartial()
+            totals.bytes += own.size - own.bodyLength + Int64(length) - countedLength
+            transaction.expected.append(own.keyHash)
+        } else {
+            try tables.delete(row: id)
+            totals.entries -= 1
+            totals.bytes += Int64(length) - countedLength
+            if response.requestTime >= targetTime { (target.facts, target.head) = (own.facts, own.head) }
+        }
+        return try settle(target, extents)
+    }
+
+    /// Writes what a response has become: whole, or still in part.
+    private func settle(_ row: ResponseRow, _ extents: ExtentSet) throws(StoreError) -> StoredResponse? {
+        guard let tables else { return nil }
+        var row = row
+        row.bodyID = -row.id
+        row.extentBytes = extents.byteCount
+        let whole = UInt64(row.bodyLength)
+        let isWhole = extents.covers(whole)
+        row.state = isWhole ? .complete : .partial
+        row.generation = isWhole ? 0 : -row.id
+        guard let response = row.response(body: .onDisk(BodyReference(id: row.bodyID, length: whole))) else { return nil }
+        if isWhole {
+            guard try replace(row.keyHash, by: response, variant: row.variant, sparing: row.id) else {
+                if let summary = try tables.row(row.id) { try deleteJoined(summary, size: row.size) }
+                return nil
+            }
+        }
+        try tables.extents.set(row, lastAccess: Clock.seconds())
+        if isWhole {
+            transaction.partials.append(.gone(row.id))
+            transaction.storedCount += 1
+            return response
+        }
+        transaction.partialCount += 1
+        transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), row.keyHash))
+        return nil
+    }
+
+    /// A newer response has its place.
+    private func deleteJoined(_ row: WritingTables.RowSummary, size: Int64) throws(StoreError) {
+        var row = row
+        row.size = size
+        row.state = .partial
+        row.bodyID = -row.id
+        try delete(row)
+    }
+
+    /// Whether a whole response makes the part needless: it is the same, or was asked for later.
+    private func holds(_ row: WritingTables.RowSummary, what response: StoredResponse) throws(StoreError) -> Bool {
+        guard let stored = try tables?.parts(ofRow: row.id)?.response(body: .bytes([])), stored.key == response.key else {
+            return false
+        }
+        return stored.strongTag == response.strongTag || stored.requestTime > response.requestTime
+    }
+
+    private func discardJoined(_ id: StoredRowID) throws(StoreError) -> StoredResponse? {
+        if let row = try tables?.row(id) { try discardFilling(row) }
+        return nil
+    }
+
+    /// An extent whose octets another one holds.
+    private func drop(_ extent: ExtentRow, ofRow row: StoredRowID) throws(StoreError) {
+        try tables?.extents.orphan(extent)
+        totals.bytes -= Int64(extent.length)
+        transaction.dropping.append(
+            DroppedBody(row: row, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
+    }
+
+    /// There are only so many in part: the oldest makes way.
+    private func makeRoomForPartial() throws(StoreError) {
+        guard let oldest = core.partials.oldestOfFull, let row = try tables?.row(oldest), row.state == .partial else { return }
+        try delete(row)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes a response whose body stands in extents: they stay for those who read them, and go in slices.
+    func dropExtents(of row: WritingTables.RowSummary) throws(StoreError) {
+        guard let tables else { return }
+        guard let extents = try tables.extents.all(ofRow: row.id) else { throw tables.damage("an extent that cannot be") }
+        for extent in extents.rows {
+            transaction.dropping.append(
+                DroppedBody(row: row.id, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
+        }
+        try tables.extents.orphanAll(ofRow: row.id)
+        try tables.delete(row: row.id)
+    }
+
+    // MARK: What the previous process left
+
+    /// A filling with a strong validator joins what is stored of the same; others go.
+    func tidyUpFilling(_ row: WritingTables.RowSummary) throws(StoreError) {
+        guard let tables else { return }
+        let end = try tables.end(ofBody: row.bodyID)
+        let length = end.map { UInt64($0.number) * UInt64(Chunk.length) + UInt64($0.length) } ?? 0
+        let base = try tables.extents.extent(row.id)?.base ?? 0
+        _ = try join(row.id, base: base, length: length, countedLength: row.size)
+    }
+
+    /// A response in part is known of from now on.
+    func tidyUpPartial(_ row: WritingTables.RowSummary) throws(StoreError) {
+        // A filling before it may have made it whole, or taken its place.
+        guard let tables, let now = try tables.row(row.id), now.state == .partial else { return }
+        core.memory.noteStoredKey(row.keyHash)
+        notedPartials.insert(row.id)
+        guard let parts = try tables.parts(ofRow: row.id), let extents = try tables.extents.all(ofRow: row.id),
+            let response = parts.response(body: .onDisk(BodyReference(id: -row.id, length: UInt64(parts.bodyLength))))
+        else { return try delete(now) }
+        transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), row.keyHash))
+    }
+
+    func tidyUpOrphans() throws(StoreError) {
+        guard let tables else { return }
+        for (id, length) in try tables.extents.allOrphans() {
+            let count = Chunk.count(forLength: UInt64(max(0, length)))
+            transaction.dropping.append(DroppedBody(row: 0, body: id, count: count, isExtent: true))
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What is stored in part (RFC 9111 §3.3, §3.4)")
+struct PartialContentTests {
+    private static let length = 3_000_000
+    private static let body = PatternedBody(length: length)
+
+    private func stage(_ plan: RangedOrigin.Plan = RangedOrigin.Plan()) throws -> (Stage, RangedOrigin) {
+        let origin = RangedOrigin(Self.body, plan)
+        return (try Stage(origin, storePath: nil), origin)
+    }
+
+    /// Fetches a range, and returns when it is stored.
+    @discardableResult
+    private func fetch(_ range: ClosedRange<Int>, _ stage: Stage) throws -> ReceivedResponse {
+        let response = try stage.fetch("/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound)\r\n")
+        #expect(response.status == 206)
+        #expect(response["Content-Range"] == "bytes \(range.lowerBound)-\(range.upperBound)/\(Self.length)")
+        #expect(response.body == Self.body.bytes(range.lowerBound..<range.upperBound + 1))
+        return response
+    }
+
+    private func expectWhole(_ stage: Stage) throws {
+        let response = try stage.fetch("/x")
+        #expect(response.status == 200)
+        #expect(response["Content-Range"] == nil)
+        #expect(response["Content-Type"] == "text/x")
+        #expect(response.body == Self.body.bytes(0..<Self.length))
+    }
+
+    /// Returns when what is stored of a key in part holds so many octets.
+    private func wait(for count: Int, in stage: Stage) throws {
+        let key = Array("http://127.0.0.1:\(stage.origin.port)/x".utf8)
+        for _ in 0..<1000 {
+            let extents = stage.proxy.store.partials(of: key).flatMap(\.extents)
+            if extents.reduce(0, { $0 + $1.count }) == count { return }
+            usleep(5000)
+        }
+        throw NeverStored()
+    }
+
+    @Test("Ranges are stored and joined: what they hold is not asked for again, and only the rest is")
+    func joins() throws {
+        let (stage, origin) = try stage()
+        try fetch(0...999_999, stage)
+        try wait(for: 1_000_000, in: stage)
+        try fetch(2_000_000...2_499_999, stage)
+        try wait(for: 1_500_000, in: stage)
+        // Held altogether.
+        #expect(try fetch(500_000...599_999, stage).cacheStatus.contains("hit"))
+        #expect(stage.requestCount() == 2)
+        // Held at its beginning.
+        #expect(try fetch(900_000...1_499_999, stage).cacheStatus.contains("fwd=partial"))
+        #expect(stage.askedRanges.last == "bytes=1000000-1499999")
+        try wait(for: 2_000_000, in: stage)
+        // Not to the octet: in between something is stored.
+        try expectWhole(stage)
+        #expect(stage.askedRanges.last == "bytes=1500000-2999999")
+        try stage.waitUntilStored("/x")
+        let before = origin.sentCount
+        try expectWhole(stage)
+        try fetch(10...2_999_990, stage)
+        #expect(origin.sentCount == before)
+        #expect(stage.requestCount() == 4)
+    }
+
+    @Test("A body that broke off is completed by the next request, which asks for the rest alone")
+    func completes() throws {
+        var plan = RangedOrigin.Plan()
+        plan.sends = { $0 == 1 ? 1_000_000 : $0 <= 4 ? 0 : .max }
+        let (stage, _) = try stage(plan)
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x"))
+        _ = try client.readHead()
+        let received = try? client.read(Self.body, count: Self.length)  // a reset is as good as a short end
+        #expect(received ?? 0 <= 1_000_000)
+        try wait(for: 1_000_000, in: stage)
+        try expectWhole(stage)
+        #expect(stage.askedRanges.last == "bytes=1000000-2999999")
+        try stage.waitUntilStored("/x")
+        try expectWhole(stage)
+        #expect(stage.requestCount() == 5)
+    }
+
+    @Test("An origin that has another representation by now sends that, whole: nothing is mixed, and nothing old is served")
+    func replaces() throws {
+        var plan = RangedOrigin.Plan()
+        plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
+        let (stage, _) = try stage(plan)
+        try fetch(0...999_999, stage)
+        try wait(for: 1_000_000, in: stage)
+        let response = try stage.fetch("/x")
+        #expect(response["ETag"] == "\"v2\"")
+        #expect(response.body == Self.body.bytes(0..<Self.length))
+        #expect(stage.askedRanges.last == "bytes=1000000-2999999")
+        try stage.waitUntilStored("/x")
+        #expect(try fetch(0...9, stage)["ETag"] == "\"v2\"")
+        #expect(stage.requestCount() == 2)
+    }
+
+    @Test("What breaks off while it is completed is continued")
+    func continuesCompletion() throws {
+        var plan = RangedOrigin.Plan()
+        plan.sends = { $0 == 2 ? 500_000 : .max }
+        let (stage, _) = try stage(plan)
+        try fetch(0...999_999, stage)
+        try wait(for: 1_000_000, in: stage)
+        try expectWhole(stage)
+        #expect(stage.askedRanges == ["bytes=0-999999", "bytes=1000000-2999999", "bytes=1500000-"])
+    }
+
+    @Test(
+        "What cannot be told to be of one representation, or may not be stored, is not kept in part",
+        arguments: ["Cache-Control: no-store\r\n", "Cache-Control: private\r\n", "weak"])
+    func keepsNothing(fields: String) throws {
+        var plan = RangedOrigin.Plan()
+        if fields == "weak" { plan.entityTag = { _ in "W/\"v1\"" } } else { plan.fields = fields }
+        let (stage, _) = try stage(plan)
+        for _ in 0..<2 { try fetch(0...99_999, stage) }
+        #expect(stage.askedRanges == ["bytes=0-99999", "bytes=0-99999"])
+        #expect(!stage.proxy.store.hasPartials)
+    }
+
+    @Test("What was stored in part and is invalidated is not used")
+    func invalidates() throws {
+        let (stage, _) = try stage()
+        try fetch(0...999_999, stage)
+        try wait(for: 1_000_000, in: stage)
+        #expect(try stage.fetch("/x", method: "DELETE").status == 200)
+        try fetch(0...99, stage)
+        #expect(stage.requestCount() == 3)
+    }
+
+    @Test("Sixteen clients with a range each, and one for the whole: the origin sends each octet once")
+    func sharesRanges() throws {
+        let (stage, origin) = try stage()
+        let step = Self.length / 16
+        let clients = try (0..<16).map { _ in try stage.client() }
+        for (number, client) in clients.enumerated() {
+            client.send(stage.head("GET", "/x", fields: "Range: bytes=\(number * step)-\((number + 1) * step - 1)\r\n"))
+        }
+        for (number, client) in clients.enumerated() {
+            #expect(try client.readResponse().body == Self.body.bytes(number * step..<(number + 1) * step))
+        }
+        try stage.waitUntilStored("/x")
+        try expectWhole(stage)
+        #expect(origin.sentCount == Self.length)
+        #expect(stage.requestCount() == 16)
+    }
+}

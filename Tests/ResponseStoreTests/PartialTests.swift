@@ -1,0 +1,175 @@
+import Foundation
+import HTTPCaching
+import TestSupport
+import Testing
+
+@testable import ResponseStore
+
+@Suite("Responses that are stored in part (RFC 9111 §3.3, §3.4)")
+struct PartialTests {
+    private static let length = 3_000_000
+    private let body = Sample.bytes(length, seed: 9)
+
+    /// Stores a part, to its end or broken off after so many octets.
+    @discardableResult
+    private func store(
+        _ range: Range<Int>, in store: ResponseStore, brokenAfter count: Int? = nil, name: String = "p", tag: String = "v",
+        requested: Int64 = 1_700_000_000
+    ) throws -> FillingOutcome {
+        let response = Sample.response(name, body: [], etag: true, requested: requested, tag: tag)
+        let part = (start: UInt64(range.lowerBound), whole: UInt64(Self.length))
+        let filling = try #require(
+            store.beginSurely(FillingPlan(response: response, length: UInt64(range.count), part: part)))
+        FillingTests.fill(filling, Array(body[range].prefix(count ?? range.count)), pieceLength: 50_000)
+        if count == nil { filling.finish() } else { filling.abort() }
+        let outcome = store.outcome(of: filling)
+        store.drain()
+        return outcome
+    }
+
+    private func extents(_ store: ResponseStore, name: String = "p") -> [Range<UInt64>]? {
+        store.partials(of: Sample.key(name)).first?.extents
+    }
+
+    private func expectGone(_ store: ResponseStore) {
+        store.drain()
+        #expect(store.statistics.entries == 0)
+        #expect(store.statistics.bytes == 0)
+        #expect(!store.hasPartials)
+    }
+
+    @Test("Parts that come in any order, overlapping and broken off, are one response once nothing is missing, and survive")
+    func joins() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open { $0.memoryBodyLimit = 0 }
+        try self.store(2_000_000..<2_500_001, in: store)
+        #expect(extents(store) == [2_000_000..<2_500_001])
+        try self.store(0..<1_000_000, in: store, brokenAfter: 700_000)
+        try self.store(600_000..<900_000, in: store)
+        #expect(extents(store) == [0..<900_000, 2_000_000..<2_500_001])
+        #expect(store.find(Sample.key("p")) == nil)
+        store.shutdown()
+        store = try fixture.open { $0.memoryBodyLimit = 0 }
+        // What the last process left is looked at in slices.
+        let deadline = Date.now + 10
+        while extents(store) == nil, Date.now < deadline { store.drain() }
+        #expect(extents(store) == [0..<900_000, 2_000_000..<2_500_001])
+        // Holds two others altogether.
+        try self.store(650_000..<2_600_000, in: store)
+        #expect(extents(store) == [0..<2_600_000])
+        guard case .stored = try self.store(2_400_000..<3_000_000, in: store) else {
+            Issue.record("nothing is missing, but it is not stored")
+            return
+        }
+        #expect(!store.hasPartials)
+        for turn in 0..<2 {
+            let found = try #require(store.find(Sample.key("p")))
+            #expect(store.wholeBody(found).map { $0 == body } == true, "turn \(turn)")
+            #expect(store.statistics.entries == 1)
+            store.shutdown()
+            store = try fixture.open { $0.memoryBodyLimit = 0 }
+        }
+        store.invalidate([Sample.key("p")])
+        expectGone(store)
+        #expect(store.find(Sample.key("p")) == nil)
+    }
+
+    @Test("Another entity tag is another representation: the older goes, and nothing is joined")
+    func keepsApart() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        try self.store(0..<1_000_000, in: store)
+        try self.store(1_000_000..<3_000_000, in: store, tag: "w", requested: 1_700_000_100)
+        #expect(extents(store) == [1_000_000..<3_000_000])
+        try self.store(0..<1_000_000, in: store)
+        #expect(extents(store) == [1_000_000..<3_000_000])
+        #expect(store.find(Sample.key("p")) == nil)
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test("What is invalidated is gone at once, also from the disk; a part on its way then is not kept")
+    func invalidates() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        try self.store(0..<1_000_000, in: store)
+        let response = Sample.response("p", body: [], etag: true)
+        let filling = try #require(
+            store.beginSurely(FillingPlan(response: response, length: 100, part: (start: 1_000_000, whole: UInt64(Self.length)))))
+        FillingTests.fill(filling, [UInt8](repeating: 0, count: 100), pieceLength: 100)
+        store.invalidate([Sample.key("p")])
+        #expect(store.partials(of: Sample.key("p")).isEmpty)
+        filling.finish()
+        _ = store.outcome(of: filling)
+        expectGone(store)
+        store.shutdown()
+        store = try fixture.open()
+        expectGone(store)
+    }
+
+    @Test("A whole response takes the place of what is stored in part, and is not touched by a part that comes late")
+    func yieldsToWhole() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        try self.store(0..<1_000_000, in: store)
+        store.putSurely(Sample.response("p", body: body, etag: true, requested: 1_700_000_200))
+        store.drain()
+        #expect(!store.hasPartials)
+        try self.store(0..<1_000_000, in: store)
+        #expect(!store.hasPartials)
+        #expect(store.find(Sample.key("p")).flatMap { store.wholeBody($0) }.map { $0 == body } == true)
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test("A delivery from extents goes on when their response is deleted")
+    func keepsHeld() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.memoryBodyLimit = 0 }
+        try self.store(0..<2_000_000, in: store)
+        try self.store(2_000_000..<3_000_000, in: store)
+        let found = try #require(store.find(Sample.key("p")))
+        guard case .onDisk(let reference) = found.body else { return }
+        let hold = store.hold(reference)
+        store.invalidate([Sample.key("p")])
+        for _ in 0..<5 { store.drain() }
+        #expect(store.wholeBody(found).map { $0 == body } == true)
+        withExtendedLifetime(hold) {}
+    }
+
+    @Test("What a crash leaves of a part is kept where it belongs")
+    func survivesCrash() throws {
+        let fixture = StoreFixture()
+        let copy = fixture.folder + "/copy.db"
+        let store = try fixture.open()
+        try self.store(0..<500_000, in: store)
+        let whole = 60 << 20
+        let plan = FillingPlan(
+            response: Sample.response("q", body: [], etag: true), length: 40 << 20, part: (start: 10 << 20, whole: UInt64(whole)))
+        let filling = try #require(store.beginSurely(plan))
+        let bytes = Sample.bytes(5 << 20, seed: 1)
+        FillingTests.fill(filling, bytes, pieceLength: 1 << 20)
+        for _ in 0..<5 { store.drain() }
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: copy + suffix) }
+        filling.abort()
+        store.shutdown()
+
+        let again = try fixture.open { $0.path = copy }
+        let deadline = Date.now + 10
+        while extents(again, name: "q") == nil, Date.now < deadline { again.drain() }
+        #expect(extents(again) == [0..<500_000])
+        let extent = try #require(extents(again, name: "q")?.first)
+        #expect(extent.lowerBound == 10 << 20)
+        #expect(extent.count % (2 << 20) == 0 && extent.count >= 2 << 20)
+        let partial = try #require(again.partials(of: Sample.key("q")).first)
+        guard case .onDisk(let reference) = partial.response.body else { return }
+        #expect(reference.length == UInt64(whole))
+        guard case .bytes(let piece, let range) = again.readNow(reference, at: extent.lowerBound + 1000) else {
+            Issue.record("the extent cannot be read")
+            return
+        }
+        #expect(Array(piece[range].prefix(100)) == Array(bytes[1000..<1100]))
+        guard case .failed = again.readNow(reference, at: 0) else {
+            Issue.record("what is missing was read")
+            return
+        }
+    }
+}
