@@ -70,8 +70,11 @@ package struct Rehearsal: ~Copyable {
             case .sendError: conclusion = .refuses
             case .sendLocal: conclusion = .answersItself
             case .openTunnel: conclusion = .opensTunnel
-            // What has effects elsewhere is left undone here.
-            default: break
+            // What has effects elsewhere is left undone here; what is stored in part is not offered.
+            case .gatherRequestBody, .validateUnattended, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,
+                .invalidate,
+                .splice, .cancelUpstream, .abortClient, .finish:
+                break
             }
         }
         return .ended

@@ -26,6 +26,7 @@ struct ReasonText {
         .method: ReasonText("only GET and HEAD are answered from the store", "RFC 9111 §4"),
         .uriMiss: ReasonText("nothing is stored under the key", "RFC 9111 §4"),
         .varyMiss: ReasonText("what is stored under the key is for requests with other fields", "RFC 9111 §4.1"),
+        .partial: ReasonText("a part of the response is stored, and what is missing has to be asked for", "RFC 9111 §3.4"),
         .requestContent: ReasonText("the request has content, which could select another response", "RFC 9110 §9.3.1"),
         .reload: ReasonText("a rule's policy is reload"),
         .reloadAll: ReasonText("a rule's policy is reload_all"),

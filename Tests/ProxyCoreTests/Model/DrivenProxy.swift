@@ -135,7 +135,8 @@ final class DrivenExchange {
             try deliver(step)
         case .discardUpstreamBody, .releaseJoined: break
         case .finish: isFinished = true
-        case .gatherRequestBody, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream, .abortClient:
+        case .gatherRequestBody, .complete, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream,
+            .abortClient:
             throw Unexpected(text: "\(command)")
         }
     }
