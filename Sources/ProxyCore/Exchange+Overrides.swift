@@ -8,7 +8,10 @@ extension Exchange {
     private var overriddenWords: OverriddenWords {
         if case .store(let facts, usedUnsafe: true) = trace.storage { return OverriddenWords(storing: facts) }
         // Nearly always nothing was gone past: then nothing is looked at.
-        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else { return [] }
+        guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
+            // Not [], which is built by generic code outside of the room that declares the type.
+            return OverriddenWords(rawValue: 0)
+        }
         return OverriddenWords(using: selected.facts, by: reuse)
     }
 
@@ -23,8 +26,8 @@ extension Exchange {
 
     /// The gravest of these, and the rule that did it.
     var firstOverride: (rule: PolicyRule, word: StaticString)? {
+        if matched.isEmpty { return nil }
         let words = overriddenWords
-        if words.isEmpty { return nil }
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = overridingRule(entry.word) { return (rule, entry.text) }
         }

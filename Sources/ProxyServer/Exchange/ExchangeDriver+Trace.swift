@@ -14,7 +14,8 @@ extension ExchangeDriver {
         record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
         record.bytesSent = delivery.headCount + delivery.sentCount
         record.reusedConnection = metrics.isConnectionReused
-        let rules = worker.ruleNames(of: exchange.matched)
+        // What is handed over is copied, with a dozen retains: only where there is something in it.
+        let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let tellsQuery = accessLog.includesQuery
         exchange.withHeads { request, _ in

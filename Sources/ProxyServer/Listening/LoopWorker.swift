@@ -173,7 +173,6 @@ final class LoopWorker: BatchHandler {
     /// One on a line, in storage that is used again.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)
-        if matched.isEmpty { return ruleNames }
         for index in 0..<matched.count {
             if index > 0 { ruleNames.append(ASCII.lf) }
             ruleNames.append(matched[index].name.utf8.span)
