@@ -54,11 +54,11 @@ struct CollapsingRuleTests {
         }
     }
 
-    @Test("variants: so many are kept, the newest", arguments: [StoreTier.memory, .disk])
+    @Test("variants: so many are kept, the newest", arguments: StoreTier.allCases)
     func variants(tier: StoreTier) throws {
         let stage = try Stage(
             "rules: [{name: few, match: {path: /few}, cache: {variants: 2}}, {name: many, match: {path: /many}, cache: {variants: 50}}]",
-            storePath: tier == .memory ? ":memory:" : nil, store: { if tier == .disk { $0.memory = .init(high: 0, low: 0) } }
+            storePath: tier.storePath, store: tier.adjust
         ) { request, connection in
             connection.respond(fields: Self.fresh + "Vary: X-Own\r\n", body: request["X-Own"] ?? "")
         }

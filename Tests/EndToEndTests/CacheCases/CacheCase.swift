@@ -46,8 +46,12 @@ struct CacheCase: Sendable {
         case forwarded
         /// The origin was asked with this field, and its 304 led to what was stored.
         case validated(String)
+        /// The origin was asked with a tag, and its 304 led to an answer of this status from what was stored.
+        case validatedFor(Int)
         /// The origin was asked with this field, and sent another response.
         case replaced(String)
+        /// The origin was asked with this field, and as its 304 spoke of something else, once more without.
+        case askedAgain(String)
     }
 
     /// A request, and what has to come of it.
@@ -55,6 +59,8 @@ struct CacheCase: Sendable {
         let method: String
         let fields: [String]
         let suffix: String
+        /// What the request carries.
+        let content: String
         /// `nil`: the origin takes the request and breaks the connection.
         let answer: Answer?
         let outcome: Outcome
@@ -64,6 +70,8 @@ struct CacheCase: Sendable {
         let present: [String]
         /// Names of fields that the client does not get.
         let absent: [String]
+        /// What Larder says of itself in Cache-Status. A ttl may be less by a second, which this takes.
+        let tells: String?
         /// Lines that the origin gets.
         let asks: [String]
         /// Seconds that pass before it.
@@ -74,17 +82,19 @@ struct CacheCase: Sendable {
         init(
             _ method: String = "GET", _ fields: [String] = [], suffix: String = "", answer: Answer? = Answer(),
             _ outcome: Outcome = .any, status: Int? = nil, body: String? = nil, present: [String] = [], absent: [String] = [],
-            asks: [String] = [], after: Int64 = 0, total: Int? = nil
+            tells: String? = nil, asks: [String] = [], after: Int64 = 0, total: Int? = nil, content: String? = nil
         ) {
             self.method = method
             self.fields = fields
             self.suffix = suffix
+            self.content = content ?? (["POST", "PUT", "PATCH"].contains(method) ? "x" : "")
             self.answer = answer
             self.outcome = outcome
             self.status = status
             self.body = body
             self.present = present
             self.absent = absent
+            self.tells = tells
             self.asks = asks
             self.after = after
             self.total = total

@@ -1,0 +1,20 @@
+/// The tables of cases: sentences of RFC 9111, 5861, 8246 and 9211, and the words of rules.
+enum CaseTable: CaseIterable {
+    case freshness, storing, selecting, validating, updating, stale, invalidating, telling, ruled
+
+    var cases: [CacheCase] {
+        switch self {
+        case .freshness: FreshnessCases.all
+        case .storing: StoringCases.all
+        case .selecting: SelectingCases.all
+        case .validating: ValidatingCases.all
+        case .updating: UpdatingCases.all
+        case .stale: StaleCases.all
+        case .invalidating: InvalidatingCases.all
+        case .telling: TellingCases.all
+        case .ruled: RuleCases.all
+        }
+    }
+
+    var settings: String { self == .ruled ? RuleCases.settings : "" }
+}
