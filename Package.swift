@@ -34,6 +34,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers.git", exact: "1.7.0"),
     ],
     targets: [
         // Shims: module maps and static inline wrappers only.
@@ -47,7 +48,11 @@ let package = Package(
         room("HTTPMessage", uses: []),
         // Floor 1
         room("HTTPWire", uses: ["HTTPMessage"]),
-        room("HTTPCaching", uses: ["HTTPMessage"]),
+        room(
+            "HTTPCaching",
+            uses: [
+                "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ]),
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
         room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         // Floor 2

@@ -86,6 +86,28 @@ package struct CacheStatus: Equatable, Sendable {
         writeDetail(rule: rule, into: &output)
     }
 
+    /// Adds the key to the field line that was written last, as a String (RFC 9211 §2.7, RFC 9651 §4.1.6): octets that stand in none
+    /// are told by their percent-encoding.
+    package static func append(key: [UInt8], toFieldAtEndOf output: inout [UInt8]) {
+        output.removeLast(2)
+        output.append("; key=\"")
+        for byte in key {
+            switch byte {
+            case ASCII.quote, ASCII.backslash:
+                output.append(ASCII.backslash)
+                output.append(byte)
+            case 0x20...0x7E: output.append(byte)
+            default:
+                output.append(UInt8(ascii: "%"))
+                output.append(hexadecimalDigit(byte >> 4))
+                output.append(hexadecimalDigit(byte & 15))
+            }
+        }
+        output.append("\"\r\n")
+    }
+
+    private static func hexadecimalDigit(_ number: UInt8) -> UInt8 { number < 10 ? 0x30 + number : 0x37 + number }
+
     private func writeForwarding(into output: inout OutputSpan<UInt8>) {
         if let forwardStatus {
             output.append("; fwd-status=")

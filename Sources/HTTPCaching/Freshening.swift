@@ -28,20 +28,21 @@ package enum Freshening {
     ///   - response: the 304, hop-by-hop fields included.
     package static func freshened(
         _ stored: StoredResponse, by response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
-        secondary: SecondaryKey = .none, requestTime: Timestamp, responseTime: Timestamp
+        secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
     ) -> FresheningOutcome {
         guard identifies(response, stored) else { return .notIdentified }
         let merged = merge(response, into: stored.head)
         let decision = Storability.decide(
-            request: request, response: merged, overrides: overrides, secondary: secondary, requestTime: requestTime,
-            responseTime: responseTime, content: stored)
+            request: request, response: merged, overrides: overrides, secondary: secondary, targets: targets,
+            requestTime: requestTime, responseTime: responseTime, content: stored)
         switch decision {
         case .store(let facts, _):
             guard let new = make(stored, merged, request, secondary, facts, requestTime) else { return .notIdentified }
             return .freshened(new)
         case .doNotStore(let refusal):
+            let directives = ResponseDirectives(merged.fields, targets: targets)
             let facts = Storability.facts(
-                of: merged, directives: ResponseDirectives(merged.fields), requestTime: requestTime, responseTime: responseTime)
+                of: merged, directives: directives, requestTime: requestTime, responseTime: responseTime)
             let once = StoredResponse(
                 key: stored.key, nominatedFields: stored.nominatedFields, facts: facts,
                 head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
@@ -53,13 +54,13 @@ package enum Freshening {
     /// - Parameter response: the 200 to HEAD, hop-by-hop fields included.
     package static func effect(
         ofHEAD response: ResponseHead, on stored: StoredResponse, request: RequestHead, overrides: CacheOverrides,
-        secondary: SecondaryKey = .none, requestTime: Timestamp, responseTime: Timestamp
+        secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
     ) -> HEADEffect {
         guard describes(response, stored) else { return .outdated }
         let merged = merge(response, into: stored.head)
         let decision = Storability.decide(
-            request: request, response: merged, overrides: overrides, secondary: secondary, requestTime: requestTime,
-            responseTime: responseTime, content: stored)
+            request: request, response: merged, overrides: overrides, secondary: secondary, targets: targets,
+            requestTime: requestTime, responseTime: responseTime, content: stored)
         switch decision {
         case .store(let facts, _):
             return make(stored, merged, request, secondary, facts, requestTime).map { .freshened($0) } ?? .outdated

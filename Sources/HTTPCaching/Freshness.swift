@@ -29,7 +29,7 @@ package enum Freshness {
         case .invalid: return Lifetime(value: .zero, source: .maxAge)
         case .absent: break
         }
-        if response.fields.contains(.expires) {
+        if response.fields.contains(.expires), !directives.isTargeted {
             return Lifetime(value: untilExpires(response.fields, facts: facts), source: .expires)
         }
         guard Storability.isHeuristicallyCacheable(response.status) || directives.flags.contains(.public) else {

@@ -27,6 +27,15 @@ package struct ResponseDirectives {
     var staleWhileRevalidate = DirectiveNumber.absent
     var staleIfError = DirectiveNumber.absent
 
+    /// They come from a targeted field: Cache-Control and Expires say nothing (RFC 9213 §2.2).
+    var isTargeted = false
+
+    init() {}
+
+    init(_ fields: Fields, targets: TargetedCacheControl) {
+        self = targets.directives(of: fields) ?? ResponseDirectives(fields)
+    }
+
     init(_ fields: borrowing Fields) {
         guard fields.contains(.cacheControl) else { return }
         var index = fields.index(of: .cacheControl)

@@ -39,6 +39,8 @@ package struct ReuseFacts: Equatable, Sendable {
         package static let `private` = Flags(rawValue: 1 << 14)
         /// The origin server has bounded how stale it may be used after an error (RFC 5861 §4).
         package static let staleIfError = Flags(rawValue: 1 << 15)
+        /// A targeted field took the place of Cache-Control and Expires (RFC 9213 §2.2).
+        package static let targeted = Flags(rawValue: 1 << 16)
     }
 
     package var status: Status

@@ -23,12 +23,13 @@ package enum Storability {
     /// - Parameters:
     ///   - request: as the client sent it.
     ///   - response: as the origin server sent it, hop-by-hop fields included.
+    ///   - targets: fields that are obeyed in place of Cache-Control.
     ///   - requestTime: when the request was sent on.
     ///   - responseTime: when the response's head had been received.
     ///   - content: what is stored is the content of another response, to GET, which this one speaks of.
     package static func decide(
         request: RequestHead, response: ResponseHead, overrides: CacheOverrides, secondary: SecondaryKey = .none,
-        requestTime: Timestamp, responseTime: Timestamp, content: StoredResponse? = nil
+        targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp, content: StoredResponse? = nil
     ) -> StorageDecision {
         var requestDirectives = RequestDirectives(request)
         if secondary.contentDigest != nil { requestDirectives.keyByContent() }
@@ -38,7 +39,7 @@ package enum Storability {
             : refusalWhateverMethod(request, requestDirectives, overrides, secondary)
         if let refusalOfRequest { return .doNotStore(refusalOfRequest) }
         if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
-        let directives = ResponseDirectives(response.fields)
+        let directives = ResponseDirectives(response.fields, targets: targets)
         let prohibitions = prohibitions(directives)
         if let refusal = refusal(of: response.status, directives, prohibitions.subtracting(overrides.ignored)) {
             return .doNotStore(refusal)
@@ -201,6 +202,7 @@ package enum Storability {
 
     private static func note(_ directives: ResponseDirectives, in facts: inout ReuseFacts) {
         let flags = directives.flags
+        if directives.isTargeted { facts.flags.insert(.targeted) }
         if flags.contains(.noCache) { facts.flags.insert(.noCache) }
         if flags.contains(.mustRevalidate) { facts.flags.insert(.mustRevalidate) }
         if flags.contains(.proxyRevalidate) { facts.flags.insert(.proxyRevalidate) }

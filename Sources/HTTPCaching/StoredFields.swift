@@ -23,7 +23,8 @@ package enum StoredFields {
         head.reason = head.fields.appendBytes(response.span(of: response.reason))
         let dateIsValid = hasValidDate(response.fields, facts: facts)
         let hopByHop = HopByHop(of: response.fields)
-        for line in response.fields.lines where isStored(line, of: response.fields, hopByHop) {
+        let heedsCacheControl = !facts.flags.contains(.targeted)
+        for line in response.fields.lines where isStored(line, of: response.fields, hopByHop, heedsCacheControl) {
             if line.known == .date, !dateIsValid { continue }
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
         }
@@ -58,8 +59,10 @@ package enum StoredFields {
     }
 
     /// Fields that are specific to a client's proxy configuration are on the list of hop-by-hop ones.
-    private static func isStored(_ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop) -> Bool {
-        line.known != .age && !hopByHop.contains(line, of: fields) && !isQualified(line, of: fields)
+    private static func isStored(
+        _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsCacheControl: Bool
+    ) -> Bool {
+        line.known != .age && !hopByHop.contains(line, of: fields) && !(heedsCacheControl && isQualified(line, of: fields))
     }
 
     /// Named by a qualified no-cache or private, so that a shared cache does not keep it.

@@ -226,6 +226,7 @@ extension Exchange {
         status.overriddenWord = override?.word
         let rule = override?.rule.name ?? ""
         output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(rule: rule, into: &$0) }
+        if context.tellsKey { CacheStatus.append(key: key, toFieldAtEndOf: &output) }
     }
 
     private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {

@@ -34,7 +34,7 @@ extension Exchange {
         guard let stored = selected else { return }
         let effect = Freshening.effect(
             ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            requestTime: requestTime, responseTime: now)
+            targets: context.targets, requestTime: requestTime, responseTime: now)
         switch effect {
         case .freshened(let fresh):
             freshenedFrom = stored
@@ -86,8 +86,8 @@ extension Exchange {
         }
         if decidePartStorage(at: now) { return part != nil }
         let decision = Storability.decide(
-            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey, requestTime: requestTime,
-            responseTime: now)
+            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: requestTime, responseTime: now)
         trace.storage = decision
         guard case .store(let facts, _) = decision else { return false }
         let body = gatheredLength.map { .known($0) } ?? responseBody
@@ -102,8 +102,7 @@ extension Exchange {
     private mutating func freshen(_ stored: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
         let outcome = Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            requestTime: requestTime,
-            responseTime: now)
+            targets: context.targets, requestTime: requestTime, responseTime: now)
         commands.append(.discardUpstreamBody)
         switch outcome {
         case .freshened(let fresh):

@@ -76,7 +76,7 @@ extension Exchange {
         if completion.accepts(response, body: responseBody),
             case .freshened(let fresh) = Freshening.freshened(
                 completion.partial.response, by: response, request: request, overrides: obligations.cache,
-                secondary: secondaryKey, requestTime: requestTime, responseTime: now)
+                secondary: secondaryKey, targets: context.targets, requestTime: requestTime, responseTime: now)
         {
             facts = fresh.facts
             trace.storage = .store(fresh.facts, usedUnsafe: false)
@@ -118,8 +118,8 @@ extension Exchange {
         else { return false }
         let head = PartialContent.wholeHead(of: response, length: length)
         let decision = Storability.decide(
-            request: request, response: head, overrides: obligations.cache, secondary: secondaryKey, requestTime: requestTime,
-            responseTime: now)
+            request: request, response: head, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: requestTime, responseTime: now)
         trace.storage = decision
         guard case .store(let facts, _) = decision else { return true }
         if let limit = obligations.cache.maximumBodyLength, length > limit {

@@ -35,6 +35,9 @@ package final class ExchangeContext: Sendable {
     package let tunnelPorts: TunnelPorts
     package let hostMismatch: HostMismatch
     package let setCookie: SetCookieStorage
+    package let targets: TargetedCacheControl
+    /// Cache-Status tells the key by which what is stored was looked for.
+    package let tellsKey: Bool
     package let ownAddresses: [OwnAddress]
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
@@ -45,7 +48,8 @@ package final class ExchangeContext: Sendable {
 
     package init(
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
-        hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit, ownAddresses: [OwnAddress] = [],
+        hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
+        targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         pseudonym: [UInt8] = Array("larder".utf8), boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
@@ -53,6 +57,8 @@ package final class ExchangeContext: Sendable {
         self.tunnelPorts = tunnelPorts
         self.hostMismatch = hostMismatch
         self.setCookie = setCookie
+        self.targets = targets
+        self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret

@@ -93,7 +93,8 @@ package final class ProxyServer: Sendable {
     package static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
         ExchangeContext(
             rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
-            setCookie: settings.setCookie, ownAddresses: addresses.map(OwnNames.of), pseudonym: Array(settings.pseudonym.utf8),
+            setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
+            ownAddresses: addresses.map(OwnNames.of), pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }
 }

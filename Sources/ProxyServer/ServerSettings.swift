@@ -46,6 +46,8 @@ package struct ServerSettings: Sendable {
     package var allowedClients: [AddressRange] = []
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
     package var setCookie = SetCookieStorage.explicit
+    package var targets = TargetedCacheControl.none
+    package var tellsKey = false
     package var hostMismatch: ExchangeContext.HostMismatch = .ignore
     /// Signs Via (RFC 9110 §7.6.3); unique to this instance, so that two proxies in a row are no loop.
     package var pseudonym = "larder"

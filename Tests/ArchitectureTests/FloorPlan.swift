@@ -21,7 +21,7 @@ enum FloorPlan {
         "HTTPMessage": Room([]),
         // Floor 1
         "HTTPWire": Room(["HTTPMessage"]),
-        "HTTPCaching": Room(["HTTPMessage"]),
+        "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Room(["HTTPMessage", "CZlib"]),
         // Floor 2

@@ -70,6 +70,13 @@ struct CacheStatusTests {
         #expect(text(output) == "Cache-Status: Larder; hit; ttl=-2147483648\r\n")
     }
 
+    @Test("The key is a String (§2.7, RFC 9651 §4.1.6)")
+    func writesKey() {
+        var output = Array("Cache-Status: Larder; hit\r\n".utf8)
+        CacheStatus.append(key: Array("http://a:80/\"\\".utf8) + [0xFC, 0x09], toFieldAtEndOf: &output)
+        #expect(text(output) == #"Cache-Status: Larder; hit; key="http://a:80/\"\\%FC%09""# + "\r\n")
+    }
+
     @Test("Every word is a token of RFC 9651, and no two reasons share one")
     func wordsAreTokens() {
         let forwards = ForwardReason.allCases.map { $0.word.description }

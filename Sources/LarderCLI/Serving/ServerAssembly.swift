@@ -24,6 +24,8 @@ enum ServerAssembly {
         case .only(let ports): result.tunnelPorts = .listed(ports)
         }
         result.hostMismatch = settings.hostMismatch == .deny ? .deny : .ignore
+        result.targets = TargetedCacheControl(settings.cache.targetedCacheControl)
+        result.tellsKey = settings.cache.statusKey
         result.setCookie = settings.cache.setCookie == .never ? .never : .explicit
         return result
     }

@@ -117,6 +117,8 @@ extension LarderSettings {
 
     package struct Cache: Equatable, Sendable {
         package var setCookie = SetCookie.explicit
+        package var targetedCacheControl: [String] = []
+        package var statusKey = false
     }
 
     package struct Admin: Equatable, Sendable {

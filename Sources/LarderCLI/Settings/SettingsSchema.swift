@@ -100,6 +100,12 @@ package enum SettingsSchema {
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
             "Whether a response that sets a cookie may be stored: with an explicit lifetime, or never."),
         Setting(
+            "cache.targeted_cache_control", \.cache.targetedCacheControl, .list(of: .fieldName), reloadable: true,
+            "Response fields that are obeyed in place of `Cache-Control` and `Expires`, the first one that is there (RFC 9213)."),
+        Setting(
+            "cache.status_key", \.cache.statusKey, .boolean, reloadable: true,
+            "Whether `Cache-Status` tells the key under which a response is looked for."),
+        Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),

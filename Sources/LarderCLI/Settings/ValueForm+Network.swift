@@ -19,6 +19,12 @@ extension ValueForm where Value == String {
     )
 }
 
+extension ValueForm where Value == String {
+    static let fieldName = text(
+        "a field's name, such as CDN-Cache-Control", schema: .pattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
+        parse: { FieldName($0) == nil ? nil : $0 }, show: { .text($0) })
+}
+
 extension ValueForm where Value == AddressRange {
     /// An address, or a range of them with the length of its prefix.
     static let addressRange = text(

@@ -27,6 +27,9 @@ struct CacheCasesTests {
     @Test("What is told, passed on and left alone (§5.2, RFC 8246, RFC 9211)")
     func telling() throws { try play(.telling) }
 
+    @Test("Targeted fields (RFC 9213)")
+    func targeted() throws { try play(.targeted) }
+
     @Test("What rules say of the cache (docs/policy.md)")
     func ruled() throws { try play(.ruled) }
 

@@ -1,6 +1,6 @@
-/// The tables of cases: sentences of RFC 9111, 5861, 8246 and 9211, and the words of rules.
+/// The tables of cases: sentences of RFC 9111, 5861, 8246, 9211 and 9213, and the words of rules.
 enum CaseTable: CaseIterable {
-    case freshness, storing, selecting, validating, updating, stale, invalidating, telling, ruled
+    case freshness, storing, selecting, validating, updating, stale, invalidating, telling, targeted, ruled
 
     var cases: [CacheCase] {
         switch self {
@@ -12,9 +12,16 @@ enum CaseTable: CaseIterable {
         case .stale: StaleCases.all
         case .invalidating: InvalidatingCases.all
         case .telling: TellingCases.all
+        case .targeted: TargetedCases.all
         case .ruled: RuleCases.all
         }
     }
 
-    var settings: String { self == .ruled ? RuleCases.settings : "" }
+    var settings: String {
+        switch self {
+        case .targeted: TargetedCases.settings
+        case .ruled: RuleCases.settings
+        case .freshness, .storing, .selecting, .validating, .updating, .stale, .invalidating, .telling: ""
+        }
+    }
 }
