@@ -74,6 +74,7 @@ extension Exchange {
         output.append("\r\nDate: ")
         HTTPDate.write(now, into: &output)
         output.append("\r\n")
+        if row.status.code == 405 { output.append(Self.allowLine) }
         if row.status.code == 503 { output.append("Retry-After: 1\r\n") }
         output.appendContentLength(UInt64(body.count))
         writeProxyStatus(row, into: &output)
@@ -82,14 +83,16 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: body) }
     }
 
-    /// OPTIONS for the server as a whole, and TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8).
+    /// OPTIONS for the server as a whole, TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8), and PURGE.
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(.ok, into: &output)
         output.append("Date: ")
         HTTPDate.write(now, into: &output)
         output.append("\r\n")
+        if let purgedCount { return writePurged(purgedCount, into: &output) }
         guard request.method == .trace else {
-            output.append("Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\nContent-Length: 0\r\n")
+            output.append(Self.allowLine)
+            output.append("Content-Length: 0\r\n")
             return writeEnd(into: &output)
         }
         var echo: [UInt8] = []
@@ -100,7 +103,20 @@ extension Exchange {
         output.append(contentsOf: echo)
     }
 
+    private func writePurged(_ count: Int, into output: inout [UInt8]) {
+        var body: [UInt8] = []
+        body.append("purged ")
+        body.append(decimal: UInt64(count))
+        body.append("\n")
+        output.append("Content-Type: text/plain\r\n")
+        output.appendContentLength(UInt64(body.count))
+        writeEnd(into: &output)
+        output.append(contentsOf: body)
+    }
+
     // MARK: Parts
+
+    private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
 
     private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {
         writeStatusLine(status, reason: status.reasonPhrase, into: &output)

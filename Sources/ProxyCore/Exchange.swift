@@ -13,6 +13,7 @@ import ProxyPolicy
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
+///     idle ──requestHead (PURGE)──▶ purging ──purged──▶ delivering
 ///     delivering, tunnelling ──deliveryEnded──▶ finished
 ///     any ──clientGone──▶ finished
 ///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
@@ -21,7 +22,7 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, gathering, lookingUp, joining, fetching, checking, connecting, delivering, tunnelling, finished
+        case idle, gathering, lookingUp, joining, fetching, checking, connecting, purging, delivering, tunnelling, finished
     }
 
     package internal(set) var state: State = .idle
@@ -66,6 +67,10 @@ package struct Exchange: ~Copyable, Sendable {
     /// The length of the body that was gathered to be checked, where all of it was.
     var gatheredLength: UInt64?
     var isLeading = false
+    /// Filled by the driver before `requestHead`, for a method that is not known here.
+    package var clientAddress: IPAddress?
+    /// How much a PURGE has removed.
+    var purgedCount: Int?
     /// What is stored in part under the key. Filled by the driver before `lookedUp`.
     package var partials: [PartialResponse] = []
     /// How the request is answered from what is stored in part and from the origin.
@@ -111,6 +116,8 @@ package struct Exchange: ~Copyable, Sendable {
         selectedLength = nil
         gatheredLength = nil
         isLeading = false
+        clientAddress = nil
+        purgedCount = nil
         if continuation != nil { continuation = nil }
         isUnattended = false
         failsValidation = false
@@ -186,7 +193,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .lookingUp, .joining, .delivering, .tunnelling, .finished: break
+            case .idle, .lookingUp, .joining, .purging, .delivering, .tunnelling, .finished: break
             }
 
         case .completionRefused(let now):
@@ -196,6 +203,10 @@ package struct Exchange: ~Copyable, Sendable {
         case .bodyChecked(let outcome, let length, let now):
             guard state == .checking else { return }
             bodyChecked(outcome, length: length, at: now, into: &commands)
+
+        case .purged(let count, let now):
+            guard state == .purging else { return }
+            purged(count, at: now, into: &commands)
 
         case .tunnelOpened:
             guard state == .connecting else { return }
@@ -243,6 +254,7 @@ extension Exchange {
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         makeKey()
+        if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
         if isToBeKeyedByContent {
             if requestBody != .none, requestBody != .known(0) {
                 state = .gathering

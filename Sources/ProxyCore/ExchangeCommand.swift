@@ -32,9 +32,11 @@ package enum ExchangeCommand: Equatable, Sendable {
     case releaseJoined
     /// Remove what `invalidatedKeys` names.
     case invalidate
+    /// Purge every variant of `key`. Answer: `purged`.
+    case purge
     /// Answer with `writeError`. Answer: `deliveryEnded`.
     case sendError
-    /// Answer with `writeLocal` (OPTIONS, TRACE). Answer: `deliveryEnded`.
+    /// Answer with `writeLocal` (OPTIONS, TRACE, PURGE). Answer: `deliveryEnded`.
     case sendLocal
     /// Connect to the authority. Answer: `tunnelOpened`, `upstreamFailed`.
     case openTunnel

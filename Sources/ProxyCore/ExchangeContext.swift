@@ -39,6 +39,8 @@ package final class ExchangeContext: Sendable {
     /// Cache-Status tells the key by which what is stored was looked for.
     package let tellsKey: Bool
     package let ownAddresses: [OwnAddress]
+    /// Who may purge with the method PURGE; empty: nobody.
+    package let purgeClients: [AddressRange]
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// What nobody who makes content knows, so that no content holds a boundary of ours.
@@ -50,7 +52,7 @@ package final class ExchangeContext: Sendable {
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
-        pseudonym: [UInt8] = Array("larder".utf8), boundarySecret: UInt64 = 0
+        purgeClients: [AddressRange] = [], pseudonym: [UInt8] = Array("larder".utf8), boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
         self.limits = limits
@@ -60,6 +62,7 @@ package final class ExchangeContext: Sendable {
         self.targets = targets
         self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
+        self.purgeClients = purgeClients
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]

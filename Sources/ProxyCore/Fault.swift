@@ -25,6 +25,8 @@ package enum Fault: Equatable, Sendable {
     case portNotAllowed
     case hostMismatch
     case destinationProhibited
+    case purgeOff
+    case purgeNotAllowed
 
     // The way upstream.
     case nameNotFound

@@ -101,6 +101,12 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "destination_prohibited", "destination_ip_prohibited", .policy,
                 "The destination's address is one that may not be reached.")
+        case .purgeOff:
+            self.init(
+                405, "purge_off", "http_request_denied", .policy, "PURGE is not served here: clients.purge names nobody.")
+        case .purgeNotAllowed:
+            self.init(
+                403, "purge_not_allowed", "http_request_denied", .policy, "This client is not among those who may purge.")
         case .nameNotFound:
             self.init(502, "dns_error", "dns_error", .upstream, "The host's name was not found.", retry: true)
         case .nameLookUpTimeout:

@@ -68,7 +68,7 @@ package struct Rehearsal: ~Copyable {
             case .relay(let store), .sendChecked(let store): conclusion = .relays(stores: store)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
-            case .sendLocal: conclusion = .answersItself
+            case .sendLocal, .purge: conclusion = .answersItself
             case .openTunnel: conclusion = .opensTunnel
             // What has effects elsewhere is left undone here; what is stored in part is not offered.
             case .gatherRequestBody, .validateUnattended, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,

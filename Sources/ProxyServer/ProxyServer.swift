@@ -94,7 +94,8 @@ package final class ProxyServer: Sendable {
         ExchangeContext(
             rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
-            ownAddresses: addresses.map(OwnNames.of), pseudonym: Array(settings.pseudonym.utf8),
+            ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
+            pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }
 }

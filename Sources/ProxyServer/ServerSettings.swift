@@ -44,6 +44,8 @@ package struct ServerSettings: Sendable {
     package var refusalLimit = 256
     /// Clients that may connect besides this machine's own.
     package var allowedClients: [AddressRange] = []
+    /// Clients that may use the method PURGE.
+    package var purgeClients: [AddressRange] = []
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
     package var setCookie = SetCookieStorage.explicit
     package var targets = TargetedCacheControl.none

@@ -17,6 +17,7 @@ struct GatewayErrorTests {
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,
         .unacceptableContentType, .malformedJSON, .malformedCoding, .unsupportedCoding, .responseBodyTooLarge,
         .secureOriginNotSupported, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
+        .purgeOff, .purgeNotAllowed,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -64,6 +65,8 @@ struct GatewayErrorTests {
         case .checkQueueFull: 40
         case .shuttingDown: 41
         case .internalError: 42
+        case .purgeOff: 43
+        case .purgeNotAllowed: 44
         }
     }
 
@@ -82,7 +85,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<43))
+        #expect(Self.faults.map(Self.number) == Array(0..<45))
     }
 
     @Test(
@@ -96,7 +99,7 @@ struct GatewayErrorTests {
         #expect(row.explanation.text.description.wholeMatch(of: /[A-Za-z][A-Za-z0-9 .,:;'()\/_=-]*\./) != nil)
         switch row.origin {
         case .client: #expect(row.status.code < 500 || [501, 505, 508].contains(row.status.code))
-        case .policy: #expect([403, 502, 504].contains(row.status.code))
+        case .policy: #expect([403, 405, 502, 504].contains(row.status.code))
         case .upstream: #expect([502, 504].contains(row.status.code))
         case .larder: #expect(row.status.code >= 500)
         }

@@ -19,6 +19,7 @@ enum ServerAssembly {
         result.traceLimits.count = settings.traces.count
         result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
         result.allowedClients = settings.clients.allow
+        result.purgeClients = settings.clients.purge
         switch settings.tunnel.ports {
         case .any: result.tunnelPorts = .any
         case .only(let ports): result.tunnelPorts = .listed(ports)

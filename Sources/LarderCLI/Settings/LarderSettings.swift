@@ -113,6 +113,7 @@ extension LarderSettings {
     package struct Clients: Equatable, Sendable {
         /// Empty: clients on this machine only (T01, T02).
         package var allow: [AddressRange] = []
+        package var purge: [AddressRange] = []
     }
 
     package struct Cache: Equatable, Sendable {

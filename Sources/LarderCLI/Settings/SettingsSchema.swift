@@ -97,6 +97,9 @@ package enum SettingsSchema {
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Who may use Larder when it listens beyond this machine. Clients on this machine always may."),
         Setting(
+            "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
+            "Who may remove what is stored under a URL with the method PURGE. With nobody, the method is answered 405."),
+        Setting(
             "cache.set_cookie", \.cache.setCookie, .word(), reloadable: true,
             "Whether a response that sets a cookie may be stored: with an explicit lifetime, or never."),
         Setting(

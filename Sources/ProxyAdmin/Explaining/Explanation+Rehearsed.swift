@@ -32,7 +32,7 @@ extension Explanation {
             [
                 decision.ruleStep, Self.key(rehearsal.exchange.key, tellsQuery: tellsQuery), decision.lookUpStep,
                 decision.freshnessStep, decision.decisionStep, Self.forwarding(rehearsal), origin, decision.storageStep,
-                decision.faultStep, Self.answer(rehearsal, at: now), again,
+                decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
 
@@ -84,26 +84,28 @@ extension Explanation {
         return names
     }
 
-    private static func answer(_ rehearsal: borrowing Rehearsal, at now: Timestamp) -> Step? {
+    private static func answer(_ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool) -> Step? {
         let trace = rehearsal.exchange.trace
         guard trace.status > 0 else { return nil }
         var values: [(name: String, value: JSONText)] = [("outcome", .string("\(trace.outcome.word)"))]
         var says = "\(trace.status), \(trace.outcome.word)"
-        if let line = cacheStatus(rehearsal, at: now) {
+        if let line = cacheStatus(rehearsal, at: now, tellsQuery: tellsQuery) {
             says += ", Cache-Status: \(line)"
             values.append(("cache_status", .string(line)))
         }
         return Step("answer", says, values: values)
     }
 
-    /// The field as it would be written, cut out of the head.
-    private static func cacheStatus(_ rehearsal: borrowing Rehearsal, at now: Timestamp) -> String? {
+    /// The field as it would be written, cut out of the head; without the key where the log tells no query.
+    private static func cacheStatus(_ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool) -> String? {
         guard case .servesStored = rehearsal.conclusion else { return nil }
         var head: [UInt8] = []
         rehearsal.exchange.writeStoredHead(at: now, into: &head)
         let name = "Cache-Status: "
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-        return lines.last { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+        guard let line = lines.last(where: { $0.hasPrefix(name) })?.dropFirst(name.count) else { return nil }
+        let keyStart = tellsQuery ? nil : line.firstRange(of: "; key=")?.lowerBound
+        return String(line[..<(keyStart ?? line.endIndex)])
     }
 }
 

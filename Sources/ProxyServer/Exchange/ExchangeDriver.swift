@@ -85,6 +85,7 @@ final class ExchangeDriver: TunnelDelegate {
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
+        if case .other = exchange.request.method { exchange.clientAddress = peer.address }
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
@@ -153,6 +154,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .remove: if let removed = exchange.removed { worker.store.remove(removed) }
         case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
         case .invalidate: invalidate()
+        case .purge: purge()
         case .sendError: sendMade { exchange.writeError(at: worker.now, into: &$0) }
         case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
         case .openTunnel: openTunnel()

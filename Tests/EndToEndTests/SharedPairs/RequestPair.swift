@@ -86,7 +86,7 @@ struct RequestPair: CustomStringConvertible {
             first.content = "fat"
             (mayShareFirst, mayShareSecond) = (false, false)
         case .method:
-            second.method = generator.one(of: ["POST", "PUT", "OPTIONS", "QUERY", "PURGE"])
+            second.method = generator.one(of: ["POST", "PUT", "OPTIONS", "QUERY", "REPORT"])
             (mayShareFirst, mayShareSecond) = (false, false)
         case .authorization:
             first.fields.append("Authorization: Basic one")

@@ -135,7 +135,7 @@ final class DrivenExchange {
             try deliver(step)
         case .discardUpstreamBody, .releaseJoined: break
         case .finish: isFinished = true
-        case .gatherRequestBody, .complete, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream,
+        case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

@@ -160,6 +160,7 @@ final class SimulatedConnection {
         case .invalidate:
             expect(!exchange.invalidatedKeys.isEmpty, command)
             world.invalidate(exchange.invalidatedKeys)
+        case .purge: later { $0.handle(.purged(count: 0, at: $0.world.now)) }
         case .sendError, .sendLocal:
             expect(mode == .idle || mode == .waiting || mode == .checking || mode == .checked, command)
             mode = .idle

@@ -1,0 +1,26 @@
+import HTTPMessage
+
+/// The method PURGE: a client that may asks that what is stored under a URL go, with all its variants.
+extension Exchange {
+    /// A method of no RFC; other caches have it under this name.
+    var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
+
+    mutating func receivePurge(at now: Timestamp, into commands: inout CommandBuffer) {
+        if context.purgeClients.isEmpty { return fail(.purgeOff, at: now, into: &commands) }
+        guard let clientAddress, context.purgeClients.contains(where: { $0.contains(clientAddress) }) else {
+            return fail(.purgeNotAllowed, at: now, into: &commands)
+        }
+        state = .purging
+        commands.append(.purge)
+    }
+
+    mutating func purged(_ count: Int?, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard let count else { return fail(.overloaded, at: now, into: &commands) }
+        purgedCount = count
+        trace.outcome = .local
+        trace.status = 200
+        delivery.chooseMade(.ok, closes: false)
+        state = .delivering
+        commands.append(.sendLocal)
+    }
+}

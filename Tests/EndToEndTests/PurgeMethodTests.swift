@@ -1,0 +1,46 @@
+import HTTPMessage
+import TestSupport
+import Testing
+
+@Suite("The method PURGE")
+struct PurgeMethodTests {
+    private func stage(_ yaml: String) throws -> Stage {
+        try Stage(yaml, loops: 4, storePath: nil) { request, connection in
+            let language = request["Accept-Language"] ?? "none"
+            return connection.respond(fields: "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n", body: language)
+        }
+    }
+
+    @Test("A client that may purges a URL with all its variants, and is told how many; nothing of it reaches the origin")
+    func purges() throws {
+        let stage = try stage("clients: {purge: [127.0.0.0/8]}")
+        for language in ["de", "fr"] { _ = try stage.fetch("/x", fields: "Accept-Language: \(language)\r\n") }
+        _ = try stage.fetch("/y")
+        let purged = try stage.fetch("/x", method: "PURGE")
+        #expect(purged.status == 200 && purged.text == "purged 2\n")
+        #expect(try stage.fetch("/x", method: "PURGE").text == "purged 0\n")
+        #expect(stage.requestCount() == 3)
+        #expect(try stage.fetch("/x", fields: "Accept-Language: de\r\n").cacheStatus.contains("fwd="))
+        #expect(try stage.fetch("/y").cacheStatus.contains("hit"))
+    }
+
+    @Test(
+        "It is refused where nobody may, and to those who may not",
+        arguments: [("", 405), ("clients: {purge: [10.0.0.0/8]}", 403)])
+    func refuses(row: (yaml: String, status: Int)) throws {
+        let stage = try stage(row.yaml)
+        _ = try stage.fetch("/x")
+        let refused = try stage.fetch("/x", method: "PURGE")
+        #expect(refused.status == row.status)
+        #expect((refused["Allow"] != nil) == (row.status == 405))
+        #expect(try stage.fetch("/x").cacheStatus.contains("hit"))
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("Rules hold for it too")
+    func obeysRules() throws {
+        let stage = try stage(
+            "clients: {purge: [127.0.0.1/32]}\nrules:\n  - name: no\n    match: {method: PURGE}\n    deny: {reason: no}\n")
+        #expect(try stage.fetch("/x", method: "PURGE").code == "denied_by_rule")
+    }
+}
