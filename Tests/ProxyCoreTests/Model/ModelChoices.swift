@@ -59,8 +59,6 @@ enum ModelChoice: String {
     /// RFC 8246 §2.1: an immutable response that is fresh is not validated "unless there is a signal from the client that a
     /// validation is necessary". `max-age=0` may be read as one.
     case takesMaxAgeAsSignal
-    /// §3.5 speaks of the stored request alone; a request with Authorization may be answered from what is stored for others.
-    case forwardsWithAuthorization
     /// §4.3.3: a full response that may not be stored: what it was to replace may stay, stale.
     case removesWhatIsOutdated
     /// §4.3.5: what a HEAD says of a stored response other than 200.
@@ -69,8 +67,6 @@ enum ModelChoice: String {
     case keepsRequestOfUpdated
     /// §4.2.3: "since the stored response was last validated": an Age of before the validation counts no more, or still does.
     case keepsOldAge
-    /// §5.2: `max-age = 5`, which the grammar does not have, as 5 or as invalid.
-    case readsThroughBlanks
 }
 
 /// One way through the choices. `may` is answered along the path that was given, and then always with no.
