@@ -9,12 +9,15 @@ LARDER=$(swift build -c release --static-swift-stdlib --show-bin-path)/larder
 export LARDER
 
 failed=()
+trap 'rm -rf "${WORK:-}"' EXIT
 shopt -s nullglob
 for script in Tests/Long/*.sh; do
     WORK=$(mktemp -d)
     export WORK
     echo "== $script"
+    began=$SECONDS
     "$script" || failed+=("$script")
+    echo "== $((SECONDS - began)) s"
     rm -rf "$WORK"
 done
 if ((${#failed[@]})); then

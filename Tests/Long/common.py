@@ -1,5 +1,6 @@
 """What the long tests share: an nginx origin, a larder process, and a raw client."""
 
+import atexit
 import hashlib
 import os
 import signal
@@ -32,6 +33,26 @@ def finish():
     sys.exit(1 if check.failed else 0)
 
 
+def run(arguments):
+    """Starts what ends with the test at the latest, however that ends."""
+    process = subprocess.Popen(arguments)
+    atexit.register(end, process)
+    return process
+
+
+def end(process):
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 class Origin:
     """nginx over a folder, each file fresh for an hour under /keep/ and not to be stored under /pass/."""
 
@@ -49,7 +70,7 @@ class Origin:
               server {{ listen 127.0.0.1:{self.port} backlog=4096;
                 location /keep/ {{ alias {self.root}/; add_header Cache-Control max-age=3600; }}
                 location /pass/ {{ alias {self.root}/; add_header Cache-Control no-store; }} }} }}""")
-        self.process = subprocess.Popen(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
+        self.process = run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
         wait_for_port(self.port)
 
     def url(self, path):
@@ -59,8 +80,7 @@ class Origin:
         return sum(f" {path} " in line for line in self.log.read_text().splitlines())
 
     def stop(self):
-        self.process.kill()
-        self.process.wait()
+        end(self.process)
 
 
 class Larder:
@@ -75,7 +95,7 @@ class Larder:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.arguments + ["--listen", f"127.0.0.1:{self.port}"])
+        self.process = run(self.arguments + ["--listen", f"127.0.0.1:{self.port}"])
         wait_for_port(self.port)
 
     def kill(self):

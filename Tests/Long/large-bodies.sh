@@ -1,2 +1,2 @@
 #!/bin/bash
-exec python3 "$(dirname "$0")/large_bodies.py"
+exec python3 -B "$(dirname "$0")/large_bodies.py"

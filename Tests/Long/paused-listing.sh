@@ -1,2 +1,2 @@
 #!/bin/bash
-exec python3 "$(dirname "$0")/paused_listing.py"
+exec python3 -B "$(dirname "$0")/paused_listing.py"

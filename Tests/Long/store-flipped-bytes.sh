@@ -4,7 +4,6 @@
 set -euo pipefail
 swift build -c release --static-swift-stdlib --product StoreTorture
 torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
-folder=${WORK:-$(mktemp -d)}/store-flipped-bytes
-mkdir -p "$folder"
+folder=$(mktemp -d -p "${WORK:-${TMPDIR:-/tmp}}")
 trap 'rm -rf "$folder"' EXIT
 "$torture" flip "$folder/store.db" 0 "${1:-1000}"

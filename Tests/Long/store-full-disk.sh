@@ -3,9 +3,9 @@
 set -euo pipefail
 swift build -c release --static-swift-stdlib --product StoreTorture
 torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
-folder=${WORK:-$(mktemp -d)}/store-full-disk
-mkdir -p "$folder"
+folder=$(mktemp -d -p "${WORK:-${TMPDIR:-/tmp}}")
 if ! mount -t tmpfs -o size=64m tmpfs "$folder" 2> /dev/null; then
+    rmdir "$folder"
     echo "no permission to mount: not done"
     exit 0
 fi
