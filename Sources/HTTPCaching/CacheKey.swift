@@ -43,7 +43,7 @@ package struct CacheKey: Hashable, Sendable {
         case .https: key.append("https://")
         }
         if isBracketed { key.append(UInt8(ascii: "[")) }
-        for index in 0..<host.count { key.append(ASCII.lowercased(host[index])) }
+        key.append(lowercasing: host)
         if isBracketed { key.append(UInt8(ascii: "]")) }
         key.append(ASCII.colon)
         key.append(decimal: UInt64(target.port))

@@ -22,6 +22,21 @@ extension OutputSpan<UInt8> {
         }
     }
 
+    /// Appends octets with their letters in lower case.
+    @inlinable
+    @_lifetime(self: copy self)
+    package mutating func append(lowercasing span: Span<UInt8>) {
+        span.withUnsafeBufferPointer { octets in
+            withUnsafeMutableBufferPointer { buffer, initializedCount in
+                precondition(octets.count <= buffer.count &- initializedCount, "no room for a text")
+                guard let base = buffer.baseAddress else { return }
+                let start = base + initializedCount
+                for index in octets.indices { (start + index).initialize(to: ASCII.lowercased(octets[index])) }
+                initializedCount &+= octets.count
+            }
+        }
+    }
+
     @inlinable
     package mutating func append(decimal number: UInt64) {
         if number < 10 { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
@@ -40,12 +55,14 @@ extension OutputSpan<UInt8> {
     package mutating func append(decimal number: UInt64, digitCount: Int) {
         withUnsafeMutableBufferPointer { buffer, initializedCount in
             precondition(digitCount >= 0 && digitCount <= buffer.count &- initializedCount, "no room for a number")
+            guard let base = buffer.baseAddress else { return }
+            let start = base + initializedCount
             var rest = number
-            var place = initializedCount &+ digitCount
-            while place > initializedCount {
-                place &-= 1
+            var place = start + digitCount
+            while place > start {
+                place -= 1
                 let tenth = rest / 10
-                buffer.initializeElement(at: place, to: 0x30 &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
+                place.initialize(to: 0x30 &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
                 rest = tenth
             }
             initializedCount &+= digitCount

@@ -20,6 +20,12 @@ package struct RequestHead: Sendable {
         self.target = target
     }
 
+    /// The request target without its query, for who may not tell that. The target has been read.
+    package var rawTargetBeforeQuery: Extent {
+        let query = target.query
+        return query.isEmpty ? rawTarget : Extent(offset: Int(rawTarget.offset), count: Int(query.offset - rawTarget.offset))
+    }
+
     package mutating func removeAll() {
         fields.removeAll()
         method = .get

@@ -42,6 +42,9 @@ package struct ValidationFaults: Equatable, Sendable {
         if case .malformedJSON(let fault) = outcome { bodyOffset = fault.offset }
     }
 
+    /// A field line that names all of them is no longer.
+    package static let lineLimit = 192
+
     /// From the outermost to the innermost.
     package func forEach(_ body: (Code) -> Void) {
         for code in Code.allCases where contains(code) { body(code) }

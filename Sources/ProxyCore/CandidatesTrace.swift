@@ -11,11 +11,8 @@ package struct CandidatesTrace: Sendable {
     package private(set) var askedDisk = false
     package private(set) var count: UInt16 = 0
     private var place: Int16 = -1
-    /// What is known of the selected one, as it was judged.
-    package private(set) var facts: ReuseFacts?
-    package private(set) var judgedAt = Timestamp(milliseconds: 0)
-    /// The lifetime in force, with what rules say of it; `nil` where that of `facts` was.
-    package private(set) var lifetime: DeltaSeconds?
+    /// How the selected one was judged.
+    package private(set) var freshness: FreshnessTrace?
 
     /// The place of the selected one among all.
     package var selected: Int? { place < 0 ? nil : Int(place) }
@@ -24,19 +21,38 @@ package struct CandidatesTrace: Sendable {
 
     mutating func askDisk() { askedDisk = true }
 
-    mutating func note(noneAmong count: Int, at now: Timestamp) {
+    mutating func note(noneAmong count: Int) {
         wasAsked = true
         self.count = UInt16(truncatingIfNeeded: count)
-        judgedAt = now
     }
 
     mutating func note(_ facts: ReuseFacts, at place: Int, among count: Int, at now: Timestamp) {
         wasAsked = true
         self.count = UInt16(truncatingIfNeeded: count)
         self.place = Int16(truncatingIfNeeded: place)
-        self.facts = facts
-        judgedAt = now
+        freshness = FreshnessTrace(facts, at: now)
     }
 
-    mutating func note(lifetime: DeltaSeconds) { self.lifetime = lifetime }
+    /// - Parameter lifetime: the one in force, with what rules say of it.
+    mutating func note(lifetime: DeltaSeconds) { freshness?.lifetimeInForce = lifetime }
+}
+
+/// The numbers by which a stored response was judged fresh or stale (RFC 9111 §4.2). Trivial.
+package struct FreshnessTrace: Sendable {
+    /// As the origin server's words give it.
+    package let lifetime: DeltaSeconds
+    package let lifetimeSource: LifetimeSource
+    package internal(set) var lifetimeInForce: DeltaSeconds
+    package let age: DeltaSeconds
+    package let initialAge: DeltaSeconds
+    package let residentTime: DeltaSeconds
+
+    init(_ facts: ReuseFacts, at now: Timestamp) {
+        lifetime = facts.freshnessLifetime
+        lifetimeSource = facts.lifetimeSource
+        lifetimeInForce = lifetime
+        age = facts.currentAge(at: now)
+        initialAge = facts.initialAge
+        residentTime = facts.residentTime(at: now)
+    }
 }

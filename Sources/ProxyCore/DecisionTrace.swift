@@ -34,7 +34,7 @@ package struct DecisionTrace: Sendable {
     /// Why a stored response could or could not be used; `nil` where none was looked for.
     package var reuse: ReuseDecision?
     /// Why the response was or was not kept; `nil` where that was not asked.
-    package var storage: StorageDecision?
+    package var storage: StorageTrace?
     package var fault: Fault?
     /// Status sent to the client, 0 before one was.
     package var status: UInt16 = 0
@@ -46,11 +46,12 @@ package struct DecisionTrace: Sendable {
     /// What the rules' validation found, outermost first, where it was not blocked for it.
     package var findings = ValidationFaults()
 
+    @inline(__always)
     package init() {}
 
     /// A rule that is unsafe by its own word was needed for what was decided.
     package var usedUnsafeRule: Bool {
-        if case .store(_, let usedUnsafe) = storage, usedUnsafe { return true }
+        if case .stored(_, _, usedUnsafe: true) = storage { return true }
         return switch reuse {
         case .fresh(let terms), .staleAllowed(let terms, _): terms.usedUnsafe
         case .validate, .forward, .notSatisfiable, nil: false

@@ -11,12 +11,12 @@ extension ReuseDecision {
     }
 }
 
-extension StorageDecision {
+extension StorageTrace {
     /// The word in the log, the same as in Cache-Status.
     package var word: StaticString {
         switch self {
-        case .store: "stored"
-        case .doNotStore(let refusal): refusal.word
+        case .stored: "stored"
+        case .refused(let refusal): refusal.word
         }
     }
 }

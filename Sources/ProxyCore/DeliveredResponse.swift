@@ -18,8 +18,7 @@ extension Exchange {
         }
         // What a 304 sets goes to the client that asked, and to nobody else (T25).
         if trace.outcome == .revalidated { Freshening.writeSetCookie(of: response, into: &output) }
-        output.append(addingCapacity: Age.lineLimit) { Age.write(stored.facts.currentAge(at: now), into: &$0) }
-        writeEnd(into: &output)
+        writeEnd(age: stored.facts.currentAge(at: now), into: &output)
     }
 
     /// Whether the head that was prepared when it was stored is the one to deliver. That of a body still on its way is not:
@@ -210,39 +209,46 @@ extension Exchange {
         writeEnd(into: &output)
     }
 
-    /// Via, the decisions, and whether the connection goes on; then the empty line.
-    private func writeEnd(receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
-        let via = context.viaLine(for: version)
-        output.append(via.span)
-        writeCacheStatus(into: &output)
-        if delivery.isAnnotated { writeValidationNote(into: &output) }
-        if !delivery.keepsConnection {
-            output.append("Connection: close\r\n")
+    /// Age, where it is from the store, Via, the decisions, and whether the connection goes on; then the empty line.
+    private func writeEnd(age: DeltaSeconds? = nil, receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
+        let capacity = Age.lineLimit + context.viaLineLength + CacheStatus.lineLimit + ValidationFaults.lineLimit + 32
+        output.append(addingCapacity: capacity) { output in
+            if let age { Age.write(age, into: &output) }
+            context.writeVia(for: version, into: &output)
+            writeCacheStatus(into: &output)
+            if !context.tellsKey { writeLastLines(into: &output) }
         }
+        if context.tellsKey {
+            if trace.reuse != nil { CacheStatus.append(key: key, toFieldAtEndOf: &output) }
+            output.append(addingCapacity: ValidationFaults.lineLimit + 32) { writeLastLines(into: &$0) }
+        }
+    }
+
+    private func writeLastLines(into output: inout OutputSpan<UInt8>) {
+        if delivery.isAnnotated { writeValidationNote(into: &output) }
+        if !delivery.keepsConnection { output.append("Connection: close\r\n") }
         output.append("\r\n")
     }
 
     /// How the cache handled the request (RFC 9211), on every response.
-    private func writeCacheStatus(into output: inout [UInt8]) {
+    private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {
         guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return }
         // It went forward, and what came was an error.
         if case .staleAllowed = reuse, trace.upstreamStatus > 0 { status.outcome = .forwarded(.stale) }
         switch trace.storage {
-        case .store(_, let usedUnsafe):
+        case .stored(_, _, let usedUnsafe):
             status.stored = true
             if usedUnsafe { status.detail = "unsafe" }
-        case .doNotStore(let refusal): if trace.upstreamStatus > 0 { status.detail = refusal.word }
+        case .refused(let refusal): if trace.upstreamStatus > 0 { status.detail = refusal.word }
         case nil: break
         }
         if trace.upstreamStatus > 0, trace.upstreamStatus != delivery.status.code {
             status.forwardStatus = Status(trace.upstreamStatus)
         }
         status.collapsing = isCollapsed ? .collapsed : collapsing
-        let override = firstOverride
-        status.overriddenWord = override?.word
-        let rule = override?.rule.name ?? ""
-        output.append(addingCapacity: CacheStatus.lineLimit) { status.writeField(rule: rule, into: &$0) }
-        if context.tellsKey { CacheStatus.append(key: key, toFieldAtEndOf: &output) }
+        guard !matched.isEmpty, let override = firstOverride else { return status.writeField(into: &output) }
+        status.overriddenWord = override.word
+        status.writeField(rule: override.rule.name, into: &output)
     }
 
     private func writeProxyStatus(_ row: GatewayError, into output: inout [UInt8]) {
@@ -266,7 +272,7 @@ extension Exchange {
     }
 
     /// What a rule found, where the response is passed on all the same.
-    private func writeValidationNote(into output: inout [UInt8]) {
+    private func writeValidationNote(into output: inout OutputSpan<UInt8>) {
         output.append("Larder-Validation: ")
         var isFirst = true
         trace.findings.forEach { code in

@@ -14,7 +14,7 @@ extension Exchange {
 
     /// A rule has the request's content stand in the key, and the content is short enough.
     var isToBeKeyedByContent: Bool {
-        guard obligations.rewritesKey, let methods = matched.keyRewriting?.bodyMethods else { return false }
+        guard let methods = matched.keyRewriting?.bodyMethods else { return false }
         switch request.method {
         case .query where methods.contains(.query): break
         case .post where methods.contains(.post): break

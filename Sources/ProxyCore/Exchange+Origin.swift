@@ -72,7 +72,7 @@ extension Exchange {
     /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer
     /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
     private mutating func removeReplaced(into commands: inout CommandBuffer) {
-        guard isValidating || isUnattended, case .doNotStore(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
+        guard isValidating || isUnattended, case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
             refusal != .validation, response.isOfAnotherRepresentation
         else { return }
         removed = selected
@@ -81,18 +81,18 @@ extension Exchange {
 
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
         guard mayStore else {
-            trace.storage = .doNotStore(.validation)
+            trace.storage = .refused(.validation)
             return false
         }
         if decidePartStorage(at: now) { return part != nil }
         let decision = Storability.decide(
             request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: requestTime, responseTime: now)
-        trace.storage = decision
+        trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return false }
         let body = gatheredLength.map { .known($0) } ?? responseBody
         if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
-            trace.storage = .doNotStore(.bodyTooLarge)
+            trace.storage = .refused(.bodyTooLarge)
             return false
         }
         self.facts = facts
@@ -111,10 +111,10 @@ extension Exchange {
             selected = fresh
             commands.append(.freshen)
         case .usedOnce(let once, let refusal):
-            trace.storage = .doNotStore(refusal)
+            trace.storage = .refused(refusal)
             selected = once
         case .usedAndRemoved(let once, let refusal):
-            trace.storage = .doNotStore(refusal)
+            trace.storage = .refused(refusal)
             removed = stored
             selected = once
             commands.append(.remove)

@@ -6,7 +6,7 @@ import ProxyPolicy
 extension Exchange {
     /// The words of the origin server's that a decision about this exchange went past.
     private var overriddenWords: OverriddenWords {
-        if case .store(let facts, usedUnsafe: true) = trace.storage { return OverriddenWords(storing: facts) }
+        if case .stored(_, _, usedUnsafe: true) = trace.storage, let facts { return OverriddenWords(storing: facts) }
         // Nearly always nothing was gone past: then nothing is looked at.
         guard let reuse = trace.reuse, let terms = reuse.terms, terms.usedUnsafe, let selected else {
             // Not [], which is built by generic code outside of the room that declares the type.
@@ -26,7 +26,6 @@ extension Exchange {
 
     /// The gravest of these, and the rule that did it.
     var firstOverride: (rule: PolicyRule, word: StaticString)? {
-        if matched.isEmpty { return nil }
         let words = overriddenWords
         for entry in OverriddenWords.all where words.contains(entry.word) {
             if let rule = overridingRule(entry.word) { return (rule, entry.text) }

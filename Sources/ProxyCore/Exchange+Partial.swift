@@ -79,7 +79,7 @@ extension Exchange {
                 secondary: secondaryKey, targets: context.targets, requestTime: requestTime, responseTime: now)
         {
             facts = fresh.facts
-            trace.storage = .store(fresh.facts, usedUnsafe: false)
+            trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
             selected = fresh
             deliverSelected(outcome: .miss, into: &commands, command: .complete)
             return true
@@ -120,10 +120,10 @@ extension Exchange {
         let decision = Storability.decide(
             request: request, response: head, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: requestTime, responseTime: now)
-        trace.storage = decision
+        trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return true }
         if let limit = obligations.cache.maximumBodyLength, length > limit {
-            trace.storage = .doNotStore(.bodyTooLarge)
+            trace.storage = .refused(.bodyTooLarge)
             return true
         }
         self.facts = facts
@@ -133,7 +133,7 @@ extension Exchange {
     }
 
     /// The store keeps nothing in part now: the part passes without being kept.
-    package mutating func notePartNotKept() { trace.storage = .doNotStore(.partialContent) }
+    package mutating func notePartNotKept() { trace.storage = .refused(.partialContent) }
 
     /// The place of a part in its representation.
     package struct Part: Equatable, Sendable {

@@ -56,20 +56,20 @@ extension Exchange {
 
     /// It was decided not to keep the response.
     package var isStorageRefused: Bool {
-        if case .doNotStore = trace.storage { true } else { false }
+        if case .refused = trace.storage { true } else { false }
     }
 
     /// The longest body that the rules let be kept, in octets; `nil`: any. For one whose length no head has told.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
 
     /// The body has turned out longer than `keptBodyLength`: it passes without being kept.
-    package mutating func noteBodyTooLarge() { trace.storage = .doNotStore(.bodyTooLarge) }
+    package mutating func noteBodyTooLarge() { trace.storage = .refused(.bodyTooLarge) }
 
     /// The key was invalidated after the request had gone out: the response may tell what was before, and is not kept (RFC 9111 §4.4).
-    package mutating func noteOvertaken() { trace.storage = .doNotStore(.overtaken) }
+    package mutating func noteOvertaken() { trace.storage = .refused(.overtaken) }
 
     /// The store takes no further body now: the response passes without being kept.
-    package mutating func noteStoreBusy() { trace.storage = .doNotStore(.storeBusy) }
+    package mutating func noteStoreBusy() { trace.storage = .refused(.storeBusy) }
 }
 
 extension Exchange {

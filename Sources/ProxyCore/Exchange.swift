@@ -84,13 +84,24 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var isUnattended = false
     /// The fault kept a stored response from being validated that may not be used without.
     var failsValidation = false
+    /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
+    /// a copy of all the thousand octets.
+    private weak var keepsItsAddress: ExchangeContext?
 
-    package init(context: ExchangeContext) { self.context = context }
+    package init(context: ExchangeContext) {
+        self.context = context
+        obligations.cache.setCookie = context.setCookie
+    }
 
     /// Makes the exchange ready for the next request, under the settings given; storage is kept.
     package mutating func begin(id: UInt64, context: ExchangeContext) {
         self.id = id
-        if self.context !== context { self.context = context }
+        if !matched.isEmpty || self.context !== context {
+            obligations = Obligations()
+            obligations.cache.setCookie = context.setCookie
+            self.context = context
+        }
+        matched.removeAll()
         state = .idle
         request.removeAll()
         response.removeAll()
@@ -99,8 +110,6 @@ package struct Exchange: ~Copyable, Sendable {
         key.removeAll(keepingCapacity: true)
         if !secondaryKey.isEmpty { secondaryKey = .none }
         if !requestContent.isEmpty { requestContent = [] }
-        matched.removeAll()
-        obligations = Obligations()
         selected = nil
         freshenedFrom = nil
         freshened = nil
@@ -118,7 +127,7 @@ package struct Exchange: ~Copyable, Sendable {
         isLeading = false
         clientAddress = nil
         purgedCount = nil
-        if continuation != nil { continuation = nil }
+        continuation = nil
         isUnattended = false
         failsValidation = false
         if !partials.isEmpty { partials = [] }
@@ -244,18 +253,14 @@ extension Exchange {
             state = .delivering
             return commands.append(.sendLocal)
         }
-        switch context.rules.match(request, into: &matched) {
-        case .deny: return fail(.deniedByRule, at: now, into: &commands)
-        case .allow(let obligations): self.obligations = obligations
-        }
-        if obligations.cache.setCookie == nil { obligations.cache.setCookie = context.setCookie }
+        if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         makeKey()
         if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
-        if isToBeKeyedByContent {
+        if obligations.rewritesKey, isToBeKeyedByContent {
             if requestBody != .none, requestBody != .known(0) {
                 state = .gathering
                 return commands.append(.gatherRequestBody)
@@ -263,6 +268,15 @@ extension Exchange {
             keyByContent()
         }
         lookUp(at: now, into: &commands)
+    }
+
+    /// - Returns: `false` where one of them denies the request.
+    private mutating func matchRules() -> Bool {
+        guard case .allow(let entailed) = context.rules.match(request, into: &matched) else { return false }
+        if matched.isEmpty { return true }
+        obligations = entailed
+        if obligations.cache.setCookie == nil { obligations.cache.setCookie = context.setCookie }
+        return true
     }
 
     private mutating func lookUp(at now: Timestamp, into commands: inout CommandBuffer) {
@@ -332,7 +346,7 @@ extension Exchange {
                 return commands.append(.lookUp(onDisk: true))
             }
             if usePartial(at: now, into: &commands) { return }
-            trace.candidates.note(noneAmong: candidates.count, at: now)
+            trace.candidates.note(noneAmong: candidates.count)
             siblings = candidates
             let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
             let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)

@@ -70,7 +70,12 @@ package final class ExchangeContext: Sendable {
     }
 
     /// The Via line of a message that came in this version, with its CRLF.
-    func viaLine(for version: HTTPVersion) -> [UInt8] { version.isAtLeast11 ? viaLine : viaLineOfHTTP10 }
+    func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
+        let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
+        output.append(line.span)
+    }
+
+    var viaLineLength: Int { viaLine.count }
 
     func isOwnAddress(host: Span<UInt8>, port: UInt16) -> Bool {
         for address in ownAddresses where address.port == port {

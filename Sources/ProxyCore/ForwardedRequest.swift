@@ -31,7 +31,7 @@ struct ForwardedRequest {
             }
         }
         writeMaxForwards(into: &output)
-        output.append(contentsOf: context.viaLine(for: request.version))
+        output.append(addingCapacity: context.viaLineLength) { context.writeVia(for: request.version, into: &$0) }
         switch body {
         case .none: break
         case .known(let length): output.appendContentLength(length)

@@ -4,9 +4,10 @@ import HTTPMessage
 /// The rules that matched one request, in storage that is used again for the next: owned by whoever owns the exchange.
 ///
 /// It keeps the rule set that filled it, so that settings read anew in the middle of an exchange do not reach that exchange.
+@usableFromInline
 package struct MatchedRules: Sendable {
     private var ruleSet: PolicyRuleSet?
-    private var numbers: [Int] = []
+    @usableFromInline var numbers: [Int] = []
     var candidates = RuleNumbers()
     var readings = PathReadings()
     private var plan = ValidationPlan()
@@ -16,7 +17,7 @@ package struct MatchedRules: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { numbers.isEmpty }
+    @inlinable package var isEmpty: Bool { numbers.isEmpty }
     package var count: Int { numbers.count }
 
     /// In the order of the settings; the last one denies if the verdict was `deny`.

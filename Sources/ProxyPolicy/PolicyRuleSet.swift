@@ -59,13 +59,18 @@ package final class PolicyRuleSet: Sendable {
 
     package var isEmpty: Bool { rules.isEmpty }
 
+    /// Whether any rule may match: one that asks for no host, or one that names this request's. For the way of every request,
+    /// which is seldom that of a rule.
+    package func mayConcern(_ request: borrowing RequestHead) -> Bool {
+        !rules.isEmpty && (!hostless.isEmpty || hosts.containsMatch(of: request.target, in: request))
+    }
+
     /// What the rules say to this request; `matched` is emptied first.
     ///
     /// Nothing is allocated where no rule matches, nor for matching ones once `matched` has grown.
     package func match(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         matched.removeAll()
-        guard !rules.isEmpty else { return .allow(.none) }
-        guard !hostless.isEmpty || hosts.containsMatch(of: request.target, in: request) else { return .allow(.none) }
+        guard mayConcern(request) else { return .allow(.none) }
         matched.candidates.replace(with: hostless)
         hosts.insertRules(naming: request.target, in: request, into: &matched.candidates)
         return evaluate(request, into: &matched)

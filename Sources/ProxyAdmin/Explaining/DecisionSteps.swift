@@ -77,10 +77,9 @@ struct DecisionSteps {
     // MARK: Freshness
 
     var freshnessStep: Explanation.Step? {
-        guard let facts = trace.candidates.facts else { return nil }
-        let now = trace.candidates.judgedAt
-        let age = facts.currentAge(at: now)
-        let lifetime = lifetimeInForce(facts)
+        guard let freshness = trace.candidates.freshness else { return nil }
+        let age = freshness.age
+        let lifetime = lifetimeInForce(freshness)
         let isFresh = Int64(lifetime.value.seconds) > Int64(age.seconds)
         let source = ReasonText(lifetime.source)
         return Explanation.Step(
@@ -93,22 +92,22 @@ struct DecisionSteps {
                     values: [("seconds", .number(Int(lifetime.value.seconds))), ("source", .string(lifetime.source.word))]),
                 Explanation.Step(
                     "age",
-                    "\(age.seconds) s: \(facts.initialAge.seconds) s when it was received, "
-                        + "\(facts.residentTime(at: now).seconds) s since",
+                    "\(age.seconds) s: \(freshness.initialAge.seconds) s when it was received, "
+                        + "\(freshness.residentTime.seconds) s since",
                     "RFC 9111 §4.2.3",
                     values: [
-                        ("seconds", .number(Int(age.seconds))), ("initial", .number(Int(facts.initialAge.seconds))),
-                        ("resident", .number(Int(facts.residentTime(at: now).seconds))),
+                        ("seconds", .number(Int(age.seconds))), ("initial", .number(Int(freshness.initialAge.seconds))),
+                        ("resident", .number(Int(freshness.residentTime.seconds))),
                     ]),
             ])
     }
 
     /// A rule's where one was in force, else the origin server's.
-    private func lifetimeInForce(_ facts: ReuseFacts) -> (value: DeltaSeconds, source: LifetimeSource) {
-        let value = trace.candidates.lifetime ?? facts.freshnessLifetime
+    private func lifetimeInForce(_ freshness: FreshnessTrace) -> (value: DeltaSeconds, source: LifetimeSource) {
+        let value = freshness.lifetimeInForce
         return switch trace.reuse {
         case .fresh(let terms), .staleAllowed(let terms, _): (value, terms.lifetimeSource)
-        default: (value, value == facts.freshnessLifetime ? facts.lifetimeSource : .rule)
+        default: (value, value == freshness.lifetime ? freshness.lifetimeSource : .rule)
         }
     }
 
@@ -143,25 +142,24 @@ struct DecisionSteps {
     var storageStep: Explanation.Step? {
         switch trace.storage {
         case nil: nil
-        case .store(let facts, let usedUnsafe):
+        case .stored(let lifetime, let source, let usedUnsafe):
             Explanation.Step(
-                "storage", "stored: \(lifetimeText(facts))", "RFC 9111 §3",
+                "storage", "stored: \(lifetimeText(lifetime, source))", "RFC 9111 §3",
                 values: [
                     ("stored", .bool(true)), ("unsafe", .bool(usedUnsafe)),
-                    ("lifetime", .number(Int(facts.freshnessLifetime.seconds))),
-                    ("source", .string(facts.lifetimeSource.word)),
+                    ("lifetime", .number(Int(lifetime.seconds))),
+                    ("source", .string(source.word)),
                 ])
-        case .doNotStore(let refusal):
+        case .refused(let refusal):
             Explanation.Step(
                 "storage", "not stored: \(ReasonText(refusal).says)", ReasonText(refusal).section,
                 values: [("stored", .bool(false)), ("reason", .string("\(refusal.word)"))])
         }
     }
 
-    private func lifetimeText(_ facts: ReuseFacts) -> String {
-        let source = ReasonText(facts.lifetimeSource)
-        return facts.lifetimeSource == .none
-            ? "without a lifetime of the origin server's" : "lifetime \(facts.freshnessLifetime.seconds) s (\(source.says))"
+    private func lifetimeText(_ lifetime: DeltaSeconds, _ source: LifetimeSource) -> String {
+        source == .none
+            ? "without a lifetime of the origin server's" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
     }
 
     var faultStep: Explanation.Step? {

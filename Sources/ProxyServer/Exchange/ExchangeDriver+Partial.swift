@@ -8,8 +8,8 @@ import ResponseStore
 extension ExchangeDriver {
     /// Before an exchange is told of what is stored.
     func findPartials() {
-        guard worker.store.hasPartials else { return }
-        exchange.partials = worker.store.partials(of: exchange.key)
+        guard store.hasPartials else { return }
+        exchange.partials = store.partials(of: exchange.key)
     }
 
     /// The origin sends what was missing: the client gets it in its place.

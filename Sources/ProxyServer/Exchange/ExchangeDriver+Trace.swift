@@ -10,8 +10,8 @@ extension ExchangeDriver {
         record.id = exchange.id
         record.trace = exchange.trace
         record.durationMicroseconds = UInt64(loop.now.microseconds(since: startedAt))
-        record.connectMicroseconds = UInt64(metrics.connectTime)
-        record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
+        record.connectMicroseconds = UInt32(clamping: metrics.connectTime)
+        record.firstByteMicroseconds = UInt32(clamping: metrics.firstByteTime)
         record.bytesSent = delivery.headCount + delivery.sentCount
         record.reusedConnection = metrics.isConnectionReused
         // What is handed over is copied, with a dozen retains: only where there is something in it.
@@ -19,10 +19,9 @@ extension ExchangeDriver {
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let tellsQuery = accessLog.includesQuery
         exchange.withHeads { request, _ in
-            let url = request.span(of: request.rawTarget)
             ring.note(
                 record, method: request.span(of: request.methodName),
-                url: tellsQuery ? url : url.extracting(first: url.lengthBeforeQuery), rules: rules.span,
+                url: request.span(of: tellsQuery ? request.rawTarget : request.rawTargetBeforeQuery), rules: rules.span,
                 overrides: overrides.span)
         }
     }

@@ -16,7 +16,7 @@ final class ExchangeDriver: TunnelDelegate {
     unowned(unsafe) let worker: LoopWorker
     // What every request needs of it: a constant of our own is used without being retained.
     let loop: EventLoop
-    private let store: ResponseStore
+    let store: ResponseStore
     let accessLog: AccessLogBuffer
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var connection: ClientConnection?

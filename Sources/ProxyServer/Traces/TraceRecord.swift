@@ -1,21 +1,23 @@
 import HTTPMessage
 import ProxyCore
 
-/// One request's trace as the ring keeps it: numbers only, and where its texts stand. Trivial.
+/// One request's trace as the ring keeps it: numbers only, and where its texts stand. Trivial, and small: it is written to memory
+/// that no cache of the processor holds.
 struct TraceRecord {
     var id: UInt64 = 0
     var trace = DecisionTrace()
     var durationMicroseconds: UInt64 = 0
-    var connectMicroseconds: UInt64 = 0
-    var firstByteMicroseconds: UInt64 = 0
     var bytesSent: UInt64 = 0
-    var reusedConnection = false
+    // An hour and more is told as the greatest that can be.
+    var connectMicroseconds: UInt32 = 0
+    var firstByteMicroseconds: UInt32 = 0
     /// Counts the octets of all texts before these.
     var textStart: UInt64 = 0
-    var methodCount: UInt8 = 0
     var urlCount: UInt16 = 0
     var rulesCount: UInt16 = 0
     var overridesCount: UInt16 = 0
+    var methodCount: UInt8 = 0
+    var reusedConnection = false
 
     var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) }
 }

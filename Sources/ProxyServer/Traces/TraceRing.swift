@@ -13,6 +13,9 @@ final class TraceRing {
     /// Records and octets of text ever written.
     private var recordCount = 0
     private var textCount: UInt64 = 0
+    /// Where the next of each is written.
+    private var nextRecord = 0
+    private var nextText = 0
 
     /// The longest of each text; the rest is cut off.
     static let methodLimit = 32
@@ -46,25 +49,24 @@ final class TraceRing {
     ///   - rules: names, parted by line feeds.
     ///   - overrides: each a word of the origin server's, a blank and a rule's name, parted by line feeds.
     func note(
-        _ record: consuming TraceRecord, method: Span<UInt8>, url: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
+        _ record: TraceRecord, method: Span<UInt8>, url: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
     ) {
         if isOff { return }
-        let counts = (
-            method: min(method.count, Self.methodLimit), url: min(url.count, Self.urlLimit),
-            rules: min(rules.count, Self.ruleNamesLimit), overrides: min(overrides.count, Self.overridesLimit)
-        )
-        record.methodCount = UInt8(truncatingIfNeeded: counts.method)
-        record.urlCount = UInt16(truncatingIfNeeded: counts.url)
-        record.rulesCount = UInt16(truncatingIfNeeded: counts.rules)
-        record.overridesCount = UInt16(truncatingIfNeeded: counts.overrides)
-        record.textStart = makeRoom(record.textCount)
-        var place = Int(record.textStart % UInt64(texts.count))
-        write(method, counts.method, at: &place)
-        write(url, counts.url, at: &place)
-        write(rules, counts.rules, at: &place)
-        write(overrides, counts.overrides, at: &place)
-        (records + recordCount % recordLimit).initialize(to: record)
+        let place = records + nextRecord
+        place.initialize(to: record)
+        place.pointee.methodCount = UInt8(truncatingIfNeeded: min(method.count, Self.methodLimit))
+        place.pointee.urlCount = UInt16(truncatingIfNeeded: min(url.count, Self.urlLimit))
+        place.pointee.rulesCount = UInt16(truncatingIfNeeded: min(rules.count, Self.ruleNamesLimit))
+        place.pointee.overridesCount = UInt16(truncatingIfNeeded: min(overrides.count, Self.overridesLimit))
+        makeRoom(place.pointee.textCount)
+        place.pointee.textStart = textCount
+        write(method, Int(place.pointee.methodCount))
+        write(url, Int(place.pointee.urlCount))
+        write(rules, Int(place.pointee.rulesCount))
+        write(overrides, Int(place.pointee.overridesCount))
         recordCount &+= 1
+        nextRecord &+= 1
+        if nextRecord == recordLimit { nextRecord = 0 }
     }
 
     /// The trace of this request, if it is still there; of several the latest.
@@ -86,20 +88,21 @@ final class TraceRing {
     }
 
     /// The texts of one record stand in one piece: what is left before the block's end may be skipped.
-    private func makeRoom(_ count: Int) -> UInt64 {
-        let place = Int(textCount % UInt64(texts.count))
-        if place + count > texts.count { textCount &+= UInt64(texts.count - place) }
-        let start = textCount
-        textCount &+= UInt64(count)
-        return start
+    private func makeRoom(_ count: Int) {
+        let left = texts.count - nextText
+        if count <= left { return }
+        textCount &+= UInt64(left)
+        nextText = 0
     }
 
-    private func write(_ text: Span<UInt8>, _ count: Int, at place: inout Int) {
+    private func write(_ text: Span<UInt8>, _ count: Int) {
+        if count == 0 { return }
         text.withUnsafeBytes { source in
-            UnsafeMutableRawBufferPointer(rebasing: texts[place..<place + count]).copyMemory(
+            UnsafeMutableRawBufferPointer(rebasing: texts[nextText..<nextText + count]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: source[..<count]))
         }
-        place += count
+        nextText &+= count
+        textCount &+= UInt64(truncatingIfNeeded: count)
     }
 
     private func read(_ record: TraceRecord) -> TracedRequest {
@@ -110,7 +113,8 @@ final class TraceRing {
         }
         return TracedRequest(
             id: record.id, trace: record.trace, durationMicroseconds: record.durationMicroseconds,
-            connectMicroseconds: record.connectMicroseconds, firstByteMicroseconds: record.firstByteMicroseconds,
+            connectMicroseconds: UInt64(record.connectMicroseconds),
+            firstByteMicroseconds: UInt64(record.firstByteMicroseconds),
             bytesSent: record.bytesSent, reusedConnection: record.reusedConnection, method: text(Int(record.methodCount)),
             url: text(Int(record.urlCount)), rules: text(Int(record.rulesCount)).split(separator: "\n").map(String.init),
             overrides: text(Int(record.overridesCount)).split(separator: "\n").map(Self.override))
