@@ -26,27 +26,34 @@ final class RowPages {
             """)
     }
 
-    /// - Parameter body: Asked for each row; `false` ends the page.
+    /// - Parameters:
+    ///   - isWanted: Asked for each row with its id and its key, before anything else of it is read: most rows are not meant. What
+    ///     stands there has not been verified.
+    ///   - body: Asked for each row that is wanted; `false` ends the page.
     func read(
-        after first: StoredRowID, before end: StoredRowID, limit: Int, _ body: (Found) throws(StoreError) -> Bool
+        after first: StoredRowID, before end: StoredRowID, limit: Int,
+        where isWanted: (StoredRowID, [UInt8]) -> Bool = { _, _ in true },
+        _ body: (Found) throws(StoreError) -> Bool
     ) throws(StoreError) {
         query.bind(1, first)
         query.bind(2, end)
         query.bind(3, Int64(limit))
         defer { query.reset() }
         while try query.step() {
-            guard try body(try found()) else { return }
+            let key = query.bytes(13)
+            guard isWanted(query.integer(0), key) else { continue }
+            guard try body(try found(key)) else { return }
         }
     }
 
-    private func found() throws(StoreError) -> Found {
+    private func found(_ key: [UInt8]) throws(StoreError) -> Found {
         guard let hash = query.withBytes(1, { KeyHash($0) }), let state = ResponseRow.State(rawValue: query.integer(4)) else {
             throw StoreError(.damaged, path: connection.path, message: "a row that cannot be")
         }
         let row = ResponseRow(
             id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3), state: state,
             origin: query.integer(6), bodyID: query.integer(7), bodyLength: query.integer(8), bodyChecksum: query.integer(9),
-            trust: query.integer(10), chain: query.integer(11), facts: query.bytes(12), key: query.bytes(13),
+            trust: query.integer(10), chain: query.integer(11), facts: query.bytes(12), key: key,
             nominated: query.bytes(14), tags: query.bytes(15), head: query.bytes(16))
         let summary = WritingTables.RowSummary(
             id: row.id, keyHash: hash, variant: row.variant, generation: row.generation, state: state, size: query.integer(5),

@@ -42,9 +42,10 @@ package struct Purge: Sendable {
 
     /// What the purge leaves of a stored response: `nil` for nothing.
     func left(of response: StoredResponse) -> StoredResponse? {
-        guard precedes(row: response.row, requestTime: response.requestTime), matches(StoredEntry(response)) else {
-            return response
-        }
+        // The key first: most responses are not meant, and making an entry of one costs more than all else.
+        guard precedes(row: response.row, requestTime: response.requestTime), mayCover(key: response.key),
+            matches(StoredEntry(response))
+        else { return response }
         return isSoft ? response.madeStale(at: time) : nil
     }
 }

@@ -72,13 +72,23 @@ extension StoreWriter {
             var covered: [(WritingTables.RowSummary, ResponseRow)] = []
             var seen = 0
             let purge = scan.work.purge
-            try tables.pages.read(after: scan.cursor, before: purge.boundary, limit: StoreWriter.purgeSlice) { page in
-                seen += 1
-                scan.cursor = page.row.id
-                // A row that cannot be read cannot be cleared of the suspicion either.
-                if page.entry.map(purge.matches) ?? true { covered.append((page.summary, page.row)) }
-                return true
-            }
+            var cursor = scan.cursor
+            // A row whose key is not what was stored may be passed over: nobody is served what does not fit its checksum.
+            try tables.pages.read(
+                after: cursor, before: purge.boundary, limit: StoreWriter.purgeSlice,
+                where: { row, key in
+                    seen += 1
+                    cursor = row
+                    return purge.mayCover(key: key)
+                },
+                { page in
+                    // A row that cannot be read cannot be cleared of the suspicion either.
+                    if page.entry.map(purge.matches) ?? true { covered.append((page.summary, page.row)) }
+                    return true
+                })
+            scan.cursor = cursor
+            // In the order of the index by key, so that each of its pages is written once for all that stand in it.
+            covered.sort { $0.0.keyHash.high < $1.0.keyHash.high }
             for (summary, row) in covered where try carryOut(purge, on: summary, row) { scan.count += 1 }
             if seen < StoreWriter.purgeSlice { return true }
             if Clock.monotonicMilliseconds() >= deadline { return false }
@@ -108,7 +118,8 @@ extension StoreWriter {
         scan.work.report(.done(count: scan.count))
     }
 
-    private static let purgeSlice = 512
-    private static let purgeMilliseconds: Int64 = 40
+    private static let purgeSlice = 4096
+    // Longer slices write a page of an index once for more rows; responses that come meanwhile wait in the queue.
+    private static let purgeMilliseconds: Int64 = 200
     private static let purgeRetryMilliseconds: Int64 = 1000
 }
