@@ -19,6 +19,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 FEW, MANY = 1_000, 11_000
+VARIANTS = 20
 BODY = b"x" * 1024
 
 
@@ -30,6 +31,8 @@ class Origin(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/plain")
         self.send_header("Cache-Control", "max-age=86400")
         self.send_header("ETag", '"one"')
+        if self.path == "/varied":
+            self.send_header("Vary", "Accept-Language")
         self.send_header("Content-Length", str(len(BODY)))
         self.end_headers()
         self.wfile.write(BODY)
@@ -81,11 +84,12 @@ class Larder:
 class Client:
     """One connection that asks for one URL again and again."""
 
-    def __init__(self, port, url):
+    def __init__(self, port, url, *fields):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         host = url.split("/")[2]
-        self.request = f"GET {url} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: measure\r\nAccept: */*\r\n\r\n".encode()
+        lines = [f"GET {url} HTTP/1.1", f"Host: {host}", "User-Agent: measure", "Accept: */*", *fields]
+        self.request = "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
         self.rest = b""
 
     def get(self):
@@ -100,7 +104,7 @@ class Client:
         while (end := data.find(b"\r\n\r\n")) < 0:
             data += self.more()
         head = data[:end].decode("latin-1")
-        length = int(re.search(r"(?im)^content-length: *(\d+)", head).group(1))
+        length = 0 if " 304 " in head else int(re.search(r"(?im)^content-length: *(\d+)", head).group(1))
         while len(data) < end + 4 + length:
             data += self.more()
         self.rest = data[end + 4 + length:]
@@ -121,7 +125,7 @@ class Client:
         self.ask(50)
         served = origin.served
         head = self.get()
-        if origin.served != served or " 200" not in head.splitlines()[0]:
+        if origin.served != served or not re.search(" 200| 304", head.splitlines()[0]):
             raise SystemExit("not a hit:\n" + head)
 
 
@@ -156,18 +160,35 @@ def instructions(options, origin, url):
     stripped = os.path.join(options.work, "larder")
     subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
     options = argparse.Namespace(**{**vars(options), "larder": stripped})
+    varied = url.replace("/one", "/varied")
+    languages = [f"Accept-Language: en-{number}, en;q=0.5" for number in range(VARIANTS)]
+    for name, url, fields, others in [
+        ("per warm hit", url, [], []),
+        ("per 304 to the client", url, ['If-None-Match: "one"'], []),
+        ("per warm hit of the only variant", varied, languages[:1], []),
+        (f"per warm hit of the oldest of {VARIANTS} variants", varied, languages[:1], languages[1:]),
+    ]:
+        print(f"instructions {name}: {counted(options, origin, url, fields, others):.0f} (user)")
+    return True
+
+
+def counted(options, origin, url, fields, others):
+    """Instructions for each request with these fields, once the same was asked for with each of the others."""
     totals = []
     for count in (FEW, MANY):
         out = os.path.join(options.work, f"callgrind.{count}")
         larder = Larder(options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"])
-        client = Client(larder.port, url)
+        client = Client(larder.port, url, *fields)
+        client.ask(1)
+        time.sleep(1.1)  # Which variant is the oldest is told by the seconds of Date.
+        for other in others:
+            Client(larder.port, url, other).ask(1)
         client.warm(origin)
         client.ask(count)
         larder.stop()
         with open(out) as file:
             totals.append(int(re.search(r"(?m)^(?:totals|summary): (\d+)", file.read()).group(1)))
-    print(f"instructions per warm hit: {(totals[1] - totals[0]) / (MANY - FEW):.0f} (user)")
-    return True
+    return (totals[1] - totals[0]) / (MANY - FEW)
 
 
 def syscalls(options, origin, url):
