@@ -16,7 +16,7 @@ package enum Vary {
     /// How many variants of one key are kept where no rule says another number.
     package static let variantLimit = 32
     private static let nameCountLimit = 255
-    private static let absent = 65_535
+    static let absent = 65_535
 
     // MARK: Selecting
 
@@ -24,9 +24,21 @@ package enum Vary {
     package static func select(
         among responses: [StoredResponse], for request: RequestHead, _ secondary: SecondaryKey = .none
     ) -> Int? {
-        for index in 0..<responses.count where matches(responses[index].nominatedFields, request.fields, secondary) {
-            return index
+        guard responses.count > 1 else { return selectOne(among: responses, request.fields, secondary) }
+        let newest = responses[0].nominatedFields
+        guard let requested = RequestedVariant(nominatedBy: newest.span, request.fields, secondary) else {
+            return selectOne(among: responses, request.fields, secondary)
         }
+        for index in 0..<responses.count {
+            let form = responses[index].nominatedFields
+            if requested.isThat(of: form.span) ?? matches(form, request.fields, secondary) { return index }
+        }
+        return nil
+    }
+
+    /// As each form says, field by field.
+    private static func selectOne(among responses: [StoredResponse], _ fields: Fields, _ secondary: SecondaryKey) -> Int? {
+        for index in 0..<responses.count where matches(responses[index].nominatedFields, fields, secondary) { return index }
         return nil
     }
 
@@ -179,7 +191,7 @@ package enum Vary {
     // MARK: The canonical value
 
     /// Puts the canonical value of a field out octet by octet, until the sink has had enough. No allocation of its own.
-    private static func writeCanonicalValue(
+    static func writeCanonicalValue(
         of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int, to sink: inout some CanonicalValueSink
     ) -> Bool {
         let isList = isKnownList(known)
@@ -246,7 +258,7 @@ package enum Vary {
         }
     }
 
-    private static func next(_ known: KnownField, _ name: Span<UInt8>, in fields: Fields, from start: Int) -> Int? {
+    static func next(_ known: KnownField, _ name: Span<UInt8>, in fields: Fields, from start: Int) -> Int? {
         known == .other ? fields.index(ofName: name, from: start) : fields.index(of: known, from: start)
     }
 }

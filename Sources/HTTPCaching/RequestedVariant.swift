@@ -1,0 +1,88 @@
+import HTTPMessage
+
+/// The canonical form of a request's own fields, for the names that one stored response nominates: made once, and then compared
+/// octet by octet with the forms of many (RFC 9111 §4.1). Without an allocation.
+struct RequestedVariant {
+    /// A longer form is not made: the fields are compared one by one then.
+    static let limit = 512
+
+    private var octets: InlineArray<512, UInt8> = InlineArray(repeating: 0)
+    private var count = 0
+    /// All that the secondary key asks for stands in it.
+    private var answersSecondaryKey = false
+
+    /// - Parameter form: the canonical form of a stored response.
+    /// - Returns: `nil` where it would be too long, or the form is damaged.
+    init?(nominatedBy form: Span<UInt8>, _ fields: Fields, _ secondary: SecondaryKey) {
+        var missingCount = secondary.fieldNames.count + (secondary.contentDigest == nil ? 0 : 1)
+        var index = 0
+        while index < form.count {
+            let nameEnd = index + 1 + Int(form[index])
+            guard form.count - nameEnd >= 2 else { return nil }
+            let name = form.extracting(index + 1..<nameEnd)
+            guard put(form.extracting(index..<nameEnd)) else { return nil }
+            if let digest = secondary.contentDigest, name.equals(SecondaryKey.digestName) {
+                guard put(UInt16(digest.count)), put(digest.span) else { return nil }
+                missingCount -= 1
+            } else {
+                guard putValue(of: name, fields) else { return nil }
+                if secondary.contains(name) { missingCount -= 1 }
+            }
+            let valueCount = Int(form.littleEndian(at: nameEnd) as UInt16)
+            index = nameEnd + 2 + (valueCount == Vary.absent ? 0 : valueCount)
+        }
+        guard index == form.count else { return nil }
+        answersSecondaryKey = missingCount == 0
+    }
+
+    /// Whether the request asks for the variant of this form; `nil` where the form nominates other fields.
+    func isThat(of form: Span<UInt8>) -> Bool? {
+        let own = octets.span.extracting(0..<count)
+        if form.equals(own) { return answersSecondaryKey }
+        var index = 0
+        while index < min(form.count, count) {
+            let nameEnd = index + 1 + Int(own[index])
+            guard form.count - nameEnd >= 2, form.extracting(index..<nameEnd).equals(own.extracting(index..<nameEnd)) else {
+                return nil
+            }
+            let valueCount = Int(own.littleEndian(at: nameEnd) as UInt16)
+            let end = nameEnd + 2 + (valueCount == Vary.absent ? 0 : valueCount)
+            guard end <= form.count, form.extracting(nameEnd..<end).equals(own.extracting(nameEnd..<end)) else { return false }
+            index = end
+        }
+        return nil
+    }
+
+    // MARK: Writing
+
+    private mutating func putValue(of name: Span<UInt8>, _ fields: Fields) -> Bool {
+        let known = KnownField(name)
+        guard let first = Vary.next(known, name, in: fields, from: 0) else { return put(UInt16(Vary.absent)) }
+        let place = count
+        guard put(UInt16(0)), Vary.writeCanonicalValue(of: name, known, in: fields, from: first, to: &self) else { return false }
+        let valueCount = UInt16(count - place - 2)
+        octets[place] = UInt8(truncatingIfNeeded: valueCount)
+        octets[place + 1] = UInt8(truncatingIfNeeded: valueCount >> 8)
+        return true
+    }
+
+    private mutating func put(_ number: UInt16) -> Bool {
+        put(UInt8(truncatingIfNeeded: number)) && put(UInt8(truncatingIfNeeded: number >> 8))
+    }
+
+    private mutating func put(_ span: Span<UInt8>) -> Bool {
+        guard span.count <= Self.limit - count else { return false }
+        for index in 0..<span.count { octets[count + index] = span[index] }
+        count += span.count
+        return true
+    }
+}
+
+extension RequestedVariant: CanonicalValueSink {
+    mutating func put(_ byte: UInt8) -> Bool {
+        guard count < Self.limit else { return false }
+        octets[count] = byte
+        count += 1
+        return true
+    }
+}
