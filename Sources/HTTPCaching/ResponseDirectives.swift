@@ -86,6 +86,21 @@ enum QualifiedNames {
         return !isEmpty
     }
 
+    /// Whether there are any, so that not each field need be looked for.
+    static func areThere(in fields: Fields) -> Bool {
+        var index = fields.index(of: .cacheControl)
+        while let found = index {
+            let value = fields.value(of: fields.lines[found])
+            var scanner = CacheDirectiveScanner()
+            while let element = scanner.next(in: value) {
+                guard element.argument != nil, let directive = CacheDirective(value.extracting(element.name)) else { continue }
+                if directive == .noCache || directive == .private { return true }
+            }
+            index = fields.index(of: .cacheControl, from: found + 1)
+        }
+        return false
+    }
+
     /// Whether this field is named by any qualified `no-cache` or `private` of the response.
     static func contain(_ fieldName: Span<UInt8>, in fields: Fields) -> Bool {
         var index = fields.index(of: .cacheControl)

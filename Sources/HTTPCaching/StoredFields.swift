@@ -20,11 +20,12 @@ package enum StoredFields {
         var head = ResponseHead()
         head.status = response.status
         head.version = .http11
+        head.fields.reserve(byteCount: response.fields.bytes.count, lineCount: response.fields.count + 1)
         head.reason = head.fields.appendBytes(response.span(of: response.reason))
         let dateIsValid = hasValidDate(response.fields, facts: facts)
         let hopByHop = HopByHop(of: response.fields)
-        let heedsCacheControl = !facts.flags.contains(.targeted)
-        for line in response.fields.lines where isStored(line, of: response.fields, hopByHop, heedsCacheControl) {
+        let heedsQualifiers = !facts.flags.contains(.targeted) && QualifiedNames.areThere(in: response.fields)
+        for line in response.fields.lines where isStored(line, of: response.fields, hopByHop, heedsQualifiers) {
             if line.known == .date, !dateIsValid { continue }
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
         }
@@ -60,14 +61,14 @@ package enum StoredFields {
 
     /// Fields that are specific to a client's proxy configuration are on the list of hop-by-hop ones.
     private static func isStored(
-        _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsCacheControl: Bool
+        _ line: FieldLine, of fields: Fields, _ hopByHop: HopByHop, _ heedsQualifiers: Bool
     ) -> Bool {
-        line.known != .age && !hopByHop.contains(line, of: fields) && !(heedsCacheControl && isQualified(line, of: fields))
+        line.known != .age && !hopByHop.contains(line, of: fields) && !(heedsQualifiers && isQualified(line, of: fields))
     }
 
     /// Named by a qualified no-cache or private, so that a shared cache does not keep it.
     private static func isQualified(_ line: FieldLine, of fields: Fields) -> Bool {
-        fields.contains(.cacheControl) && line.known != .cacheControl && QualifiedNames.contain(fields.name(of: line), in: fields)
+        line.known != .cacheControl && QualifiedNames.contain(fields.name(of: line), in: fields)
     }
 
     private static func hasValidDate(_ fields: Fields, facts: ReuseFacts) -> Bool {

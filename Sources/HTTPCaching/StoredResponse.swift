@@ -41,6 +41,8 @@ package final class StoredResponse: Sendable {
         self.row = row
         self.variantLimit = variantLimit
         var prepared: [UInt8] = []
+        // Separators, the status line, and the length.
+        prepared.reserveCapacity(head.fields.bytes.count + 4 * head.fields.count + 64)
         StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
         preparedHead = prepared
     }

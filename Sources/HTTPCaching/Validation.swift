@@ -56,7 +56,7 @@ package enum Validation {
     /// Metadata of a representation that is not sent stays away; Last-Modified too where there is an entity tag.
     package static func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         let fields = stored.head.fields
-        StoredFields.writeStatusLine(.notModified, reason: fields.span(of: .empty), into: &output)
+        output.append("HTTP/1.1 304 Not Modified\r\n")
         let hasEntityTag = fields.contains(.etag)
         for line in fields.lines {
             switch line.known {

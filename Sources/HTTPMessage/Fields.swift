@@ -40,6 +40,12 @@ package struct Fields: Sendable {
         present = 0
     }
 
+    /// Makes room for what is about to be added.
+    package mutating func reserve(byteCount: Int, lineCount: Int) {
+        bytes.reserveCapacity(byteCount)
+        lines.reserveCapacity(lineCount)
+    }
+
     // MARK: Reading
 
     @_lifetime(borrow self)
@@ -165,12 +171,14 @@ package struct Fields: Sendable {
 
     /// Writes `name: value CRLF` for one line, the bytes as they came.
     package func write(_ line: FieldLine, into output: inout [UInt8]) {
-        output.append(name(of: line))
-        output.append(0x3A)
-        output.append(0x20)
-        output.append(value(of: line))
-        output.append(0x0D)
-        output.append(0x0A)
+        let name = name(of: line)
+        let value = value(of: line)
+        output.append(addingCapacity: name.count + value.count + 4) { output in
+            output.append(name)
+            output.append(": ")
+            output.append(value)
+            output.append("\r\n")
+        }
     }
 
     private mutating func noteTail(from start: Int, nameCount: Int) {
