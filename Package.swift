@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
         .library(name: "ProxyPolicy", targets: ["ProxyPolicy"]),
         .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
+        .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
     ],
@@ -42,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
 
         // Floor 0
@@ -56,6 +58,7 @@ let package = Package(
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
         room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         // Floor 2
+        room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("EventLoop", uses: ["CLinux"]),
         room("HTTPSession", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl"]),
         room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash"]),
@@ -111,6 +114,7 @@ let package = Package(
         tests(of: "HTTPCaching", uses: ["HTTPMessage"]),
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
+        tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),

@@ -13,7 +13,7 @@ enum FloorPlan {
     }
 
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
-    static let pureRooms: Set<String> = ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ProxyCore"]
+    static let pureRooms: Set<String> = ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "ProxyCore"]
 
     /// Foundation stands only in LarderCLI's row: its 6 MiB are resident in every process, and its calls allocate.
     static let rooms: [String: Room] = [
@@ -25,6 +25,7 @@ enum FloorPlan {
         "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Room(["HTTPMessage", "CZlib"]),
         // Floor 2
+        "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
             ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl", "CLinux"],
@@ -64,6 +65,7 @@ enum FloorPlan {
         "Sources/ResponseStore/Filling/BodyChunk.swift":
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
+        "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]
 }

@@ -1,0 +1,61 @@
+internal import HTTPMessage
+
+/// Base64 to the letter of RFC 4648 §4: the alphabet with `+` and `/`, padded, no octet besides, no bits left over.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
+        return values
+    }()
+
+    private static let padding = UInt8(ascii: "=")
+
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0 else { return nil }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(text.count / 4 * 3)
+        var bits: UInt32 = 0
+        var letters = 0
+        var paddings = 0
+        for letter in text {
+            if letter == padding {
+                paddings += 1
+                continue
+            }
+            let value = values[Int(letter)]
+            guard value != 0xFF, paddings == 0 else { return nil }
+            bits = bits << 6 | UInt32(value)
+            letters += 1
+            if letters % 4 == 0 {
+                octets.append(UInt8(truncatingIfNeeded: bits >> 16))
+                octets.append(UInt8(truncatingIfNeeded: bits >> 8))
+                octets.append(UInt8(truncatingIfNeeded: bits))
+            }
+        }
+        switch (letters % 4, paddings) {
+        case (0, 0): break
+        case (2, 2) where bits & 0xF == 0:
+            octets.append(UInt8(truncatingIfNeeded: bits >> 4))
+        case (3, 1) where bits & 0x3 == 0:
+            octets.append(UInt8(truncatingIfNeeded: bits >> 10))
+            octets.append(UInt8(truncatingIfNeeded: bits >> 2))
+        default: return nil
+        }
+        return octets
+    }
+
+    static func encode(_ octets: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: octets.count, by: 3) {
+            let group = octets[start..<min(start + 3, octets.count)]
+            var bits: UInt32 = 0
+            for place in 0..<3 { bits = bits << 8 | UInt32(place < group.count ? group[start + place] : 0) }
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 0x3F)] : padding)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

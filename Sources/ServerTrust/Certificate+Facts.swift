@@ -1,0 +1,83 @@
+internal import COpenSSL
+internal import HTTPMessage
+
+/// What a person needs to know of a certificate.
+public struct CertificateFacts: Equatable, Sendable {
+    /// As RFC 2253 writes it, at most 512 octets; what is not printable is escaped.
+    public let subject: String
+    public let issuer: String
+    /// The names and addresses of subjectAltName, at most 100, escaped likewise.
+    public let names: [String]
+    /// `nil` where the date cannot be read.
+    public let notBefore: POSIXTime?
+    public let notAfter: POSIXTime?
+    /// In hexadecimal.
+    public let serialNumber: String
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    public let publicKeyDigest: SHA256Digest
+    /// SHA-256 of the whole certificate.
+    public let digest: SHA256Digest
+}
+
+extension Certificate {
+    static let factLengthLimit = 512
+    static let factNamesLimit = 100
+
+    public var facts: CertificateFacts {
+        // Names that cannot be read are the fault, and are not told.
+        let names = (try? SubjectAlternativeNames(of: self))?.texts(limit: Self.factNamesLimit) ?? []
+        return CertificateFacts(
+            subject: Self.text(of: X509_get_subject_name(pointer)), issuer: Self.text(of: X509_get_issuer_name(pointer)),
+            names: names,
+            notBefore: notBefore, notAfter: notAfter,
+            serialNumber: Self.hexadecimal(X509_get0_serialNumber(pointer)),
+            publicKeyDigest: publicKeyDigest, digest: digest)
+    }
+
+    /// `nil` where it is not written as RFC 5280 §4.1.2.5 has it.
+    public var notBefore: POSIXTime? { Self.time(X509_get0_notBefore(pointer)) }
+
+    /// The last second in which it is valid; `nil` as with `notBefore`.
+    public var notAfter: POSIXTime? { Self.time(X509_get0_notAfter(pointer)) }
+
+    /// UTCTime and GeneralizedTime with seconds and `Z`, the only forms of RFC 5280 §4.1.2.5.1 and §4.1.2.5.2.
+    static func time(_ time: UnsafePointer<ASN1_TIME>?) -> POSIXTime? {
+        guard let time, let text = ASN1_STRING_get0_data(time) else { return nil }
+        let count = Int(ASN1_STRING_length(time))
+        let expected = ASN1_STRING_type(time) == V_ASN1_UTCTIME ? 13 : 15
+        guard count == expected, text[count - 1] == UInt8(ascii: "Z") else { return nil }
+        var parts = tm()
+        guard ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return POSIXTime(seconds: Int64(timegm(&parts)))
+    }
+
+    private static func text(of name: OpaquePointer?) -> String {
+        guard let name, let memory = BIO_new(BIO_s_mem()) else { return "" }
+        defer { BIO_free(memory) }
+        guard X509_NAME_print_ex(memory, name, 0, copenssl_rfc2253_flags()) >= 0 else { return "" }
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = copenssl_memory_of(memory, &bytes)
+        guard count > 0, let bytes else { return "" }
+        let octets = UnsafeRawBufferPointer(start: bytes, count: min(count, factLengthLimit))
+        return escaped(octets)
+    }
+
+    /// Printable ASCII as it is, all else as `\xNN`.
+    static func escaped(_ octets: some Sequence<UInt8>) -> String {
+        var text = ""
+        for octet in octets {
+            if (0x20...0x7E).contains(octet) {
+                text.unicodeScalars.append(Unicode.Scalar(octet))
+            } else {
+                text += "\\x" + (octet < 16 ? "0" : "") + String(octet, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
+
+    private static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
+        guard let number, let bytes = ASN1_STRING_get0_data(number) else { return "" }
+        let octets = UnsafeBufferPointer(start: bytes, count: min(Int(ASN1_STRING_length(number)), 64))
+        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

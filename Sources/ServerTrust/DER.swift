@@ -1,0 +1,32 @@
+internal import COpenSSL
+
+/// OpenSSL's readers and writers of DER.
+enum DER {
+    /// - Parameter read: a `d2i_…` function; it moves the place behind what it has read.
+    /// - Returns: `nil` for what it does not read, or where something stands behind it.
+    static func read(
+        _ der: [UInt8], by read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?,
+        release: @escaping @Sendable (OpaquePointer) -> Void
+    ) -> OwnedObject? {
+        ErrorQueue.unchanged {
+            der.withUnsafeBufferPointer { bytes in
+                guard let start = bytes.baseAddress else { return nil }
+                var next: UnsafePointer<UInt8>? = start
+                guard let pointer = read(&next, bytes.count) else { return nil }
+                // Whatever becomes of it, it is released.
+                let object = OwnedObject(pointer, release: release)
+                return next == start + bytes.count ? object : nil
+            }
+        }
+    }
+
+    /// - Parameter write: an `i2d_…` function, which fills memory of its own.
+    /// - Returns: nothing where it fails.
+    static func written(by write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = write(&bytes)
+        guard count > 0, let bytes else { return [] }
+        defer { copenssl_free(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+}

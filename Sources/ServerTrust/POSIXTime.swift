@@ -1,0 +1,12 @@
+package import HTTPMessage
+
+/// A moment in whole seconds since 1970-01-01T00:00:00Z, the resolution of a certificate's dates (RFC 5280 §4.1.2.5).
+public struct POSIXTime: Comparable, Hashable, Sendable {
+    public let seconds: Int64
+
+    public init(seconds: Int64) { self.seconds = seconds }
+
+    package init(_ time: Timestamp) { seconds = time.seconds }
+
+    public static func < (left: POSIXTime, right: POSIXTime) -> Bool { left.seconds < right.seconds }
+}

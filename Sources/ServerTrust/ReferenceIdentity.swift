@@ -1,0 +1,58 @@
+internal import HTTPMessage
+
+/// Whom a client means to reach (RFC 9525 §6.1): a name in A-labels, or an address.
+enum ReferenceIdentity: Hashable {
+    /// In lower case, without a final dot.
+    case name([UInt8])
+    case address(IPAddress)
+
+    /// - Returns: `nil` for what is neither: a final dot, an empty label, an octet that is not in a host's name (so that a name
+    ///   that is not ASCII has to come as its A-labels), or a number at the end that makes no address.
+    init?(_ host: String) {
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else { return nil }
+            self = .address(address)
+        } else if let address = IPAddress(host) {
+            self = .address(address)
+        } else {
+            guard let name = Self.name(host) else { return nil }
+            self = .name(name)
+        }
+    }
+
+    static func name(_ text: some StringProtocol) -> [UInt8]? {
+        let name = text.utf8.map(ASCII.lowercased)
+        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard name.count <= Authority.hostLengthLimit, labels.allSatisfy(isLabel), let last = labels.last else { return nil }
+        // Who looks up `127.1` or `0x7f000001` reaches an address.
+        guard !last.allSatisfy(ASCII.isDigit), !last.starts(with: [0x30, 0x78]) else { return nil }
+        return name
+    }
+
+    private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
+        guard (1...Authority.labelLengthLimit).contains(label.count) else { return false }
+        return label.allSatisfy {
+            ASCII.isAlpha($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+    }
+
+    /// Whether one of the certificate's names is this one (RFC 9525 §6.3, §6.4, §6.5).
+    func matches(_ names: SubjectAlternativeNames) -> Bool {
+        switch self {
+        case .name(let name): names.dnsNames.contains { Self.matches(presented: $0, name) }
+        case .address(let address): names.addresses.contains(address)
+        }
+    }
+
+    /// A `*` stands for one whole label, the leftmost, and only above a name of two labels: `*.com` is nobody's.
+    private static func matches(presented: [UInt8], _ name: [UInt8]) -> Bool {
+        guard presented.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else { return isSame(presented[...], name[...]) }
+        let parent = presented.dropFirst(2)
+        guard parent.contains(UInt8(ascii: ".")), let dot = name.firstIndex(of: UInt8(ascii: ".")) else { return false }
+        return isSame(parent, name[(dot + 1)...])
+    }
+
+    private static func isSame(_ presented: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>) -> Bool {
+        presented.count == name.count && zip(presented, name).allSatisfy { ASCII.lowercased($0) == $1 }
+    }
+}

@@ -1,0 +1,72 @@
+internal import COpenSSL
+
+/// How the revocation of a certificate is found out.
+public struct Revocation: Sendable {
+    public enum Check: UInt8, Sendable {
+        case off
+        /// What is known to be revoked is refused; what cannot be known is not.
+        case soft
+        /// What is not known to be good is refused.
+        case hard
+    }
+
+    public let lists: RevocationLists?
+    public let listCheck: Check
+    public let stapleCheck: Check
+
+    public static let off = Revocation(unchecked: nil, listCheck: .off, stapleCheck: .off)
+
+    /// - Parameters:
+    ///   - listCheck: asks `lists` for each certificate below the anchor (RFC 5280 §6.3).
+    ///   - stapleCheck: asks the OCSP response that the server sent along (RFC 6960, RFC 6066 §8).
+    public init(lists: RevocationLists? = nil, listCheck: Check = .off, stapleCheck: Check = .off) throws(TrustPolicyFault) {
+        if listCheck != .off, lists == nil { throw .revocationWithoutLists }
+        self.init(unchecked: lists, listCheck: listCheck, stapleCheck: stapleCheck)
+    }
+
+    private init(unchecked lists: RevocationLists?, listCheck: Check, stapleCheck: Check) {
+        self.lists = lists
+        self.listCheck = listCheck
+        self.stapleCheck = stapleCheck
+    }
+}
+
+/// Certificate revocation lists (RFC 5280 §5), read once.
+public struct RevocationLists: Sendable {
+    let stack: OwnedObject
+    let digest: SHA256Digest
+
+    /// - Parameter files: each a list in DER, or any number of them in PEM.
+    public init(_ files: [[UInt8]]) throws(TrustPolicyFault) {
+        guard let pointer = copenssl_crls_new() else { throw .unreadableRevocationList }
+        stack = OwnedObject(pointer) { copenssl_crls_free($0) }
+        var octets: [UInt8] = []
+        for der in try Self.lists(in: files) {
+            guard let list = DER.read(der, by: { d2i_X509_CRL(nil, &$0, $1) }, release: { X509_CRL_free($0) }),
+                X509_CRL_up_ref(list.pointer) == 1
+            else { throw .unreadableRevocationList }
+            guard copenssl_crls_push(pointer, list.pointer) > 0 else {
+                X509_CRL_free(list.pointer)
+                throw .unreadableRevocationList
+            }
+            octets += SHA256Digest(of: der).octets
+        }
+        if octets.isEmpty { throw .unreadableRevocationList }
+        digest = SHA256Digest(of: octets)
+    }
+
+    private static func lists(in files: [[UInt8]]) throws(TrustPolicyFault) -> [[UInt8]] {
+        var lists: [[UInt8]] = []
+        for file in files {
+            guard PEM.isPEM(file) else {
+                lists.append(file)
+                continue
+            }
+            guard let parts = PEM.parts(of: file) else { throw .unreadableRevocationList }
+            let found = parts.filter { $0.label == "X509 CRL" }
+            if found.isEmpty { throw .unreadableRevocationList }
+            lists += found.map(\.der)
+        }
+        return lists
+    }
+}

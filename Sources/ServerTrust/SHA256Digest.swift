@@ -1,0 +1,58 @@
+internal import COpenSSL
+internal import HTTPMessage
+
+/// A SHA-256 digest, written as pins write it.
+public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
+    public static let count = 32
+
+    private let words: InlineArray<4, UInt64>
+
+    /// - Returns: `nil` unless there are 32 octets.
+    public init?(_ octets: some Collection<UInt8>) {
+        guard octets.count == Self.count else { return nil }
+        var words = InlineArray<4, UInt64>(repeating: 0)
+        for (index, octet) in octets.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(octet) }
+        self.words = words
+    }
+
+    /// The digest of what is given.
+    init(of bytes: UnsafeBufferPointer<UInt8>) {
+        let digest = [UInt8](unsafeUninitializedCapacity: Self.count) { output, count in
+            // It has no failure but a lack of memory, and then it leaves its output alone: no digest at all is made of that.
+            precondition(SHA256(bytes.baseAddress, bytes.count, output.baseAddress) != nil, "SHA-256 is not to be had")
+            count = Self.count
+        }
+        // 32 octets stand there.
+        self.init(digest)!
+    }
+
+    init(of bytes: [UInt8]) {
+        self = bytes.withUnsafeBufferPointer { Self(of: $0) }
+    }
+
+    public var octets: [UInt8] {
+        words.span.withUnsafeBufferPointer {
+            $0.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        }
+    }
+
+    /// `sha256/` and the digest in base64, as OkHttp and HTTP public key pinning in JSON write it.
+    public var description: String { "sha256/" + base64 }
+
+    /// The digest in base64, as it stands in `pin-sha256="…"` (RFC 7469 §2.1.1).
+    public var base64: String { Base64.encode(octets) }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
+            && left.words[3] == right.words[3]
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        for index in 0..<4 where left.words[index] != right.words[index] { return left.words[index] < right.words[index] }
+        return false
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for index in 0..<4 { hasher.combine(words[index]) }
+    }
+}

@@ -1,0 +1,202 @@
+package import HTTPMessage
+
+extension TrustPolicy {
+    /// Judges what a server showed. Runs on any thread; reads no clock and no file, and asks nobody.
+    ///
+    /// The order in which faults are told: what cannot be read, the version of TLS, the chain (RFC 5280 §6), dates, keys and
+    /// signatures, the host (RFC 9525), the stapled response, the pins.
+    /// - Parameters:
+    ///   - host: a name in A-labels without a final dot, or an address, with or without brackets.
+    ///   - now: the moment for which is asked.
+    public func evaluate(_ evidence: ServerEvidence, host: String, at now: POSIXTime) throws(TrustFailure) -> TrustVerdict {
+        try ErrorQueue.unchanged { () throws(TrustFailure) in
+            let evaluation = Evaluation(policy: self, evidence: evidence, host: host, now: now)
+            do throws(ChainFault) {
+                return try evaluation.verdict()
+            } catch {
+                throw evaluation.failure(error)
+            }
+        }
+    }
+
+    package func evaluate(_ evidence: ServerEvidence, host: String, at now: Timestamp) throws(TrustFailure) -> TrustVerdict {
+        try evaluate(evidence, host: host, at: POSIXTime(now))
+    }
+}
+
+/// One question and the steps to its answer.
+struct Evaluation {
+    let policy: TrustPolicy
+    let evidence: ServerEvidence
+    let host: String
+    let now: POSIXTime
+
+    func verdict() throws(ChainFault) -> TrustVerdict {
+        guard !evidence.certificates.isEmpty else { throw ChainFault(reason: .malformed) }
+        if let version = evidence.tlsVersion, version < policy.minimumTLSVersion { throw ChainFault(reason: .weakProtocol) }
+        if policy.pins?.isExpired(at: now) == true, policy.pins?.onExpiry == .fails { throw ChainFault(reason: .emptyPins) }
+        var chain = try firstChain()
+        var allowed = chain.allowed.union(try checkDates(of: chain))
+        try checkStrength(of: chain)
+        try checkHost(chain)
+        let staple = try staple(for: chain)
+        if staple == .unknown { allowed.insert(.revocationUnknown) }
+        let pinned = try pinnedChain(chain)
+        if let other = pinned.chain {
+            allowed.formUnion(try checkDates(of: other))
+            try checkStrength(of: other)
+            chain = other
+        }
+        return try verdict(on: chain, allowed: allowed, staple: staple, pinned: pinned)
+    }
+
+    private func verdict(
+        on chain: VerifiedChain, allowed: Set<TrustFailure.Reason>, staple: TrustVerdict.Staple, pinned: Pinned
+    ) throws(ChainFault) -> TrustVerdict {
+        // Dates were read before.
+        guard let expires = chain.certificates.compactMap(\.notAfter).min() else { throw ChainFault(reason: .malformed) }
+        let timestamps =
+            policy.auditsSignedTimestamps
+            ? SignedTimestamps.count(in: chain.certificates[0], and: evidence.signedTimestamps) : nil
+        return TrustVerdict(
+            chain: chain.certificates, matchedPin: pinned.pin, expires: expires,
+            daysToExpiry: Self.wholeDays(expires.seconds - now.seconds), allowed: allowed, reported: pinned.reported,
+            staple: staple,
+            signedTimestampCount: timestamps, fingerprint: policy.fingerprint)
+    }
+
+    private static func wholeDays(_ seconds: Int64) -> Int {
+        let day: Int64 = 86_400
+        return Int(seconds >= 0 ? seconds / day : (seconds - day + 1) / day)
+    }
+
+    // MARK: The chain
+
+    /// Whether only the pins vouch: the chain that is built ends at one of them.
+    private var pinsAreAnchors: Bool {
+        if case .pins = policy.anchors { return true }
+        return policy.allowsUntrustedRoot && policy.pins?.mode == .certificate
+    }
+
+    private func firstChain() throws(ChainFault) -> VerifiedChain {
+        guard case .given(let anchors) = policy.anchors, !pinsAreAnchors else { return try chainToPins() }
+        return try ChainVerification(
+            anchors: anchors, allowsUntrustedRoot: policy.allowsUntrustedRoot, revocation: policy.revocation
+        ).verify(evidence.certificates, at: now)
+    }
+
+    private func chainToPins() throws(ChainFault) -> VerifiedChain {
+        guard let anchors = policy.pinAnchors else { throw ChainFault(reason: .malformed) }
+        do throws(ChainFault) {
+            return try ChainVerification(anchors: anchors, allowsUntrustedRoot: false, revocation: policy.revocation)
+                .verify(evidence.certificates, at: now)
+        } catch {
+            guard error.reason == .untrustedRoot || error.reason == .incompleteChain else { throw error }
+            throw ChainFault(reason: .pinMismatch, depth: 0, certificate: evidence.certificates[0], chain: error.chain)
+        }
+    }
+
+    // MARK: What OpenSSL does not judge, or not as we do
+
+    /// - Returns: what would have been a failure.
+    private func checkDates(of chain: VerifiedChain) throws(ChainFault) -> Set<TrustFailure.Reason> {
+        var allowed: Set<TrustFailure.Reason> = []
+        for (depth, certificate) in chain.certificates.enumerated() {
+            func fault(_ reason: TrustFailure.Reason) -> ChainFault {
+                ChainFault(reason: reason, depth: depth, certificate: certificate, chain: chain.certificates)
+            }
+            guard let notBefore = certificate.notBefore, let notAfter = certificate.notAfter else { throw fault(.malformed) }
+            if now < notBefore { throw fault(.notYetValid) }
+            if now > notAfter {
+                guard policy.allowsExpired else { throw fault(.expired) }
+                allowed.insert(.expired)
+            }
+        }
+        return allowed
+    }
+
+    private func checkStrength(of chain: VerifiedChain) throws(ChainFault) {
+        let last = chain.certificates.count - 1
+        for (depth, certificate) in chain.certificates.enumerated() {
+            func fault(_ reason: TrustFailure.Reason) -> ChainFault {
+                ChainFault(reason: reason, depth: depth, certificate: certificate, chain: chain.certificates)
+            }
+            if certificate.hasUnreadableExtensions { throw fault(.malformed) }
+            let isAnchor = depth == last && chain.endsAtAnchor
+            if depth > 0, !isAnchor, !certificate.saysItIsAuthority { throw fault(.wrongUsage) }
+            guard let hasStrongKey = certificate.hasStrongKey(policy.minimumKeySizes) else { throw fault(.malformed) }
+            if !hasStrongKey { throw fault(.weakKey) }
+            // Nobody relies on the signature of the last: it is an anchor, or is known by its key or not at all.
+            if depth < last, !certificate.hasStrongSignature(refused: policy.refusedDigests) { throw fault(.weakSignature) }
+        }
+    }
+
+    private func checkHost(_ chain: VerifiedChain) throws(ChainFault) {
+        guard policy.validatesHost else { return }
+        let certificate = chain.certificates[0]
+        func fault(_ reason: TrustFailure.Reason) -> ChainFault {
+            ChainFault(reason: reason, depth: 0, certificate: certificate, chain: chain.certificates)
+        }
+        // It has but one error.
+        guard let names = try? SubjectAlternativeNames(of: certificate) else { throw fault(.malformed) }
+        guard let reference = ReferenceIdentity(host), reference.matches(names) else { throw fault(.hostMismatch) }
+    }
+
+    private func staple(for chain: VerifiedChain) throws(ChainFault) -> TrustVerdict.Staple {
+        if policy.revocation.stapleCheck == .off { return .unasked }
+        let certificate = chain.certificates[0]
+        func fault(_ reason: TrustFailure.Reason) -> ChainFault {
+            ChainFault(reason: reason, depth: 0, certificate: certificate, chain: chain.certificates)
+        }
+        switch stapleFinding(for: chain) {
+        case .good: return .good
+        case .revoked: throw fault(.revoked)
+        case .unknown:
+            if policy.revocation.stapleCheck == .hard || certificate.requiresStaple { throw fault(.revocationUnknown) }
+            return .unknown
+        }
+    }
+
+    private func stapleFinding(for chain: VerifiedChain) -> StapledResponse.Finding {
+        guard chain.certificates.count > 1, let octets = evidence.stapledResponse, let response = StapledResponse(octets) else {
+            return .unknown
+        }
+        return response.finding(of: chain.certificates[0], issuer: chain.certificates[1], at: now)
+    }
+
+    // MARK: Pins
+
+    private struct Pinned {
+        var pin: Pin?
+        /// Where the pin stands in another chain than the first.
+        var chain: VerifiedChain?
+        var reported: TrustFailure?
+    }
+
+    /// The pin of the verified chain, never of what was merely sent.
+    private func pinnedChain(_ chain: VerifiedChain) throws(ChainFault) -> Pinned {
+        guard let pins = policy.pins else { return Pinned() }
+        if let pin = pins.match(in: chain.certificates) { return Pinned(pin: pin) }
+        // A pinned certificate may stand in another chain of the same server's, as cross-signed roots do. Where none can be
+        // verified, whyever, there is no pin.
+        if pins.mode == .certificate, !pinsAreAnchors, let other = try? chainToPins(),
+            let pin = pins.match(in: other.certificates)
+        {
+            return Pinned(pin: pin, chain: other)
+        }
+        let fault = ChainFault(
+            reason: .pinMismatch, depth: 0, certificate: chain.certificates[0], chain: chain.certificates)
+        if pins.isEnforced(at: now), !pins.isExpired(at: now) { throw fault }
+        return Pinned(reported: failure(fault))
+    }
+
+    // MARK: Telling it
+
+    func failure(_ fault: ChainFault) -> TrustFailure {
+        let chain = fault.chain.isEmpty ? evidence.certificates : fault.chain
+        let expected = policy.pins?.expectedDigests.prefix(TrustFailure.expectedDigestsLimit) ?? []
+        return TrustFailure(
+            reason: fault.reason, host: host, depth: fault.depth, certificate: fault.certificate?.facts,
+            expectedDigests: Array(expected), seenDigests: chain.map { policy.pins?.digest(of: $0) ?? $0.publicKeyDigest })
+    }
+}

@@ -1,0 +1,99 @@
+/// Whom to believe that it is a certain host: everything but time, name and evidence, which come with each question.
+public struct TrustPolicy: Sendable {
+    public enum Anchors: Sendable {
+        case given(TrustAnchors)
+        /// The pinned certificates and nothing else.
+        case pins
+    }
+
+    public let anchors: Anchors
+    public let pins: PinSet?
+    /// Whether the certificate has to be for the host that was meant.
+    public let validatesHost: Bool
+    /// Whether a chain may end at a certificate that nobody vouches for. It still has to hold a pin, to be in its time and to
+    /// be for the host: AFNetworking's `allowInvalidCertificates` asked none of this.
+    public let allowsUntrustedRoot: Bool
+    /// Whether a certificate may be past its last day. One whose first day is to come is refused all the same.
+    public let allowsExpired: Bool
+    public let minimumTLSVersion: TLSVersion
+    public let minimumKeySizes: KeySizes
+    /// Digests under which no signature is believed.
+    public let refusedDigests: Set<SignatureDigest>
+    public let revocation: Revocation
+    /// Whether the verdict counts signed certificate timestamps (RFC 6962 §3.3). None is judged.
+    public let auditsSignedTimestamps: Bool
+
+    /// The pinned certificates as a store; `nil` where none is needed.
+    let pinAnchors: TrustAnchors?
+
+    /// The same for policies that say the same: what was accepted under one is not accepted under another.
+    public private(set) var fingerprint = SHA256Digest(of: [])
+
+    public init(
+        anchors: Anchors, pins: PinSet? = nil, validatesHost: Bool = true, allowsUntrustedRoot: Bool = false,
+        allowsExpired: Bool = false, minimumTLSVersion: TLSVersion = .tls12, minimumKeySizes: KeySizes = .usual,
+        refusedDigests: Set<SignatureDigest> = [.md5, .sha1], revocation: Revocation = .off, auditsSignedTimestamps: Bool = false
+    ) throws(TrustPolicyFault) {
+        if minimumKeySizes.isBelowFloor { throw .keySizeBelowFloor }
+        if allowsUntrustedRoot, pins?.alwaysBinds != true { throw .untrustedRootWithoutBindingPins }
+        self.anchors = anchors
+        self.pins = pins
+        self.validatesHost = validatesHost
+        self.allowsUntrustedRoot = allowsUntrustedRoot
+        self.allowsExpired = allowsExpired
+        self.minimumTLSVersion = minimumTLSVersion
+        self.minimumKeySizes = minimumKeySizes
+        self.refusedDigests = refusedDigests
+        self.revocation = revocation
+        self.auditsSignedTimestamps = auditsSignedTimestamps
+        pinAnchors = try Self.pinAnchors(for: anchors, pins: pins)
+        fingerprint = Self.fingerprint(of: self)
+    }
+
+    private static func pinAnchors(for anchors: Anchors, pins: PinSet?) throws(TrustPolicyFault) -> TrustAnchors? {
+        if case .pins = anchors {
+            guard let pins else { throw .anchorsWithoutPins }
+            guard pins.alwaysBinds else { throw .anchorsWithoutBindingPins }
+        } else if pins?.mode != .certificate {
+            return nil
+        }
+        guard let pins else { return nil }
+        var certificates: [Certificate] = []
+        for (index, pin) in pins.pins.enumerated() {
+            guard let certificate = pin.certificate else { throw .pinWithoutCertificate(index: index) }
+            certificates.append(certificate)
+        }
+        return try TrustAnchors(certificates)
+    }
+}
+
+/// A version of TLS (RFC 8446 §4.2.1), in order.
+public enum TLSVersion: UInt16, Comparable, Sendable {
+    case tls10 = 0x0301
+    case tls11 = 0x0302
+    case tls12 = 0x0303
+    case tls13 = 0x0304
+
+    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The least number of bits of a key. Edwards curves are always enough; other kinds of keys never.
+public struct KeySizes: Equatable, Sendable {
+    public let rsa: Int
+    public let ellipticCurve: Int
+
+    public init(rsa: Int, ellipticCurve: Int) {
+        self.rsa = rsa
+        self.ellipticCurve = ellipticCurve
+    }
+
+    /// RSA with 2048 bits, curves with 256: what public authorities may sign.
+    public static let usual = KeySizes(rsa: 2048, ellipticCurve: 256)
+
+    var isBelowFloor: Bool { rsa < 1024 || ellipticCurve < 160 }
+}
+
+/// A digest that a signature is made over. What stands not here is refused always.
+public enum SignatureDigest: UInt8, CaseIterable, Sendable {
+    case md5, sha1, sha224, sha256, sha384, sha512
+}

@@ -1,0 +1,28 @@
+/// What was found of a server that is believed.
+public struct TrustVerdict: Sendable {
+    public enum Staple: Equatable, Sendable {
+        /// The policy does not ask for it.
+        case unasked
+        /// Not sent, not to be read or verified, too old, or of an unknown certificate: the policy is soft.
+        case unknown
+        case good
+    }
+
+    /// The verified chain: the server's certificate first, the anchor last. What the server sent besides is not in it.
+    public let chain: [Certificate]
+    /// The pin that the chain holds; `nil` without pins, and where their absence is only reported.
+    public let matchedPin: Pin?
+    /// The earliest last second of the chain's certificates.
+    public let expires: POSIXTime
+    /// Whole days until `expires`, rounded down; negative where the policy allows what has expired.
+    public let daysToExpiry: Int
+    /// What would be a failure if the policy did not allow it.
+    public let allowed: Set<TrustFailure.Reason>
+    /// The failure of pins that are reported on and not enforced.
+    public let reported: TrustFailure?
+    public let staple: Staple
+    /// How many signed certificate timestamps came with it, in whatever way; `nil` where the policy does not audit them.
+    public let signedTimestampCount: Int?
+    /// The policy's.
+    public let fingerprint: SHA256Digest
+}

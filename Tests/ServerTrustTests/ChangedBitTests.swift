@@ -1,0 +1,61 @@
+import ServerTrust
+import Testing
+
+@Suite("Evidence with a bit changed (T30)")
+struct ChangedBitTests {
+    private static let file = VectorFile.shared
+    private static let now = POSIXTime(seconds: 1_780_272_000)
+
+    /// The octets with one bit turned, in every fourth octet.
+    private static func changed(_ octets: [UInt8]) -> some Sequence<[UInt8]> {
+        stride(from: 0, to: octets.count, by: 4).lazy.map { index in
+            var copy = octets
+            copy[index] ^= 1 << UInt8(index / 4 % 8)
+            return copy
+        }
+    }
+
+    private static func isBelieved(_ evidence: ServerEvidence, by policy: TrustPolicy) -> Bool {
+        do {
+            _ = try policy.evaluate(evidence, host: "good.example.com", at: now)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Test("No certificate of a chain is believed with a bit changed", arguments: [0, 1])
+    func certificate(place: Int) throws {
+        let policy = try TrustPolicy(anchors: .given(TrustAnchors([Self.file.certificate("root")])))
+        let chain = ["leaf", "middle"].map(Self.file.der)
+        #expect(Self.isBelieved(ServerEvidence(chain: chain), by: policy))
+        for octets in Self.changed(chain[place]) {
+            var changedChain = chain
+            changedChain[place] = octets
+            #expect(!Self.isBelieved(ServerEvidence(chain: changedChain), by: policy))
+        }
+    }
+
+    @Test("No response with a bit changed makes a revoked certificate good", arguments: ["revoked", "revokedByResponder"])
+    func staple(label: String) throws {
+        let policy = try TrustPolicy(
+            anchors: .given(TrustAnchors([Self.file.certificate("root")])), revocation: Revocation(stapleCheck: .hard))
+        let chain = ["leaf", "middle"].map(Self.file.der)
+        for octets in Self.changed(Array(try #require(Self.file.responses[label]))) {
+            #expect(!Self.isBelieved(ServerEvidence(chain: chain, stapledResponse: octets), by: policy))
+        }
+    }
+
+    @Test("No list with a bit changed lets a revoked certificate pass")
+    func list() throws {
+        let anchors = try TrustPolicy.Anchors.given(TrustAnchors([Self.file.certificate("root")]))
+        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(Self.file.der))
+        let root = Array(try #require(Self.file.lists["root"]))
+        for octets in Self.changed(Array(try #require(Self.file.lists["middleLeafRevoked"]))) {
+            // A list that cannot be read makes no policy.
+            guard let lists = try? RevocationLists([root, octets]) else { continue }
+            let policy = try TrustPolicy(anchors: anchors, revocation: Revocation(lists: lists, listCheck: .hard))
+            #expect(!Self.isBelieved(evidence, by: policy))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ServerTrust
+import Testing
+
+@Suite("Which policy judges which host")
+struct TrustPolicySetTests {
+    /// Policies that are told apart by what they pin.
+    private static func policy(_ number: UInt8) throws -> TrustPolicy {
+        let digest = try #require(SHA256Digest([UInt8](repeating: number, count: 32)))
+        return try TrustPolicy(
+            anchors: .given(TrustAnchors([VectorFile.shared.certificate("root")])),
+            pins: PinSet(.publicKey, [Pin(publicKeyDigest: digest)]))
+    }
+
+    private static func set() throws -> TrustPolicySet {
+        try TrustPolicySet(
+            [
+                .init(host: "www.example.com", policy: policy(1)), .init(host: "www.example.com", port: 8443, policy: policy(2)),
+                .init(host: "*.example.com", policy: policy(3)), .init(host: "*.example.com", labels: .all, policy: policy(4)),
+                .init(host: "*.deep.example.com", labels: .all, policy: policy(5)), .init(host: "192.0.2.1", policy: policy(6)),
+                .init(host: "[2001:db8::1]", policy: policy(7)), .init(host: "*.example.com", port: 8443, policy: policy(8)),
+                .init(host: "XN--bcher-kva.Example", policy: policy(9)), .init(host: "*.one.test", policy: policy(10)),
+            ], fallback: .policy(policy(99)))
+    }
+
+    @Test(
+        "The nearest entry wins",
+        arguments: [
+            ("www.example.com", 443, 1), ("WWW.Example.COM", 80, 1), ("www.example.com", 8443, 2), ("api.example.com", 443, 3),
+            ("api.example.com", 8443, 8), ("a.b.example.com", 443, 4), ("a.b.example.com", 8443, 4), ("deep.example.com", 443, 3),
+            ("a.deep.example.com", 443, 5), ("a.b.deep.example.com", 443, 5), ("example.com", 443, 99),
+            ("notexample.com", 443, 99),
+            ("192.0.2.1", 443, 6), ("::ffff:192.0.2.1", 443, 6), ("[::ffff:c000:201]", 443, 6), ("2001:DB8:0::1", 443, 7),
+            ("xn--bcher-kva.example", 443, 9), ("a.one.test", 443, 10), ("a.b.one.test", 443, 99), ("one.test", 443, 99),
+        ] as [(String, UInt16, UInt8)])
+    func nearestWins(host: String, port: UInt16, number: UInt8) throws {
+        let found = try #require(try Self.set().policy(host: host, port: port))
+        #expect(found.pins?.pins.first?.publicKeyDigest.octets.first == number)
+    }
+
+    @Test(
+        "What is no host has no policy, whatever the fallback",
+        arguments: [
+            "", "www.example.com.", ".example.com", "a..example.com", "b\u{FC}cher.example", "www.example.com\0", "127.1",
+            "*.example.com",
+        ])
+    func refusesWhatIsNoHost(host: String) throws {
+        #expect(try Self.set().policy(host: host, port: 443) == nil)
+    }
+
+    @Test(
+        "An entry that names no host is a fault",
+        arguments: ["", "*", "*.", "a.*.example", "*a.example", "https://a.example", "a.example:443", "a.example."])
+    func refusesEntries(host: String) throws {
+        let policy = try Self.policy(1)
+        #expect(throws: TrustPolicyFault.malformedHost(host)) {
+            try TrustPolicySet([.init(host: host, policy: policy)], fallback: .deny)
+        }
+    }
+
+    @Test("Two entries for one host and port are a fault, in whatever spelling")
+    func refusesRepetition() throws {
+        let policy = try Self.policy(1)
+        #expect(throws: TrustPolicyFault.repeatedHost("A.example")) {
+            try TrustPolicySet(
+                [.init(host: "a.example", policy: policy), .init(host: "A.example", policy: policy)], fallback: .deny)
+        }
+        #expect(throws: TrustPolicyFault.repeatedHost("::ffff:192.0.2.1")) {
+            try TrustPolicySet(
+                [.init(host: "192.0.2.1", policy: policy), .init(host: "::ffff:192.0.2.1", policy: policy)], fallback: .deny)
+        }
+    }
+
+    @Test("Where the fallback is to deny, a host that nobody named is refused before anything is judged")
+    func denies() throws {
+        let set = try TrustPolicySet([.init(host: "a.example", policy: Self.policy(1))], fallback: .deny)
+        let failure = try #require(throws: TrustFailure.self) {
+            try set.evaluate(ServerEvidence(chain: []), host: "b.example", port: 443, at: POSIXTime(seconds: 0))
+        }
+        #expect(failure.reason == .hostNotAllowed)
+        #expect(failure.host == "b.example")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import ServerTrust
+import Testing
+
+@Suite("Policies")
+struct TrustPolicyTests {
+    private static let file = VectorFile.shared
+
+    private static func anchors(_ labels: String...) throws -> TrustPolicy.Anchors {
+        .given(try TrustAnchors(labels.map(file.certificate)))
+    }
+
+    private static func pin(_ number: UInt8) throws -> Pin {
+        Pin(publicKeyDigest: try #require(SHA256Digest([UInt8](repeating: number, count: 32))))
+    }
+
+    @Test("Policies that say the same have one fingerprint, in whatever order they say it")
+    func sameFingerprint() throws {
+        let one = try TrustPolicy(
+            anchors: Self.anchors("root", "otherRoot"), pins: PinSet(.publicKey, [Self.pin(1), Self.pin(2)]),
+            refusedDigests: [.md5, .sha1])
+        let other = try TrustPolicy(
+            anchors: Self.anchors("otherRoot", "root"), pins: PinSet(.publicKey, [Self.pin(2), Self.pin(1)]),
+            refusedDigests: [.sha1, .md5])
+        #expect(one.fingerprint == other.fingerprint)
+    }
+
+    @Test("A change of any term changes the fingerprint (T33)")
+    func differentFingerprints() throws {
+        let anchors = try Self.anchors("root")
+        let now = POSIXTime(seconds: 1)
+        let lists = try RevocationLists([Array(#require(Self.file.lists["root"]))])
+        let otherLists = try RevocationLists([Array(#require(Self.file.lists["middle"]))])
+        let pins = try [Self.pin(1)]
+        let policies = try [
+            TrustPolicy(anchors: anchors), TrustPolicy(anchors: Self.anchors("otherRoot")),
+            TrustPolicy(anchors: Self.anchors("root", "otherRoot")),
+            TrustPolicy(anchors: anchors, validatesHost: false), TrustPolicy(anchors: anchors, allowsExpired: true),
+            TrustPolicy(anchors: anchors, minimumTLSVersion: .tls13),
+            TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 3072, ellipticCurve: 256)),
+            TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 2048, ellipticCurve: 384)),
+            TrustPolicy(anchors: anchors, refusedDigests: [.md5]),
+            TrustPolicy(anchors: anchors, refusedDigests: []), TrustPolicy(anchors: anchors, auditsSignedTimestamps: true),
+            TrustPolicy(anchors: anchors, revocation: Revocation(stapleCheck: .soft)),
+            TrustPolicy(anchors: anchors, revocation: Revocation(stapleCheck: .hard)),
+            TrustPolicy(anchors: anchors, revocation: Revocation(lists: lists, listCheck: .soft)),
+            TrustPolicy(anchors: anchors, revocation: Revocation(lists: otherLists, listCheck: .soft)),
+            TrustPolicy(anchors: anchors, revocation: Revocation(lists: lists, listCheck: .hard)),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins)),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, [Self.pin(2)])),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, [Self.pin(1), Self.pin(2)])),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins), allowsUntrustedRoot: true),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins, enforcement: .reported)),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins, enforcement: .enforcedFrom(now))),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins, expires: now)),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, pins, expires: now, onExpiry: .reports)),
+            TrustPolicy(anchors: anchors, pins: PinSet(.certificate, [Pin(certificate: Self.file.certificate("leaf"))])),
+            TrustPolicy(anchors: .pins, pins: PinSet(.certificate, [Pin(certificate: Self.file.certificate("leaf"))])),
+        ]
+        #expect(Set(policies.map(\.fingerprint)).count == policies.count)
+    }
+
+    @Test("Anchors are read whole, or not at all")
+    func readsAnchors() throws {
+        let good =
+            PinTests.pem("CERTIFICATE", Self.file.der("root")) + "\n" + PinTests.pem("CERTIFICATE", Self.file.der("otherRoot"))
+        #expect(try TrustAnchors(pem: Array(good.utf8)).count == 2)
+        let bad = good + "\n" + PinTests.pem("CERTIFICATE", [1, 2, 3])
+        #expect(throws: TrustPolicyFault.unreadableAnchors) { try TrustAnchors(pem: Array(bad.utf8)) }
+        #expect(throws: TrustPolicyFault.unreadableAnchors) { try TrustAnchors(pem: []) }
+    }
+
+    @Test("Lists are read in DER and PEM, whole or not at all")
+    func readsLists() throws {
+        let list = Array(try #require(Self.file.lists["root"]))
+        _ = try RevocationLists([list, Array(PinTests.pem("X509 CRL", list).utf8)])
+        for bad in [[], list.dropLast(), list + [0], Array(PinTests.pem("CERTIFICATE", list).utf8)] as [[UInt8]] {
+            #expect(throws: TrustPolicyFault.unreadableRevocationList) { try RevocationLists([list, bad]) }
+        }
+        #expect(throws: TrustPolicyFault.unreadableRevocationList) { try RevocationLists([]) }
+    }
+
+    @Test(
+        "A verdict counts the days to the first end in its chain",
+        arguments: [(0, 30), (1, 29), (86_400, 29), (2_592_000, 0), (2_592_001, -1)] as [(Int64, Int)])
+    func countsDays(later: Int64, days: Int) throws {
+        let policy = try TrustPolicy(anchors: Self.anchors("root"), allowsExpired: true)
+        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(Self.file.der))
+        let verdict = try policy.evaluate(evidence, host: "good.example.com", at: POSIXTime(seconds: 1_780_272_000 + later))
+        #expect(verdict.daysToExpiry == days)
+        #expect(verdict.expires == POSIXTime(seconds: 1_780_272_000 + 30 * 86_400))
+        #expect(verdict.fingerprint == policy.fingerprint)
+    }
+}
