@@ -98,6 +98,9 @@ let package = Package(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(
+            name: "TrustBench", dependencies: ["ServerTrust", "COpenSSL"], path: "Tests/Performance/TrustBench",
+            swiftSettings: swift),
+        .executableTarget(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(

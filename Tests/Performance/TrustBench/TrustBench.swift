@@ -1,0 +1,121 @@
+import COpenSSL
+import Foundation
+import Glibc
+import ServerTrust
+
+/// What a judgement costs beside OpenSSL's own verification of the same chain of three, in turns; and what loading pins costs.
+/// `TrustBench VECTORS [ROUNDS]`, VECTORS being Tests/TrustVectors/vectors.json, or a file like it with certificates `leaf`,
+/// `middle` and `root`. What cannot be measured ends the program.
+enum TrustBench {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 1 else { fatalError("TrustBench VECTORS [ROUNDS]") }
+        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 2000 : 2000
+        let chains = Chains(file: arguments[1])
+        let bare = BareVerification(chain: ["leaf", "middle"].map(chains.der), anchor: chains.der("root"), at: Chains.now)
+        print("chain of three    X509_verify_cert     evaluate     ratio  (CPU, medians of 21 runs of \(rounds))")
+        for (name, pins) in [("no pins", nil), ("pinned", chains.pins(of: "leaf"))] {
+            let policy = chains.policy(pins: pins)
+            let evidence = ServerEvidence(chain: ["leaf", "middle"].map(chains.der))
+            let now = POSIXTime(seconds: Int64(Chains.now))
+            var bareTimes: [Double] = []
+            var times: [Double] = []
+            for _ in 0..<21 {
+                bareTimes.append(microseconds(rounds) { precondition(bare.verify()) })
+                times.append(
+                    microseconds(rounds) {
+                        let verdict = try! policy.evaluate(evidence, host: "good.example.com", at: now)
+                        precondition(verdict.chain.count == 3)
+                    })
+            }
+            let (bareTime, time) = (bareTimes.sorted()[10], times.sorted()[10])
+            print(
+                name.padding(toLength: 16, withPad: " ", startingAt: 0)
+                    + String(format: "%15.1f µs %9.1f µs %9.2f", bareTime, time, time / bareTime))
+        }
+        measurePins()
+    }
+
+    private static func measurePins() {
+        let texts = (0..<10_000).map { number in
+            let octets = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) &+ UInt8($0) }
+            return "sha256/" + Data(octets).base64EncodedString()
+        }
+        let times = (0..<21).map { _ in
+            microseconds(1) {
+                let pins = try! PinSet(.publicKey, texts.map { text in try! Pin(text) })
+                precondition(pins.pins.count == 10_000)
+            }
+        }
+        print(String(format: "10,000 pins of text: %.1f ms", times.sorted()[10] / 1000))
+    }
+
+    /// CPU of this thread for one round.
+    private static func microseconds(_ rounds: Int, _ work: () -> Void) -> Double {
+        let start = cpu()
+        for _ in 0..<rounds { work() }
+        return (cpu() - start) / Double(rounds)
+    }
+
+    private static func cpu() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1_000_000 + Double(time.tv_nsec) / 1000
+    }
+}
+
+/// The certificates of the vectors.
+private struct Chains {
+    static let now = 1_780_272_000
+
+    private let certificates: [String: Data]
+
+    private struct File: Decodable { let certificates: [String: Data] }
+
+    init(file: String) {
+        certificates = try! JSONDecoder().decode(File.self, from: Data(contentsOf: URL(filePath: file))).certificates
+    }
+
+    func der(_ label: String) -> [UInt8] { Array(certificates[label]!) }
+
+    func policy(pins: PinSet?) -> TrustPolicy {
+        try! TrustPolicy(anchors: .given(TrustAnchors([Certificate(der: der("root"))!])), pins: pins)
+    }
+
+    func pins(of label: String) -> PinSet {
+        try! PinSet(.publicKey, [Pin(publicKeyDigest: Certificate(der: der(label))!.publicKeyDigest)])
+    }
+}
+
+/// What a C program does: one store, and a context for each verification.
+private struct BareVerification {
+    private let store: OpaquePointer
+    private let leaf: OpaquePointer
+    private let others: OpaquePointer
+    private let now: Int
+
+    init(chain: [[UInt8]], anchor: [UInt8], at now: Int) {
+        store = X509_STORE_new()!
+        X509_STORE_add_cert(store, Self.read(anchor))
+        leaf = Self.read(chain[0])
+        others = copenssl_certificates_new()!
+        for certificate in chain.dropFirst() { copenssl_certificates_push(others, Self.read(certificate)) }
+        self.now = now
+    }
+
+    private static func read(_ der: [UInt8]) -> OpaquePointer {
+        der.withUnsafeBufferPointer { bytes in
+            var next = bytes.baseAddress
+            return d2i_X509(nil, &next, bytes.count)!
+        }
+    }
+
+    func verify() -> Bool {
+        let context = X509_STORE_CTX_new()
+        defer { X509_STORE_CTX_free(context) }
+        guard X509_STORE_CTX_init(context, store, leaf, others) == 1 else { return false }
+        X509_STORE_CTX_set_purpose(context, X509_PURPOSE_SSL_SERVER)
+        X509_VERIFY_PARAM_set_time(X509_STORE_CTX_get0_param(context), now)
+        return X509_verify_cert(context) == 1
+    }
+}

@@ -1,0 +1,1 @@
+TrustBench.main()
