@@ -10,7 +10,7 @@ extension CacheKey {
     /// More parameters are not sorted.
     package static let sortedParameterLimit = 64
 
-    /// As `write`, changed by what rules say. Allocates nothing.
+    /// As `write`, changed by what rules say. Allocates only where a query is sorted.
     package static func write(_ request: borrowing RequestHead, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
         if !output.isEmpty { output.removeAll(keepingCapacity: true) }
         if let host = rewriting.canonicalHost {
@@ -41,11 +41,9 @@ extension CacheKey {
     }
 
     private static func writeQuery(_ query: Span<UInt8>, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
-        if rewriting.sortsQuery == true, let order = SortedParameters(query) {
+        if rewriting.sortsQuery == true, let order = sortedParameters(of: query) {
             var separator = ASCII.question
-            for index in 0..<order.count {
-                write(order[index], of: query, rewriting, behind: &separator, into: &output)
-            }
+            for parameter in order { write(parameter, of: query, rewriting, behind: &separator, into: &output) }
             return
         }
         var separator = ASCII.question
@@ -55,6 +53,23 @@ extension CacheKey {
             write(parameter, of: query, rewriting, behind: &separator, into: &output)
             start = parameter.end + 1
         }
+    }
+
+    /// The parameters by name. Those whose names a server might take for one another keep the order in which they came.
+    /// - Returns: `nil` where the order may mean something that cannot be seen, and for more than `sortedParameterLimit`.
+    private static func sortedParameters(of query: Span<UInt8>) -> [QueryParameter]? {
+        // An array, not an InlineArray in a failable initialiser: Swift 6.3's optimiser loses what is written into that.
+        var parameters: [QueryParameter] = []
+        var start = 0
+        while start <= query.count {
+            let parameter = QueryParameter(in: query, from: start)
+            guard parameter.hasPlainName, !parameter.holdsSemicolon, parameters.count < sortedParameterLimit else { return nil }
+            var place = parameters.count
+            while place > 0, query.foldedName(of: parameter, precedesThatOf: parameters[place - 1]) { place -= 1 }
+            parameters.insert(parameter, at: place)
+            start = parameter.end + 1
+        }
+        return parameters
     }
 
     private static func write(
@@ -92,11 +107,6 @@ struct QueryParameter {
     let hasPlainName: Bool
     let holdsSemicolon: Bool
 
-    init() {
-        (start, end, nameEnd) = (0, 0, 0)
-        (hasPlainName, holdsSemicolon) = (false, false)
-    }
-
     init(in query: Span<UInt8>, from start: Int) {
         self.start = start
         var nameEnd: Int?
@@ -120,31 +130,6 @@ struct QueryParameter {
         ASCII.isAlpha(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
-}
-
-/// The parameters of a query by name. Those whose names a server might take for one another keep the order in which they came.
-private struct SortedParameters {
-    private var parameters = InlineArray<64, QueryParameter>(repeating: QueryParameter())
-    private(set) var count = 0
-
-    /// - Returns: `nil` where the order may mean something that cannot be seen, and for more than can be held.
-    init?(_ query: Span<UInt8>) {
-        var start = 0
-        while start <= query.count {
-            let parameter = QueryParameter(in: query, from: start)
-            guard parameter.hasPlainName, !parameter.holdsSemicolon, count < CacheKey.sortedParameterLimit else { return nil }
-            var place = count
-            while place > 0, query.foldedName(of: parameter, precedesThatOf: parameters[place - 1]) {
-                parameters[place] = parameters[place - 1]
-                place -= 1
-            }
-            parameters[place] = parameter
-            count += 1
-            start = parameter.end + 1
-        }
-    }
-
-    subscript(index: Int) -> QueryParameter { parameters[index] }
 }
 
 /// A name as the least exact servers read it: without regard to case, `.` as `_`.

@@ -186,7 +186,7 @@ package enum Storability {
             facts.lastModified = date
             facts.flags.insert(.lastModified)
         }
-        if fields.lineCount(of: .etag) == 1, let line = fields.first(.etag), let tag = EntityTag(fields.value(of: line)) {
+        if let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)) {
             facts.flags.insert(tag.isWeak ? .weakETag : .strongETag)
         }
         if fields.contains(.vary) { facts.flags.insert(.varies) }

@@ -69,7 +69,7 @@ package enum Validation {
 
     private static func ifNoneMatchIsFalse(_ fields: Fields, _ stored: StoredResponse) -> Bool {
         let head = stored.head.fields
-        let tagExtent = head.first(.etag)?.value ?? .empty
+        let tagExtent = head.entityTagLine?.value ?? .empty
         let tag = head.span(of: tagExtent)
         var matches = false
         var index = fields.index(of: .ifNoneMatch)

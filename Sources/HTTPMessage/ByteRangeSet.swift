@@ -27,37 +27,33 @@ package struct ByteRangeSet: Equatable, Sendable {
     /// More ranges than these in one field are taken as abuse, and the field is ignored (RFC 9110 §14.2, §17.15).
     package static let specifierLimit = 16
 
-    package private(set) var count = 0
-    private var storage = InlineArray<16, Specifier>(repeating: .suffix(0))
+    private let specifiers: [Specifier]
+    package var count: Int { specifiers.count }
 
     /// Reads `bytes=…`. `nil` means that the field is to be ignored: another unit, bad syntax or too many ranges.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes="
         let unitCount = unit.utf8CodeUnitCount
         guard value.count > unitCount, value.extracting(0..<unitCount).equalsIgnoringCase(unit) else { return nil }
+        var specifiers: [Specifier] = []
         var start = unitCount
         while start <= value.count {
             var end = start
             while end < value.count, value[end] != ASCII.comma { end += 1 }
             let element = value.trimmedBounds(in: start..<end)
             if !element.isEmpty {
-                guard count < Self.specifierLimit, let specifier = Self.specifier(value.extracting(element)) else { return nil }
-                storage[count] = specifier
-                count += 1
+                guard specifiers.count < Self.specifierLimit, let specifier = Self.specifier(value.extracting(element)) else {
+                    return nil
+                }
+                specifiers.append(specifier)
             }
             start = end + 1
         }
-        guard count > 0 else { return nil }
+        guard !specifiers.isEmpty else { return nil }
+        self.specifiers = specifiers
     }
 
-    package subscript(index: Int) -> Specifier {
-        precondition(index < count, "A specifier past the last")
-        return storage[index]
-    }
-
-    package static func == (left: ByteRangeSet, right: ByteRangeSet) -> Bool {
-        left.count == right.count && (0..<left.count).allSatisfy { left.storage[$0] == right.storage[$0] }
-    }
+    package subscript(index: Int) -> Specifier { specifiers[index] }
 
     private static func specifier(_ text: Span<UInt8>) -> Specifier? {
         var dash = 0
@@ -79,7 +75,10 @@ package enum ContentRange: Equatable, Sendable {
     /// `*/length`, as a 416 sends it.
     case unsatisfied(length: UInt64)
 
-    /// `nil` for another unit or an invalid value: such content is never combined with a stored response.
+    /// No representation is taken to be longer, in octets (an exbibyte): places in it can be added up without care.
+    package static let greatestLength: UInt64 = 1 << 60
+
+    /// `nil` for another unit, an invalid value, or a length or place beyond `greatestLength`: such content is never combined with a stored response.
     package init?(_ value: Span<UInt8>) {
         let unit: StaticString = "bytes "
         let unitCount = unit.utf8CodeUnitCount
@@ -90,6 +89,7 @@ package enum ContentRange: Equatable, Sendable {
         let range = value.extracting(unitCount..<slash)
         let lengthText = value.extracting(slash + 1..<value.count)
         let length = Self.position(lengthText)
+        if let length, length > Self.greatestLength { return nil }
         if range.equals("*") {
             guard let length else { return nil }
             self = .unsatisfied(length: length)
@@ -100,7 +100,7 @@ package enum ContentRange: Equatable, Sendable {
         while dash < range.count, range[dash] != 0x2D { dash += 1 }
         guard dash < range.count, let first = Self.position(range.extracting(0..<dash)),
             let last = Self.position(range.extracting(dash + 1..<range.count)),
-            first <= last, last < .max, length.map({ last < $0 }) ?? true
+            first <= last, last < Self.greatestLength, length.map({ last < $0 }) ?? true
         else { return nil }
         self = .part(first..<last + 1, of: length)
     }

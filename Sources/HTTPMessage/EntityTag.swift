@@ -1,3 +1,8 @@
+extension Fields {
+    /// The line of ETag. Of several none is believed: which of them another recipient took cannot be known (RFC 9110 §5.3).
+    package var entityTagLine: FieldLine? { lineCount(of: .etag) == 1 ? first(.etag) : nil }
+}
+
 /// An entity tag, as a place in the field value it was read from (RFC 9110 §8.8.3).
 package struct EntityTag: Equatable, Sendable {
     package let isWeak: Bool

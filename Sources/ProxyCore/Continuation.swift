@@ -96,8 +96,7 @@ package struct Continuation: Equatable, Sendable {
 
     /// The entity tag, where there is one, and it is strong.
     static func strongTag(of fields: Fields) -> [UInt8]? {
-        guard fields.lineCount(of: .etag) == 1, let line = fields.first(.etag), let tag = EntityTag(fields.value(of: line)),
-            !tag.isWeak
+        guard let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)), !tag.isWeak
         else { return nil }
         var octets: [UInt8] = []
         octets.append(fields.value(of: line).extracting(tag.opaqueTag))

@@ -72,7 +72,7 @@ extension Exchange {
     /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer
     /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
     private mutating func removeReplaced(into commands: inout CommandBuffer) {
-        guard isValidating || isUnattended, case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
+        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
             refusal != .validation, response.isOfAnotherRepresentation
         else { return }
         removed = selected

@@ -6,7 +6,7 @@ enum RangeCondition {
     static func holds(_ request: RequestHead, for fields: Fields) -> Bool {
         guard let condition = request.fields.first(.ifRange) else { return true }
         let value = request.fields.value(of: condition)
-        if let tag = fields.first(.etag), EntityTag.matchesStrongly(value, fields.value(of: tag)) { return true }
+        if let tag = fields.entityTagLine, EntityTag.matchesStrongly(value, fields.value(of: tag)) { return true }
         return isStrongDate(value, fields)
     }
 

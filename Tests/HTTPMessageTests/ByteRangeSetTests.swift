@@ -75,7 +75,8 @@ struct ContentRangeTests {
         arguments: [
             "bytes 5-4/10", "bytes 0-10/10", "bytes */*", "items 0-1/2", "bytes 0-1", "bytes 0-/5", "bytes -5/10", "bytes=0-1/2",
             "",
-            "bytes 0-18446744073709551615/*",
+            "bytes 0-18446744073709551615/*", "bytes 0-18446744073709551614/*", "bytes 0-4/1152921504606846977",
+            "bytes */18446744073709551615",
         ])
     func refuses(text: String) {
         #expect(ContentRange(Array(text.utf8).span) == nil)

@@ -66,12 +66,18 @@ extension ExchangeDriver {
     /// - Returns: `false` where the store takes none now.
     func beginStoringPart() -> Bool {
         guard let part = exchange.part, case .known(let length) = exchange.responseBody, !isOutdated,
-            let stored = exchange.makeStoredResponse(body: .bytes([])),
-            let filling = worker.store.beginFilling(
-                FillingPlan(
-                    response: stored, length: length, part: (start: part.start, whole: part.whole),
-                    since: fetch.purgeNumber))
+            let stored = exchange.makeStoredResponse(body: .bytes([]))
         else {
+            exchange.notePartNotKept()
+            return false
+        }
+        if part.whole > worker.store.greatestBodyLength(of: stored) {
+            exchange.noteBodyTooLarge()
+            return false
+        }
+        let plan = FillingPlan(
+            response: stored, length: length, part: (start: part.start, whole: part.whole), since: fetch.purgeNumber)
+        guard let filling = worker.store.beginFilling(plan) else {
             exchange.notePartNotKept()
             return false
         }

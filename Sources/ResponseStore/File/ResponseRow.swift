@@ -71,7 +71,7 @@ struct ResponseRow {
         state = .complete
         origin = hasher.origin(ofKey: response.key)
         bodyID = 0
-        bodyLength = Int64(response.body.length)
+        bodyLength = Int64(clamping: response.body.length)
         extentBytes = nil
         bodyChecksum = 0
         trust = 0

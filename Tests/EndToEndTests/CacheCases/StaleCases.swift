@@ -1,6 +1,6 @@
 /// What is served stale, while it is validated and after errors (RFC 9111 §4.2.4, RFC 5861).
 enum StaleCases {
-    static let all = whileRevalidated + closedByOrigin + closedByRequest + onError + unreachable + onArrival + aging
+    static let all = whileRevalidated + closedByOrigin + closedByRequest + onError + superseded + unreachable + onArrival + aging
 
     private static let window = "Cache-Control: max-age=60, stale-while-revalidate=30"
     /// The client that is not content with what is stale: it joins what is being asked, or finds what that has brought.
@@ -118,6 +118,28 @@ enum StaleCases {
                 .init(answer: .init(200, ["Cache-Control: max-age=60, stale-if-error=50", tagged])),
                 .init(answer: .init(status), .any, status: status, body: "step 1", after: 100),
             ])
+    }
+
+    private static let superseded: [CacheCase] = ["", tagged].flatMap { validator in
+        let known = validator.isEmpty ? "without a validator" : "with one"
+        let stored = CacheCase.Answer(200, ["Cache-Control: max-age=60, stale-if-error=500", validator].filter { !$0.isEmpty })
+        let unstorable = CacheCase.Answer(200, ["Cache-Control: no-store"])
+        return [
+            CacheCase(
+                "What a new response replaced that may not be stored does not stand in for it, \(known)",
+                [
+                    .init(answer: stored),
+                    .init(answer: unstorable, .any, status: 200, body: "step 1", after: 100),
+                    .init(answer: nil, .any, status: 502),
+                ]),
+            CacheCase(
+                "… nor where the client asked anew, \(known)",
+                [
+                    .init(answer: stored),
+                    .init("GET", ["Cache-Control: no-cache"], answer: unstorable, .any, status: 200, body: "step 1"),
+                    .init(answer: unstorable, .forwarded, status: 200, body: "step 2"),
+                ]),
+        ]
     }
 
     private static let unreachable: [CacheCase] = [

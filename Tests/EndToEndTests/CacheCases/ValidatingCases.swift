@@ -26,6 +26,8 @@ enum ValidatingCases {
         asks("If-Modified-Since after the change", [modified], ["If-Modified-Since: {-50000}"], status: 304),
         asks("If-Modified-Since before the change", [modified], ["If-Modified-Since: {-150000}"], status: 200),
         asks("If-Modified-Since compared with Date", [], ["If-Modified-Since: {100}"], status: 304),
+        asks("Of two entity tags none is believed", [tagged, "ETag: \"v2\""], ["If-None-Match: \"v1\""], status: 200),
+        asks("… in If-Range neither", [tagged, "ETag: \"v2\""], ["Range: bytes=0-1", "If-Range: \"v1\""], status: 200),
         asks("No date in If-Modified-Since", [modified], ["If-Modified-Since: foo"], status: 200),
         CacheCase(
             "If-Match is the origin's to judge",
