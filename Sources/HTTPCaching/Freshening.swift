@@ -8,8 +8,6 @@ package enum FresheningOutcome: Sendable {
     case usedOnce(StoredResponse, StorageRefusal)
     /// It satisfies this request; the stored response goes, since the origin server no longer lets it be stored.
     case usedAndRemoved(StoredResponse, StorageRefusal)
-    /// The 304 speaks of another representation: nothing is updated, and the request goes forward again without preconditions.
-    case notIdentified
 }
 
 /// What a 200 to HEAD says about the stored response to GET that could have been selected for it (RFC 9111 §4.3.5).
@@ -23,6 +21,26 @@ package enum HEADEffect: Sendable {
 }
 
 package enum Freshening {
+    /// Which of the stored responses a 304 speaks of (RFC 9111 §4.3.4): each that has its strong validator; where it has weak ones
+    /// alone, the most recent that they match; and without any validator the one that was asked about, whose preconditions it answers.
+    /// - Parameters:
+    ///   - stored: those that could have been selected for the request, newest first.
+    ///   - asked: the one whose validators were sent.
+    /// - Returns: newest first; empty where the 304 speaks of another representation: nothing is updated then, and the request goes
+    ///   forward again without preconditions.
+    package static func identified(
+        by response: ResponseHead, among stored: [StoredResponse], asked: StoredResponse
+    ) -> [StoredResponse] {
+        // A 304 speaks of what a 200 would have brought (RFC 9110 §15.4.5).
+        let matching = stored.filter { ($0.facts.status == .ok || $0 === asked) && identifies(response, $0) }
+        switch validators(of: response) {
+        case .none: return [asked]
+        case .strong: return matching
+        case .weak: return Array(matching.prefix(1))
+        }
+    }
+
+    /// What the 304 does to a stored response that it speaks of.
     /// - Parameters:
     ///   - request: the client's request that led to the validation.
     ///   - response: the 304, hop-by-hop fields included.
@@ -30,25 +48,24 @@ package enum Freshening {
         _ stored: StoredResponse, by response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
         secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
     ) -> FresheningOutcome {
-        guard identifies(response, stored) else { return .notIdentified }
         let merged = merge(response, into: stored.head)
         let decision = Storability.decide(
             request: request, response: merged, overrides: overrides, secondary: secondary, targets: targets,
             requestTime: requestTime, responseTime: responseTime, content: stored)
+        let refusal: StorageRefusal
         switch decision {
         case .store(let facts, _):
-            guard let new = make(stored, merged, request, secondary, facts, requestTime) else { return .notIdentified }
-            return .freshened(new)
-        case .doNotStore(let refusal):
-            let directives = ResponseDirectives(merged.fields, targets: targets)
-            let facts = Storability.facts(
-                of: merged, directives: directives, requestTime: requestTime, responseTime: responseTime)
-            let once = StoredResponse(
-                key: stored.key, nominatedFields: stored.nominatedFields, facts: facts,
-                head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
-                trailers: stored.trailers, tags: stored.tags, row: stored.row)
-            return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
+            if let new = make(stored, merged, request, secondary, facts, requestTime) { return .freshened(new) }
+            refusal = .varyInvalid
+        case .doNotStore(let reason): refusal = reason
         }
+        let directives = ResponseDirectives(merged.fields, targets: targets)
+        let facts = Storability.facts(of: merged, directives: directives, requestTime: requestTime, responseTime: responseTime)
+        let once = StoredResponse(
+            key: stored.key, nominatedFields: stored.nominatedFields, facts: facts,
+            head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
+            trailers: stored.trailers, tags: stored.tags, row: stored.row)
+        return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
     }
 
     /// - Parameter response: the 200 to HEAD, hop-by-hop fields included.
@@ -73,7 +90,16 @@ package enum Freshening {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
 
-    // MARK: Which one
+    // MARK: Which ones
+
+    private enum Validators { case none, weak, strong }
+
+    private static func validators(of response: ResponseHead) -> Validators {
+        if let line = response.fields.first(.etag), let tag = EntityTag(response.fields.value(of: line)) {
+            return tag.isWeak ? .weak : .strong
+        }
+        return response.fields.contains(.lastModified) ? .weak : .none
+    }
 
     /// Whether the 304's validators are those of the stored response.
     ///

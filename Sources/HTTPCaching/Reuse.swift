@@ -21,6 +21,15 @@ package enum ReuseDecision: Equatable, Sendable {
     case forward(ForwardReason)
     /// The request may not go forward (only-if-cached, or a rule): 504.
     case notSatisfiable(ForwardReason)
+
+    /// The origin server is asked, before the client is answered or behind it.
+    package var asksOrigin: Bool {
+        switch self {
+        case .validate, .forward: true
+        case .staleAllowed(_, let reason): reason.wantsValidation
+        case .fresh, .notSatisfiable: false
+        }
+    }
 }
 
 /// The one decision about reuse. It reads trivial values only and allocates nothing.

@@ -29,24 +29,6 @@ extension Exchange {
         deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
     }
 
-    /// What a 200 to HEAD tells of the stored response to GET (RFC 9111 §4.3.5).
-    private mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard let stored = selected else { return }
-        let effect = Freshening.effect(
-            ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
-        switch effect {
-        case .freshened(let fresh):
-            freshenedFrom = stored
-            freshened = fresh
-            commands.append(.freshen)
-        case .outdated:
-            removed = stored
-            commands.append(.remove)
-        case .none: break
-        }
-    }
-
     mutating func deliverRelayed(
         at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
     ) {
@@ -75,7 +57,7 @@ extension Exchange {
         guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
             refusal != .validation, response.isOfAnotherRepresentation
         else { return }
-        removed = selected
+        removed = [selected]
         commands.append(.remove)
     }
 
@@ -97,35 +79,6 @@ extension Exchange {
         }
         self.facts = facts
         return true
-    }
-
-    private mutating func freshen(_ stored: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
-        let outcome = Freshening.freshened(
-            stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
-            targets: context.targets, requestTime: requestTime, responseTime: now)
-        commands.append(.discardUpstreamBody)
-        switch outcome {
-        case .freshened(let fresh):
-            freshenedFrom = stored
-            freshened = fresh
-            selected = fresh
-            commands.append(.freshen)
-        case .usedOnce(let once, let refusal):
-            trace.storage = .refused(refusal)
-            selected = once
-        case .usedAndRemoved(let once, let refusal):
-            trace.storage = .refused(refusal)
-            removed = stored
-            selected = once
-            commands.append(.remove)
-        case .notIdentified:
-            // The 304 speaks of another representation: the request goes out again, without conditions of ours.
-            selected = nil
-            isValidating = false
-            return fetch(at: now, into: &commands)
-        }
-        if isLeading { commands.append(.releaseJoined) }
-        deliverSelected(outcome: .revalidated, into: &commands)
     }
 
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {

@@ -46,13 +46,12 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var directives = RequestDirectives(RequestHead())
     /// The stored response that is delivered, or that is being validated.
     package internal(set) var selected: StoredResponse?
-    /// The stored response that a 304, or a 200 to HEAD, has brought up to date.
-    package internal(set) var freshenedFrom: StoredResponse?
-    /// What takes its place.
-    package internal(set) var freshened: StoredResponse?
-    /// The stored response that is to go, after a 304 that forbids storing.
-    package internal(set) var removed: StoredResponse?
-    /// What is stored under the key: a response without Vary is taken to vary as these do (RFC 9111 §4.1).
+    /// The stored responses that a 304, or a 200 to HEAD, has brought up to date, oldest first.
+    package internal(set) var freshened: [Freshened] = []
+    /// The stored responses that are to go, after a 304 that forbids storing, or what shows that they are outdated.
+    package internal(set) var removed: [StoredResponse] = []
+    /// What is stored under the key, newest first: a response without Vary is taken to vary as these do (RFC 9111 §4.1), and a 304 may
+    /// speak of several (§4.3.4).
     var siblings: [StoredResponse] = []
     package internal(set) var invalidatedKeys: [[UInt8]] = []
     package internal(set) var facts: ReuseFacts?
@@ -82,7 +81,7 @@ package struct Exchange: ~Copyable, Sendable {
     var continuation: Continuation?
     /// No client waits for it: what it brings is for the store.
     package internal(set) var isUnattended = false
-    /// The fault kept a stored response from being validated that may not be used without.
+    /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
     /// a copy of all the thousand octets.
@@ -111,9 +110,8 @@ package struct Exchange: ~Copyable, Sendable {
         if !secondaryKey.isEmpty { secondaryKey = .none }
         if !requestContent.isEmpty { requestContent = [] }
         selected = nil
-        freshenedFrom = nil
-        freshened = nil
-        removed = nil
+        if !freshened.isEmpty { freshened = [] }
+        if !removed.isEmpty { removed = [] }
         if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
         if !siblings.isEmpty { siblings = [] }
         facts = nil
@@ -354,6 +352,11 @@ extension Exchange {
         }
         let candidate = candidates[index]
         let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
+        if !isComplete, decision.asksOrigin {
+            // The answer may speak of those that only the disk has.
+            trace.candidates.askDisk()
+            return commands.append(.lookUp(onDisk: true))
+        }
         trace.candidates.note(candidate.facts, at: index, among: candidates.count, at: now)
         if !matched.isEmpty {
             trace.candidates.note(lifetime: candidate.facts.freshnessLifetime(under: obligations.cache))
@@ -432,7 +435,7 @@ extension Exchange {
 
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
-        failsValidation = selected != nil
+        if selected != nil { failsValidation = true }
         let row = gatewayError(fault)
         trace.fault = fault
         trace.status = row.status.code

@@ -24,9 +24,9 @@ package enum ExchangeCommand: Equatable, Sendable {
     case sendChecked(store: Bool)
     /// Let the upstream's body go: read its end if that is cheap, else close the connection.
     case discardUpstreamBody
-    /// Replace `freshenedFrom` by `freshened` in the store, and give that to those who joined.
+    /// Replace what is in `freshened` in the store, in its order, and give `selected` to those who joined where it is among it.
     case freshen
-    /// Remove `removed` from the store.
+    /// Remove what is in `removed` from the store.
     case remove
     /// Tell those who joined that this fetch brings nothing to share.
     case releaseJoined

@@ -60,6 +60,21 @@ struct ValidationTests {
         #expect(stage.origin.connectionCount <= 2)
     }
 
+    @Test("Where the origin fails after such a 304, what must be validated is not served (RFC 9111 §5.2.2.2)")
+    func failsAgain() throws {
+        let stage = try Stage { request, connection in
+            if request["X-Second"] == nil {
+                return connection.respond(
+                    fields: "ETag: \"v1\"\r\nAge: 90\r\nCache-Control: max-age=60, must-revalidate\r\n", body: "old")
+            }
+            guard request["If-None-Match"] != nil else { return false }
+            return connection.send("HTTP/1.1 304 Not Modified\r\nETag: \"other\"\r\n\r\n")
+        }
+        _ = try stage.fetch("/v")
+        let response = try stage.fetch("/v", fields: "X-Second: 1\r\n")
+        #expect(response.status == 504 && response.code == "connection_terminated")
+    }
+
     @Test("A client that leaves during the fetch after such a 304 ends that fetch")
     func leavesAfterwards() throws {
         let (joined, asked, again, letGo) = (Gate(), Gate(), Gate(), Gate())

@@ -52,8 +52,34 @@ struct FresheningTests {
             return head
         }
         let stored = try stored(add(old, to: response(200, "Cache-Control: max-age=60")))
-        let outcome = Self.freshen(stored, add(new, to: response(304, "Date: " + date(100))))
-        if case .notIdentified = outcome { #expect(!isIdentified) } else { #expect(isIdentified) }
+        let validation = add(new, to: response(304, "Date: " + date(100)))
+        #expect(Freshening.identified(by: validation, among: [stored], asked: stored).count == (isIdentified ? 1 : 0))
+    }
+
+    @Test(
+        "Of several it identifies each with the strong validator, and with a weak one the most recent",
+        arguments: [
+            ([#"ETag: "x""#, #"ETag: "x""#, #"ETag: "y""#], #"ETag: "x""#, [0, 1]),
+            ([#"ETag: "y""#, #"ETag: "x""#, #"ETag: "x""#], #"ETag: "x""#, [1, 2]),
+            ([#"ETag: "x""#, #"ETag: "x""#], #"ETag: W/"x""#, [0]), ([#"ETag: "y""#, #"ETag: W/"x""#], #"ETag: W/"x""#, [1]),
+            ([#"ETag: W/"x""#, #"ETag: "x""#], #"ETag: "x""#, [1]), ([#"ETag: "y""#, #"ETag: "z""#], #"ETag: "x""#, []),
+            (["Last-Modified: " + date(-100), "Last-Modified: " + date(-100)], "Last-Modified: " + date(-100), [0]),
+            (["Last-Modified: " + date(-99), "Last-Modified: " + date(-100)], "Last-Modified: " + date(-100), [1]),
+            ([#"ETag: "x""#, #"ETag: "x""#], "X: 1", [1]),
+        ])
+    func identifiesSeveral(old: [String], new: String, places: [Int]) throws {
+        let candidates = try old.map { try stored(response(200, "Cache-Control: max-age=60", $0)) }
+        let asked = try #require(candidates.last)
+        let identified = Freshening.identified(by: response(304, new), among: candidates, asked: asked)
+        #expect(identified.map { one in candidates.firstIndex { $0 === one } } == places)
+    }
+
+    @Test("What is no 200 is not meant by a 304 that answers for another")
+    func identifiesRepresentations() throws {
+        let missing = try stored(response(404, "Cache-Control: max-age=60", #"ETag: "x""#))
+        let asked = try stored(response(200, "Cache-Control: max-age=60", #"ETag: "x""#))
+        let identified = Freshening.identified(by: response(304, #"ETag: "x""#), among: [missing, asked], asked: asked)
+        #expect(identified.count == 1 && identified[0] === asked)
     }
 
     @Test("The 304's fields replace the stored ones, lines of one name together")

@@ -33,7 +33,7 @@ struct OriginValidationTests {
         #expect(head["x-old"] == "1")
         #expect(head.cacheStatus == ["fwd": "stale", "fwd-status": "304"])
         #expect(book.exchange.trace.outcome == .revalidated)
-        #expect(book.exchange.freshenedFrom === old)
+        #expect(book.exchange.freshened.map { $0.old === old } == [true])
         #expect(book.exchange.selected !== old)
     }
 
@@ -96,6 +96,69 @@ struct OriginValidationTests {
         #expect(book.forwarded("if-modified-since") == nil)
     }
 
+    @Test("… and a failure of that request is one to validate what is stored (RFC 9111 §5.2.2.2)")
+    func failsAgain() throws {
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+            .found([try stored(control: "max-age=60, must-revalidate")]), [.joinFetch],
+            .leads, [.fetch],
+            .response(304, "ETag: \"other\""), [.discardUpstreamBody, .fetch],
+            .fails(.connectionRefused), [.releaseJoined, .sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == 504)
+    }
+
+    /// Two that a request with `Accept: a` and `Accept-Language: b` could be answered with, newest first, and one that it could not.
+    private func several(_ tags: [String]) throws -> [StoredResponse] {
+        let fields = [
+            ("Vary: Accept", "Accept: a"), ("Vary: Accept-Language", "Accept-Language: b"), ("Vary: Accept", "Accept: c"),
+        ]
+        return try zip(tags, fields.enumerated()).map { tag, row in
+            let (number, (vary, nominated)) = row
+            return try Messages.stored(
+                "Cache-Control: max-age=60", "ETag: \(tag)", vary, "X-Number: \(number)", age: 70 + 10 * Int64(number),
+                with: [nominated])
+        }
+    }
+
+    @Test(
+        "A 304 freshens each that it speaks of and the request could get, by a weak validator the most recent (RFC 9111 §4.3.4)",
+        arguments: [
+            (["\"v1\"", "\"v1\"", "\"v1\""], "\"v1\"", [1, 0]), (["\"v1\"", "\"v2\"", "\"v1\""], "\"v1\"", [0]),
+            (["\"v2\"", "\"v1\"", "\"v1\""], "\"v1\"", [1]), (["W/\"v1\"", "W/\"v1\"", "\"v1\""], "W/\"v1\"", [0]),
+        ])
+    func freshensEach(tags: [String], tag: String, places: [Int]) throws {
+        let book = try Playbook()
+        let all = try several(tags)
+        try book.run(
+            .request("GET http://a.example/x", "Accept: a", "Accept-Language: b"), [.lookUp(onDisk: false)],
+            .found(all), [.joinFetch],
+            .leads, [.fetch],
+            .response(304, "ETag: \(tag)", "Cache-Control: max-age=100"),
+            [.discardUpstreamBody, .freshen, .releaseJoined, .sendStored],
+            .delivered, [.finish])
+        let freshened = book.exchange.freshened
+        #expect(freshened.map { one in all.firstIndex { $0 === one.old } } == places)
+        #expect(freshened.allSatisfy { $0.new.facts.freshnessLifetime.seconds == 100 })
+        // The most recent of them is the answer.
+        #expect(book.written?["x-number"] == places.last.map { "\($0)" })
+    }
+
+    @Test("Before the origin is asked, the disk tells what memory does not know of, since the answer may speak of it")
+    func asksDiskFirst() throws {
+        let book = try Playbook()
+        let all = try several(["\"v1\"", "\"v1\""])
+        try book.run(
+            .request("GET http://a.example/x", "Accept: a", "Accept-Language: b"), [.lookUp(onDisk: false)],
+            .found([all[0]], isComplete: false), [.lookUp(onDisk: true)],
+            .found(all), [.joinFetch],
+            .leads, [.fetch],
+            .response(304, "ETag: \"v1\""), [.discardUpstreamBody, .freshen, .releaseJoined, .sendStored],
+            .delivered, [.finish])
+        #expect(book.exchange.freshened.count == 2)
+    }
+
     @Test("A 304 that forbids keeping is used once, and the stored response goes")
     func usedAndRemoved() throws {
         let book = try Playbook()
@@ -107,7 +170,7 @@ struct OriginValidationTests {
             .response(304, "Cache-Control: no-store", "ETag: \"v1\""),
             [.discardUpstreamBody, .remove, .releaseJoined, .sendStored],
             .delivered, [.finish])
-        #expect(book.exchange.removed === old)
+        #expect(book.exchange.removed.map { $0 === old } == [true])
         #expect(book.written?.cacheStatus["detail"] == "no_store")
     }
 
@@ -241,7 +304,7 @@ struct OriginValidationTests {
                 .response(200, "Cache-Control: \(control)", "Content-Length: 3"),
                 removes ? [.remove, .releaseJoined, .relay(store: false)] : [.relay(store: false)],
                 .delivered, [.finish])
-            #expect((book.exchange.removed === old) == removes)
+            #expect(book.exchange.removed.map { $0 === old } == (removes ? [true] : []))
         }
     }
 
@@ -262,14 +325,27 @@ struct OriginValidationTests {
             .response(200, ["X-New: 2"] + fields),
             freshens ? [.freshen, .relay(store: false)] : [.remove, .relay(store: false)],
             .delivered, [.finish])
-        #expect(book.exchange.freshenedFrom === (freshens ? old : nil))
-        #expect(book.exchange.removed === (freshens ? nil : old))
+        #expect(book.exchange.freshened.map { $0.old === old } == (freshens ? [true] : []))
+        #expect(book.exchange.removed.map { $0 === old } == (freshens ? [] : [true]))
         guard freshens else { return }
-        let freshened = book.exchange.freshened
+        let freshened = book.exchange.freshened.first?.new
         let fresh = try #require(freshened)
         #expect(fresh.facts.responseTime == book.now)
         #expect(fresh.head.fields.index(ofName: Array("x-new".utf8).span) != nil)
         #expect(fresh.body.length == 10)
+    }
+
+    @Test("… each that it could be answered with")
+    func headEffects() throws {
+        let book = try Playbook()
+        let all = try several(["\"v1\"", "\"v2\"", "\"v1\""])
+        try book.run(
+            .request("HEAD http://a.example/x", "Accept: a", "Accept-Language: b"), [.lookUp(onDisk: false)],
+            .found(all), [.fetch],
+            .response(200, "ETag: \"v1\""), [.freshen, .remove, .relay(store: false)],
+            .delivered, [.finish])
+        #expect(book.exchange.freshened.map { $0.old === all[0] } == [true])
+        #expect(book.exchange.removed.map { $0 === all[1] } == [true])
     }
 
     @Test("Other answers to HEAD, and those to a request for one client, change nothing", arguments: [304, 404, 500])

@@ -151,7 +151,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .sendChecked(let store): sendChecked(store: store)
         case .discardUpstreamBody: discardUpstreamBody()
         case .freshen: freshen()
-        case .remove: if let removed = exchange.removed { worker.store.remove(removed) }
+        case .remove: for removed in exchange.removed { worker.store.remove(removed) }
         case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
         case .invalidate: invalidate()
         case .purge: purge()
@@ -184,22 +184,32 @@ final class ExchangeDriver: TunnelDelegate {
         let reply = worker.loop.reply { [self] (result: LookUpResult) in
             guard self.epoch == epoch else { return }
             lookUp = nil
-            let responses =
-                switch result {
-                case .found(let variants): variants.responses
-                case .absent, .unavailable: [StoredResponse]()
-                }
-            handle(.lookedUp(responses, isComplete: true, at: worker.now))
+            handle(.lookedUp(responses(result), isComplete: true, at: worker.now))
             connection?.flush()
         }
         lookUp = reply
         worker.store.lookUp(exchange.key, reply: reply)
     }
 
+    private func responses(_ result: LookUpResult) -> [StoredResponse] {
+        switch result {
+        case .found(let variants): return variants.responses
+        case .absent: return []
+        case .unavailable:
+            // What memory has is then all there is.
+            let key = exchange.key
+            let answer = worker.store.inMemory(key.span)
+            guard case .found(let variants) = answer else { return [] }
+            return variants.responses
+        }
+    }
+
     private func freshen() {
-        guard let old = exchange.freshenedFrom, let new = exchange.freshened else { return }
-        if !isOutdated { worker.store.freshen(old, as: new, since: fetch.purgeNumber) }
-        releaseJoined(.complete(new))
+        if !isOutdated {
+            for one in exchange.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.purgeNumber) }
+        }
+        guard let selected = exchange.selected, exchange.freshened.contains(where: { $0.new === selected }) else { return }
+        releaseJoined(.complete(selected))
     }
 
     /// Counted first: a fetch on another loop looks at the count once it has stored something, so that either the store's

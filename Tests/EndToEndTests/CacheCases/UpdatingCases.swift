@@ -1,6 +1,6 @@
 /// What a 304 and a HEAD change of what is stored, and what they leave (RFC 9111 §3.2, §4.3.3 to §4.3.5).
 enum UpdatingCases {
-    static let all = fields + identified + keptFrom + conditions + replaced + heads
+    static let all = fields + identified + several + keptFrom + conditions + replaced + heads
 
     private static let aged = ["Cache-Control: max-age=1", "Age: 2"]
 
@@ -92,6 +92,33 @@ enum UpdatingCases {
                     .init(answer: nil, .reused, body: "step 1"),
                 ])
         ]
+
+    /// Two stale responses that the third request could be answered with, and then a request that only the older one is for.
+    private static func twoStale(
+        _ sentence: String, tag: String, method: String = "GET", _ answer: CacheCase.Answer, _ outcome: CacheCase.Outcome,
+        _ last: CacheCase.Outcome
+    ) -> CacheCase {
+        let (german, french) = ("Accept-Language: de", "Accept-Language: fr")
+        return CacheCase(
+            sentence,
+            [
+                .init("GET", [german], answer: .init(200, aged + [tag, "Vary: Accept-Language"])),
+                .init("GET", [french, "Accept: a/a"], answer: .init(200, aged + [tag, "Vary: Accept"])),
+                .init(method, [german, "Accept: a/a"], answer: answer, outcome),
+                .init("GET", [german, "Accept: b/b"], answer: .init(200, [fresh, tag]), last),
+            ])
+    }
+
+    private static let several: [CacheCase] = [
+        twoStale(
+            "A 304 freshens each with its strong validator", tag: tagged, .init(200, [fresh, tagged]),
+            .validated("If-None-Match"), .reused),
+        twoStale(
+            "… and the most recent with its weak one", tag: "ETag: W/\"v1\"", .init(200, [fresh, "ETag: W/\"v1\""]),
+            .validated("If-None-Match"), .validated("If-None-Match")),
+        twoStale("HEAD freshens each", tag: tagged, method: "HEAD", .init(200, [fresh, tagged]), .any, .reused),
+        twoStale("… or outdates each", tag: tagged, method: "HEAD", .init(200, [fresh, "ETag: \"v2\""]), .any, .forwarded),
+    ]
 
     private static let keptFrom: [CacheCase] =
         ["no-store", "private"].map { directive in

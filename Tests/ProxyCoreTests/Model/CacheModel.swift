@@ -137,7 +137,7 @@ struct CacheModel: Equatable {
     ) {
         relay(response, &outcome)
         if step.request.method == "HEAD" {
-            if response.status == 200 { learnFromHead(step.request, response, asked, from: requestTime, to: now, &choices) }
+            if response.status == 200 { learnFromHead(step.request, response, from: requestTime, to: now, &choices) }
         } else {
             keep(step.request, response, asked, from: requestTime, to: now, &choices)
         }
@@ -175,21 +175,22 @@ struct CacheModel: Equatable {
         _ choices: inout ModelChoices
     ) {
         let identified = identified(by: response, step.request, asked, &choices)
-        guard let asked, identified.contains(asked) else {
+        guard let used = ModelStorage.mostRecent(identified, stored).first else {
             // §4.3.4: "MUST NOT use the new response to update any stored responses". The request goes out once more.
             let own = ModelPreconditions(step.request.fields)
             outcome.forwarded.append(own)
             let (delay, second) = step.response(1, to: own)
-            let standIn = choices.may(.forgetsWhatIsNotIdentified) ? nil : asked
-            guard let second else { return unanswered(step, standIn, at: now + delay, &outcome, &choices) }
+            guard let second else {
+                return unanswered(
+                    step, asked, mayStandIn: !choices.may(.forgetsWhatIsNotIdentified), at: now + delay, &outcome, &choices)
+            }
             if second.status == 304 { return relay(second, &outcome) }
             return receive(step, second, asked, from: now, to: now + delay, &outcome, &choices)
         }
-        let updated = freshened(stored[asked], by: response, request: step.request, from: step.time, to: now, &choices)
+        let updated = freshened(stored[used], by: response, request: step.request, from: step.time, to: now, &choices)
         let age = choices.may(.omitsAgeAfterValidation) ? nil : updated.currentAge(at: now)
         answer(from: updated, to: step.request, age: age, &outcome)
-        let isAlone = identified.count > 1 && choices.may(.updatesMostRecentAlone)
-        freshen(isAlone ? [asked] : identified, by: response, request: step.request, from: step.time, to: now, &choices)
+        freshen(identified, by: response, request: step.request, from: step.time, to: now, &choices)
     }
 
     private func identified(
@@ -264,14 +265,13 @@ struct CacheModel: Equatable {
         guard let response else { return }
         if response.status == 304 {
             let identified = identified(by: response, step.request, asked, &choices)
-            guard identified.contains(asked) else {
+            if identified.isEmpty {
                 outcome.background.append(ModelPreconditions())
                 let (delay, second) = step.response(3, to: ModelPreconditions())
                 if let second { keepBehind(step, second, asked, from: now, to: now + delay, &choices) }
                 return
             }
-            let isAlone = identified.count > 1 && choices.may(.updatesMostRecentAlone)
-            freshen(isAlone ? [asked] : identified, by: response, request: step.request, from: step.time, to: now, &choices)
+            freshen(identified, by: response, request: step.request, from: step.time, to: now, &choices)
         } else {
             keepBehind(step, response, asked, from: step.time, to: now, &choices)
         }
@@ -289,10 +289,9 @@ struct CacheModel: Equatable {
     /// §4.3.5: "the cache SHOULD update […] as described below; otherwise, the cache SHOULD consider the stored response to be stale",
     /// which removing it does as well.
     private mutating func learnFromHead(
-        _ request: ModelRequest, _ response: ModelResponse, _ asked: Int?, from requestTime: Int, to now: Int,
-        _ choices: inout ModelChoices
+        _ request: ModelRequest, _ response: ModelResponse, from requestTime: Int, to now: Int, _ choices: inout ModelChoices
     ) {
-        for index in ofKey(request).reversed() where index == asked || choices.may(.learnsOfAllByHead) {
+        for index in ofKey(request).reversed() {
             let matches = ModelStorage.matchesHead(stored[index].response, response)
             if matches, stored[index].response.status == 200 || choices.may(.updatesOtherStatusByHead) {
                 freshen([index], by: response, request: request, from: requestTime, to: now, &choices)
@@ -305,10 +304,11 @@ struct CacheModel: Equatable {
     // MARK: Failure
 
     private func unanswered(
-        _ step: ModelStep, _ asked: Int?, at now: Int, _ outcome: inout ModelOutcome, _ choices: inout ModelChoices
+        _ step: ModelStep, _ asked: Int?, mayStandIn: Bool = true, at now: Int, _ outcome: inout ModelOutcome,
+        _ choices: inout ModelChoices
     ) {
         guard let asked else { return fail(isForbidden: false, &outcome, &choices) }
-        if mayUseAfterFailure(step.request, asked, isUnreachable: true, at: now, &choices) {
+        if mayStandIn, mayUseAfterFailure(step.request, asked, isUnreachable: true, at: now, &choices) {
             return answer(from: stored[asked], to: step.request, age: stored[asked].currentAge(at: now), &outcome)
         }
         fail(isForbidden: stored[asked].forbidsStaleUse, &outcome, &choices)

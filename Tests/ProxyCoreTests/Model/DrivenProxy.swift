@@ -122,11 +122,9 @@ final class DrivenExchange {
             if store { try keep() }
             try deliver(step)
         case .freshen:
-            guard let old = exchange.freshenedFrom, let new = exchange.freshened else {
-                throw Unexpected(text: "nothing to freshen")
-            }
-            world.replace(old, by: new)
-        case .remove: if let removed = exchange.removed { world.remove(removed) }
+            if exchange.freshened.isEmpty { throw Unexpected(text: "nothing to freshen") }
+            for one in exchange.freshened { world.replace(one.old, by: one.new) }
+        case .remove: for removed in exchange.removed { world.remove(removed) }
         case .invalidate: world.invalidate(exchange.invalidatedKeys)
         case .sendError:
             var bytes: [UInt8] = []

@@ -33,11 +33,8 @@ enum ModelChoice: String {
     /// §4.3.4: a 304 whose Last-Modified is no date, as one without a validator, or as one that no stored response has.
     case takesUnreadableValidatorAsAnother
     /// §4.3.4: after a 304 that identifies no stored response, none of them is what the origin server has, so that none stands in for the
-    /// answer to the second request, and none makes its failure a 504.
+    /// answer to the second request.
     case forgetsWhatIsNotIdentified
-    /// §4.3.4 says of "each stored response identified" that the cache "MUST update its header fields"; the ones behind the most recent
-    /// stay as they were, which no request gets before they are validated or replaced.
-    case updatesMostRecentAlone
     /// §4: "When more than one suitable response is stored, a cache MUST use the most recent one": an older one may stay behind it.
     case keepsBehindNewer
     /// RFC 5861 §4: "MAY be used to satisfy the request": where response and request both have a limit, one of them may be enough.
@@ -47,9 +44,6 @@ enum ModelChoice: String {
     /// RFC 5861 §3: "the cache SHOULD attempt to revalidate it", which is in vain where the request lets nothing be stored, or nothing be
     /// forwarded.
     case validatesInVain
-    /// §4.3.5: "the cache SHOULD update or invalidate each of its stored GET responses that could have been selected", not only the one
-    /// that is.
-    case learnsOfAllByHead
     /// §4.3.4 with RFC 9110 §8.8.2.2: Last-Modified may be strong, and identify where the stored response has no entity tag.
     case takesLastModifiedAsStrong
     /// §4.3.3: after a 5xx to a validation behind an answer, "act as if the server failed to respond", or store it where it may be stored.

@@ -74,14 +74,14 @@ enum ModelStorage {
     {
         let candidates = stored.indices.filter { stored[$0].response.status == 200 || $0 == asked }
         if let tag = response.entityTag {
-            if let asked, stored[asked].response.entityTag == nil, let modified = response.lastModified,
-                stored[asked].response.lastModified == modified, choices.may(.takesLastModifiedAsStrong)
-            {
-                return [asked]
+            let isWeak = tag.hasPrefix("W/")
+            let matching = candidates.filter { index in
+                let old = stored[index].response
+                if let oldTag = old.entityTag { return isWeak ? weakly(oldTag, tag) : oldTag == tag }
+                guard let modified = response.lastModified, old.lastModified == modified else { return false }
+                return choices.may(.takesLastModifiedAsStrong)
             }
-            if !tag.hasPrefix("W/") { return candidates.filter { stored[$0].response.entityTag == tag } }
-            let matching = candidates.filter { stored[$0].response.entityTag.map { weakly($0, tag) } ?? false }
-            return mostRecent(matching, stored)
+            return isWeak ? mostRecent(matching, stored) : matching
         }
         if let modified = response.lastModified {
             return mostRecent(candidates.filter { stored[$0].response.lastModified == modified }, stored)
@@ -90,7 +90,7 @@ enum ModelStorage {
         return asked.map { [$0] } ?? []
     }
 
-    private static func mostRecent(_ indices: [Int], _ stored: [ModelStored]) -> [Int] {
+    static func mostRecent(_ indices: [Int], _ stored: [ModelStored]) -> [Int] {
         indices.max { (stored[$0].dateValue, stored[$0].responseTime, $0) < (stored[$1].dateValue, stored[$1].responseTime, $1) }
             .map { [$0] } ?? []
     }

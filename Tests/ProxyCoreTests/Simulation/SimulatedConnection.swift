@@ -148,14 +148,14 @@ final class SimulatedConnection {
             expect(answer != nil, command)
             endFetch()
         case .freshen:
-            expect(exchange.freshenedFrom != nil && exchange.freshened != nil, command)
-            if let old = exchange.freshenedFrom, let new = exchange.freshened {
-                world.replace(old, by: new)
-                release(.complete(new))
+            expect(!exchange.freshened.isEmpty, command)
+            for one in exchange.freshened {
+                world.replace(one.old, by: one.new)
+                if one.new === exchange.selected { release(.complete(one.new)) }
             }
         case .remove:
-            expect(exchange.removed != nil, command)
-            if let removed = exchange.removed { world.remove(removed) }
+            expect(!exchange.removed.isEmpty, command)
+            for removed in exchange.removed { world.remove(removed) }
         case .releaseJoined: release(.notShareable)
         case .invalidate:
             expect(!exchange.invalidatedKeys.isEmpty, command)

@@ -1,0 +1,81 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What a 304 to a condition of ours, or a 200 to HEAD, says of what is stored (RFC 9111 §4.3.4, §4.3.5).
+extension Exchange {
+    /// A stored response that was brought up to date, and what takes its place.
+    package struct Freshened: Sendable {
+        package let old: StoredResponse
+        package let new: StoredResponse
+    }
+
+    /// Brings up to date what the 304 speaks of, and answers with it.
+    mutating func freshen(_ asked: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        commands.append(.discardUpstreamBody)
+        let identified = Freshening.identified(by: response, among: selectable(asked), asked: asked)
+        guard let newest = identified.first else { return fetchAgain(at: now, into: &commands) }
+        // Last, so that it stands before the others where two have come to the same variant.
+        for stored in identified.reversed() {
+            switch outcome(for: stored, at: now) {
+            case .freshened(let new):
+                freshened.append(Freshened(old: stored, new: new))
+                if stored === newest { selected = new }
+            case .usedOnce(let once, let refusal):
+                if stored === newest { use(once, keptOutBy: refusal) }
+            case .usedAndRemoved(let once, let refusal):
+                removed.append(stored)
+                if stored === newest { use(once, keptOutBy: refusal) }
+            }
+        }
+        changeStored(into: &commands)
+        if isLeading { commands.append(.releaseJoined) }
+        deliverSelected(outcome: .revalidated, into: &commands)
+    }
+
+    /// What a 200 to HEAD tells of each stored response to GET that could have been selected for it.
+    mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
+        for stored in selectable(nil).reversed() {
+            let effect = Freshening.effect(
+                ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
+                targets: context.targets, requestTime: requestTime, responseTime: now)
+            switch effect {
+            case .freshened(let new): freshened.append(Freshened(old: stored, new: new))
+            case .outdated: removed.append(stored)
+            case .none: break
+            }
+        }
+        changeStored(into: &commands)
+    }
+
+    /// Those that this request could be answered with, newest first.
+    ///
+    /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
+    private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
+        siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
+    }
+
+    private func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
+        Freshening.freshened(
+            stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: requestTime, responseTime: now)
+    }
+
+    private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {
+        trace.storage = .refused(refusal)
+        selected = once
+    }
+
+    private func changeStored(into commands: inout CommandBuffer) {
+        if !freshened.isEmpty { commands.append(.freshen) }
+        if !removed.isEmpty { commands.append(.remove) }
+    }
+
+    /// The 304 speaks of another representation: the request goes out again, without conditions of ours. What is stored is not what the
+    /// origin server has, so it stands in for nothing, and a failure is one to validate it (RFC 9111 §5.2.2.2).
+    private mutating func fetchAgain(at now: Timestamp, into commands: inout CommandBuffer) {
+        selected = nil
+        isValidating = false
+        failsValidation = true
+        fetch(at: now, into: &commands)
+    }
+}
