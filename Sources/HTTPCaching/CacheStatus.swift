@@ -147,8 +147,8 @@ package struct CacheStatus: Equatable, Sendable {
 }
 
 extension LifetimeSource {
-    /// Told where the origin server has not given the lifetime itself.
-    fileprivate var detail: StaticString? {
+    /// The word of `Cache-Status`, where the origin server has not given the lifetime itself.
+    package var detail: StaticString? {
         switch self {
         case .heuristic: "heuristic"
         case .rule: "rule"

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Where a freshness lifetime came from (RFC 9111 §4.2.1), in order of precedence.
-package enum LifetimeSource: UInt8, Sendable {
+package enum LifetimeSource: UInt8, CaseIterable, Sendable {
     case none, heuristic, expires, maxAge, sMaxAge, rule
 
     /// The origin server said it.

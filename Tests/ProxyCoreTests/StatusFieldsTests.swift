@@ -13,7 +13,8 @@ struct StatusFieldsTests {
         [.hit] + ForwardReason.allCases.flatMap { [.forwarded($0), .notSatisfied($0)] }
 
     static let details: [StaticString] =
-        ["unsafe", "rule"] + StaleReason.allCases.map(\.word) + StorageRefusal.allCases.map(\.word)
+        ["unsafe"] + LifetimeSource.allCases.compactMap(\.detail) + StaleReason.allCases.map(\.word)
+        + StorageRefusal.allCases.map(\.word)
 
     /// Every character that a rule's name may hold, in names of the greatest length.
     static let ruleNames: [String] = {
