@@ -40,6 +40,17 @@ extension CacheKey {
         key.append(name)
     }
 
+    /// A key of GET's, and those under which answers for the same URI stand by their content.
+    package static func withContentKeys(_ key: [UInt8]) -> [[UInt8]] {
+        let names: [StaticString] = [Method.query.name, Method.post.name]
+        return [key]
+            + names.map { name in
+                var key = key
+                appendMethod(name, to: &key)
+                return key
+            }
+    }
+
     private static func writeQuery(_ query: Span<UInt8>, _ rewriting: KeyRewriting, into output: inout [UInt8]) {
         if rewriting.sortsQuery == true, let order = sortedParameters(of: query) {
             var separator = ASCII.question

@@ -45,28 +45,26 @@ extension Exchange {
     mutating func noteInvalidatedKeys() {
         // A request that is keyed by its content asks; it changes nothing.
         if isKeyedByContent { return }
-        invalidatedKeys = Invalidation.keys(request: request, response: response)
-        if context.rules.rewritesKeys { addRewrittenKeys() }
+        invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
 
+    /// Every key under which the rules in force may have answers for these URIs stored.
+    ///
     /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
-    private mutating func addRewrittenKeys() {
+    func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {
+        guard context.rules.rewritesKeys else { return plain }
+        var keys = plain
         var matched = MatchedRules()
-        for plain in invalidatedKeys {
+        for plain in plain {
             for method in [Method.get, .query, .post] {
                 guard let request = RequestHead(uri: plain.span, method: method),
                     context.rules.match(request, into: &matched).isAllowed, let rewriting = matched.keyRewriting
                 else { continue }
                 var key: [UInt8] = []
                 CacheKey.write(request, rewriting, into: &key)
-                switch method {
-                case .query where rewriting.bodyMethods?.contains(.query) ?? false: CacheKey.appendMethod(method.name, to: &key)
-                case .post where rewriting.bodyMethods?.contains(.post) ?? false: CacheKey.appendMethod(method.name, to: &key)
-                case .get: break
-                default: continue
-                }
-                if !invalidatedKeys.contains(key) { invalidatedKeys.append(key) }
+                if !keys.contains(key) { keys.append(key) }
             }
         }
+        return keys.flatMap(CacheKey.withContentKeys)
     }
 }

@@ -1,6 +1,7 @@
+import HTTPCaching
 import HTTPMessage
 
-/// The method PURGE: a client that may asks that what is stored under a URL go, with all its variants.
+/// The method PURGE: a client that may asks that what is stored under a URL go, with all its variants and under all keys that rules give it.
 extension Exchange {
     /// A method of no RFC; other caches have it under this name.
     var isPurge: Bool { request.span(of: request.methodName).equals("PURGE") }
@@ -10,6 +11,7 @@ extension Exchange {
         guard let clientAddress, context.purgeClients.contains(where: { $0.contains(clientAddress) }) else {
             return fail(.purgeNotAllowed, at: now, into: &commands)
         }
+        purgedKeys = keys(forURIsIn: [CacheKey(of: request).bytes])
         state = .purging
         commands.append(.purge)
     }

@@ -68,7 +68,9 @@ package struct Exchange: ~Copyable, Sendable {
     var isLeading = false
     /// Filled by the driver before `requestHead`, for a method that is not known here.
     package var clientAddress: IPAddress?
-    /// How much a PURGE has removed.
+    /// What a PURGE is to remove.
+    package internal(set) var purgedKeys: [[UInt8]] = []
+    /// How much it has removed.
     var purgedCount: Int?
     /// What is stored in part under the key. Filled by the driver before `lookedUp`.
     package var partials: [PartialResponse] = []
@@ -125,6 +127,7 @@ package struct Exchange: ~Copyable, Sendable {
         isLeading = false
         clientAddress = nil
         purgedCount = nil
+        if !purgedKeys.isEmpty { purgedKeys = [] }
         continuation = nil
         isUnattended = false
         failsValidation = false

@@ -32,7 +32,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case releaseJoined
     /// Remove what `invalidatedKeys` names.
     case invalidate
-    /// Purge every variant of `key`. Answer: `purged`.
+    /// Purge what is stored under `purgedKeys`. Answer: `purged`.
     case purge
     /// Answer with `writeError`. Answer: `deliveryEnded`.
     case sendError

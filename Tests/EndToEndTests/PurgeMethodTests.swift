@@ -7,6 +7,7 @@ struct PurgeMethodTests {
     private func stage(_ yaml: String) throws -> Stage {
         try Stage(yaml, loops: 4, storePath: nil) { request, connection in
             let language = request["Accept-Language"] ?? "none"
+            guard connection.readBody(of: request) != nil else { return false }
             return connection.respond(fields: "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n", body: language)
         }
     }
@@ -22,6 +23,22 @@ struct PurgeMethodTests {
         #expect(stage.requestCount() == 3)
         #expect(try stage.fetch("/x", fields: "Accept-Language: de\r\n").cacheStatus.contains("fwd="))
         #expect(try stage.fetch("/y").cacheStatus.contains("hit"))
+    }
+
+    @Test("What is stored by its content goes too, and what a rule has under another key; other URLs' stay")
+    func purgesAllKeys() throws {
+        let stage = try stage(
+            """
+            clients: {purge: [127.0.0.0/8]}
+            rules: [{name: key, match: {method: [GET, QUERY]}, cache: {key: {body: QUERY, drop_query: [utm]}}}]
+            """)
+        for (path, method, body) in [("/x?utm=1", "GET", ""), ("/x", "QUERY", "a"), ("/x", "QUERY", "b"), ("/y", "QUERY", "a")] {
+            _ = try stage.fetch(path, method: method, body: body)
+        }
+        #expect(try stage.fetch("/x?utm=2", method: "PURGE").text == "purged 3\n")
+        #expect(try stage.fetch("/x").cacheStatus.contains("fwd="))
+        #expect(try stage.fetch("/x", method: "QUERY", body: "a").cacheStatus.contains("fwd="))
+        #expect(try stage.fetch("/y", method: "QUERY", body: "a").cacheStatus.contains("hit"))
     }
 
     @Test(

@@ -195,11 +195,11 @@ struct PurgeTests {
     func boundsPurges() {
         let marks = PurgeMarks()
         var taken = 0
-        for _ in 0..<100 where marks.publish(.key([1]), isSoft: false, at: Self.now, makeRow: { 5 }) != nil { taken += 1 }
+        for _ in 0..<100 where marks.publish(.keys([[1]]), isSoft: false, at: Self.now, makeRow: { 5 }) != nil { taken += 1 }
         #expect(taken == PurgeMarks.activeLimit)
         for purge in marks.active { marks.retire(purge) }
         for _ in 0..<1000 {
-            guard let purge = marks.publish(.key([1]), isSoft: false, at: Self.now, makeRow: { 5 }) else { break }
+            guard let purge = marks.publish(.keys([[1]]), isSoft: false, at: Self.now, makeRow: { 5 }) else { break }
             marks.retire(purge)
         }
         // So long ago that nobody knows what it was.

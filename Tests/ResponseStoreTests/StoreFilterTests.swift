@@ -97,6 +97,19 @@ struct StoreFilterTests {
         #expect(URLPattern(url + "*")?.exactKey == nil)
     }
 
+    @Test("A URL means what is stored under it by its content too", arguments: ["QUERY", "POST"])
+    func meansContent(method: String) throws {
+        let key = Array("http://example.test:80/a \(method)".utf8)
+        var filter = StoreFilter()
+        filter.url = URLPattern("http://example.test/a")
+        #expect(filter.mayMatch(key: key))
+        #expect(filter.onlyKeys?.contains(key) == true)
+        filter.url = URLPattern("*/a")
+        #expect(filter.mayMatch(key: key))
+        filter.url = URLPattern("http://example.test/b")
+        #expect(!filter.mayMatch(key: key))
+    }
+
     @Test("A pattern of stars is judged in no time")
     func boundsGlobs() throws {
         let pattern = try #require(URLPattern("http://" + String(repeating: "*a", count: 1000) + "b"))

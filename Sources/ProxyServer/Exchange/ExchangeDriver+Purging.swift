@@ -1,6 +1,6 @@
 /// The method PURGE, carried out.
 extension ExchangeDriver {
-    /// Answers once what is covered is deleted, which for one key comes with the acknowledgement.
+    /// Answers once what is covered is deleted, which for keys comes with the acknowledgement.
     func purge() {
         let epoch = epoch
         let reply = worker.loop.reply { [self] (count: Int?) in
@@ -8,7 +8,7 @@ extension ExchangeDriver {
             handle(.purged(count: count, at: worker.now))
             connection?.flush()
         }
-        let isTaken = worker.shared.purge(.key(exchange.key), isSoft: false, at: worker.now) { progress in
+        let isTaken = worker.shared.purge(.keys(exchange.purgedKeys), isSoft: false, at: worker.now) { progress in
             switch progress {
             case .inEffect: break
             case .done(let count): reply.send(count)

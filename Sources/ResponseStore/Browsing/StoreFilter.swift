@@ -46,12 +46,12 @@ package struct StoreFilter: Equatable, Sendable {
         return url?.matches(StoredURL.text(ofKey: key)) ?? true
     }
 
-    /// The key of the one URL that is meant, where the filter says nothing else.
-    var onlyKey: [UInt8]? {
+    /// The keys of the one URL that is meant, where the filter says nothing else.
+    var onlyKeys: [[UInt8]]? {
         guard let url, url.isExact else { return nil }
         var rest = self
         rest.url = nil
-        return rest.isEmpty ? url.exactKey : nil
+        return rest.isEmpty ? url.exactKey.map(CacheKey.withContentKeys) : nil
     }
 
     private static func matches(_ pattern: String, hostOf key: [UInt8]) -> Bool {

@@ -35,11 +35,12 @@ package struct URLPattern: Equatable, Sendable {
         return key + glob[slash...]
     }
 
-    /// - Parameter url: As `StoredURL` shows it.
+    /// - Parameter url: As `StoredURL` shows it. A method behind it, of what is stored by its content, is passed over.
     func matches(_ url: borrowing [UInt8]) -> Bool {
-        guard url.count >= prefix.count else { return false }
+        let count = url.firstIndex(of: ASCII.space) ?? url.count
+        guard count >= prefix.count else { return false }
         for index in 0..<prefix.count where url[index] != prefix[index] { return false }
-        return Glob.matches(glob.span, url.span, from: prefix.count)
+        return Glob.matches(glob.span, url.span.extracting(first: count), from: prefix.count)
     }
 
     /// Scheme and host in lower case, a path where there would be none, and no port that goes without saying.

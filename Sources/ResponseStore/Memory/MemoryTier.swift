@@ -152,12 +152,15 @@ final class MemoryTier: Sendable {
     /// Takes out what a purge covers, or makes it stale. What comes later sees the purge's mark.
     /// - Returns: How many responses that are on no disk it was.
     func purge(_ purge: Purge) -> Int {
-        if case .key(let key) = purge.target {
-            let hash = hasher.hash(key)
-            shards[shard(hash)].withLock { $0.changes &+= 1 }
-            return self.purge(purge, key, hash)
-        }
         var count = 0
+        if case .keys(let keys) = purge.target {
+            for key in keys {
+                let hash = hasher.hash(key)
+                shards[shard(hash)].withLock { $0.changes &+= 1 }
+                count += self.purge(purge, key, hash)
+            }
+            return count
+        }
         for index in 0..<MemoryTier.shardCount {
             // Judged outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in

@@ -7,8 +7,8 @@ import HTTPMessage
 package struct Purge: Sendable {
     enum Target: Sendable {
         case filter(StoreFilter)
-        /// Every variant of one key.
-        case key([UInt8])
+        /// Every variant of these keys.
+        case keys([[UInt8]])
     }
 
     /// Counts the purges of this store.
@@ -24,14 +24,14 @@ package struct Purge: Sendable {
     package func mayCover(key: [UInt8]) -> Bool {
         switch target {
         case .filter(let filter): filter.mayMatch(key: key)
-        case .key(let only): key == only
+        case .keys(let keys): keys.contains(key)
         }
     }
 
     func matches(_ entry: borrowing StoredEntry) -> Bool {
         switch target {
         case .filter(let filter): filter.matches(entry, at: time)
-        case .key(let only): entry.key == only
+        case .keys(let keys): keys.contains(entry.key)
         }
     }
 

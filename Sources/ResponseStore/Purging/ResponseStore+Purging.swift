@@ -5,13 +5,13 @@ import HTTPMessage
 /// What a caller asks to be purged.
 package enum PurgeRequest: Sendable {
     case matching(StoreFilter)
-    /// Every variant of one key.
-    case key([UInt8])
+    /// Every variant of these keys.
+    case keys([[UInt8]])
 
     var target: Purge.Target {
         switch self {
-        case .key(let key): .key(key)
-        case .matching(let filter): filter.onlyKey.map { .key($0) } ?? .filter(filter)
+        case .keys(let keys): .keys(keys)
+        case .matching(let filter): filter.onlyKeys.map { .keys($0) } ?? .filter(filter)
         }
     }
 }

@@ -2,19 +2,21 @@ import HTTPCaching
 
 /// How the writer carries purges out: the mark in one transaction, which is the promise; the rows behind it in slices.
 extension StoreWriter {
-    /// Writes what has to be known after a crash. One key's rows go at once.
+    /// Writes what has to be known after a crash. The rows of some keys go at once.
     func begin(_ work: PurgeWork) throws(StoreError) {
         guard let tables else { return }
         var scan = PurgeScan(work: work, count: work.inMemoryAlone)
-        guard case .key(let key) = work.purge.target else {
+        guard case .keys(let keys) = work.purge.target else {
             try tables.insert(work.purge)
             return transaction.purges.append((scan, isDone: false))
         }
-        for summary in try tables.rows(ofKey: core.memory.hasher.hash(key)) {
-            guard summary.state == .complete || summary.state == .partial, let row = try tables.parts(ofRow: summary.id),
-                row.key == key
-            else { continue }
-            if try carryOut(work.purge, on: summary, row) { scan.count += 1 }
+        for key in keys {
+            for summary in try tables.rows(ofKey: core.memory.hasher.hash(key)) {
+                guard summary.state == .complete || summary.state == .partial, let row = try tables.parts(ofRow: summary.id),
+                    row.key == key
+                else { continue }
+                if try carryOut(work.purge, on: summary, row) { scan.count += 1 }
+            }
         }
         transaction.purges.append((scan, isDone: true))
     }
