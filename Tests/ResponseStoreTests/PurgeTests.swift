@@ -57,14 +57,14 @@ struct PurgeTests {
         let fixture = StoreFixture()
         var store = try fixture.open()
         _ = store.put(Sample.fresh("s"))
-        let number = store.purgeNumber
+        let moment = store.moment(of: Sample.key("s"))
         #expect(store.purgeNow(Self.matching("http://example.test/*"), isSoft: true).done() == 1)
         let stale = try #require(store.find(Sample.key("s")))
         #expect(!stale.facts.isFresh(at: Self.now))
         #expect(store.wholeBody(stale) == [7])
         // Its request had gone out before the purge.
         let early = Sample.fresh("s").placed(body: stale.body, row: stale.row)
-        store.freshen(stale, as: early, since: number)
+        store.freshen(stale, as: early, since: moment)
         #expect(store.find(Sample.key("s"))?.facts.isFresh(at: Self.now) == false)
         store.shutdown()
         store = try fixture.open()
@@ -78,17 +78,17 @@ struct PurgeTests {
     func refusesWhatWasUnderWay() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
-        let number = store.purgeNumber
+        let moment = store.moment(of: Sample.key("a/small"))
         let large = Sample.bytes(300_000, seed: 1)
         let filling = try #require(
             store.beginFilling(FillingPlan(response: Sample.response("a/large", body: []), length: 300_000)))
         FillingTests.fill(filling, Array(large[..<100_000]), pieceLength: 50_000)
         let purge = store.purgeNow(Self.matching("http://example.test/a/*"))
-        guard case .purged = store.put(Sample.response("a/small", body: [1]), since: number) else {
+        guard case .overtaken = store.put(Sample.response("a/small", body: [1]), since: moment) else {
             Issue.record("stored")
             return
         }
-        guard case .accepted = store.put(Sample.response("b/small", body: [1]), since: number) else {
+        guard case .accepted = store.put(Sample.response("b/small", body: [1]), since: moment) else {
             Issue.record("not stored")
             return
         }
@@ -98,8 +98,8 @@ struct PurgeTests {
             Issue.record("stored")
             return
         }
-        // One that begins late with an old number.
-        let late = store.beginFilling(FillingPlan(response: Sample.response("a/late", body: []), length: nil, since: number))
+        // One that begins late with an old moment.
+        let late = store.beginFilling(FillingPlan(response: Sample.response("a/late", body: []), length: nil, since: moment))
         if let late {
             FillingTests.fill(late, large, pieceLength: 100_000)
             late.finish()
@@ -139,7 +139,7 @@ struct PurgeTests {
         let browser = try StoreBrowser(path: fixture.path)
         #expect(try browser.page(StoreListing(StoreFilter(), at: Self.now)).entries.map(\.key) == [Sample.key("q")])
         store = try fixture.open()
-        #expect(store.purgeNumber == 3)
+        #expect(store.moment(of: Sample.key("q")).purge == 3)
         for number in 0..<300 { #expect(store.find(Sample.key("p/\(number)")) == nil) }
         #expect(store.find(Sample.key("q")) != nil)
         // Above the boundary, though the file's greatest row lies below it.

@@ -11,9 +11,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         // What was joined, if anything was, could not be used.
         delivery.reader = nil
         fetch.reset()
-        let isRead = exchange.request.method.isSafe || exchange.isKeyedByContent
-        fetch.purgeNumber = worker.store.purgeNumber
-        if isRead { fetch.invalidationCount = worker.fetches.invalidationCount(of: exchange.key) }
+        fetch.moment = worker.store.moment(of: exchange.key)
         openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
         if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
         if !upload.isComplete { requestBodyArrived() }
@@ -216,10 +214,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Until the store has it under its key, whoever asks for it finds the filling.
     private func finishFilling(_ trailers: Fields) {
         guard let filling = fetch.filling else { return }
-        let wasOutdated = isOutdated
         filling.finish(trailers: trailers)
-        // A small one goes into the store at once, where an invalidation of this moment may not have found it.
-        if !wasOutdated, isOutdated { worker.store.invalidate([exchange.key]) }
         // What is not kept is for those who read it already.
         guard !filling.isTooLongToKeep, let entry = fetch.entry else { return }
         fetch.entry = nil
@@ -289,7 +284,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             releaseJoined(.notShareable)
             return false
         }
-        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength, since: fetch.purgeNumber)
+        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength, since: fetch.moment)
         guard let filling = worker.store.beginFilling(plan) else {
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)
@@ -299,8 +294,6 @@ extension ExchangeDriver: OriginExchangeDelegate {
         fetch.filling = filling
         // Each reader is one for whom the fetch goes on: a client that has left is none.
         if connection != nil { delivery.reader = filling.attach() }
-        // Asked again now that the store knows the filling: an invalidation that comes later finds it there.
-        if isOutdated { worker.store.invalidate([exchange.key]) }
         fetch.entry?.publish(.filling(stored, filling))
         return true
     }
@@ -378,29 +371,22 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Stores a response that is complete, unless its key was invalidated meanwhile: it is then for those who have joined alone.
     /// - Parameter isPromised: The head has said that it is stored.
     func keep(_ stored: StoredResponse, isPromised: Bool) {
+        // Asked first because of what a purge makes stale: it is kept from those who come, not from those who have joined.
         if isOutdated {
             exchange.noteOvertaken()
             return releaseJoined(.complete(stored))
         }
-        switch worker.store.put(stored, isPromised: isPromised, since: fetch.purgeNumber) {
-        case .accepted(let kept):
-            if isOutdated {
-                exchange.noteOvertaken()
-                worker.store.remove(kept)
-            }
-            releaseJoined(.complete(kept))
+        switch worker.store.put(stored, isPromised: isPromised, since: fetch.moment) {
+        case .accepted(let kept): releaseJoined(.complete(kept))
         case .busy: exchange.noteStoreBusy()
-        case .purged:
+        case .overtaken:
             exchange.noteOvertaken()
             releaseJoined(.complete(stored))
         }
     }
 
     /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
-    var isOutdated: Bool {
-        worker.fetches.invalidationCount(of: exchange.key) != fetch.invalidationCount
-            || worker.store.mayBePurged(exchange.key, since: fetch.purgeNumber)
-    }
+    var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
 
     // MARK: Back-pressure
 

@@ -18,7 +18,6 @@ extension ExchangeDriver {
             case .onDisk(let body) = whole.body,
             let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
         else { return handle(.completionRefused(at: worker.now)) }
-        if isOutdated { worker.store.invalidate([exchange.key]) }
         fetch.mode = .filling
         fetch.filling = filling
         delivery.reader = reader
@@ -40,7 +39,7 @@ extension ExchangeDriver {
         let missing = completion.missing
         return FillingPlan(
             response: whole, length: missing.upperBound - missing.lowerBound,
-            part: (start: missing.lowerBound, whole: completion.partial.wholeLength), since: fetch.purgeNumber)
+            part: (start: missing.lowerBound, whole: completion.partial.wholeLength), since: fetch.moment)
     }
 
     private func segments(of completion: Completion) -> [BodyDelivery.Segment] {
@@ -76,7 +75,7 @@ extension ExchangeDriver {
             return false
         }
         let plan = FillingPlan(
-            response: stored, length: length, part: (start: part.start, whole: part.whole), since: fetch.purgeNumber)
+            response: stored, length: length, part: (start: part.start, whole: part.whole), since: fetch.moment)
         guard let filling = worker.store.beginFilling(plan) else {
             exchange.notePartNotKept()
             return false
@@ -84,7 +83,6 @@ extension ExchangeDriver {
         fetch.mode = .filling
         fetch.filling = filling
         if connection != nil { delivery.reader = filling.attach() }
-        if isOutdated { worker.store.invalidate([exchange.key]) }
         return true
     }
 }

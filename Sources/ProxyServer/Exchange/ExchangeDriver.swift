@@ -206,14 +206,13 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func freshen() {
         if !isOutdated {
-            for one in exchange.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.purgeNumber) }
+            for one in exchange.freshened { worker.store.freshen(one.old, as: one.new, since: fetch.moment) }
         }
         guard let selected = exchange.selected, exchange.freshened.contains(where: { $0.new === selected }) else { return }
         releaseJoined(.complete(selected))
     }
 
-    /// Counted first: a fetch on another loop looks at the count once it has stored something, so that either the store's
-    /// removal or the fetch's own comes after.
+    /// Nobody joins what is under way any more; what it brings the store refuses.
     private func invalidate() {
         worker.fetches.invalidate(exchange.invalidatedKeys)
         worker.store.invalidate(exchange.invalidatedKeys)

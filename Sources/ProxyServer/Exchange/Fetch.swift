@@ -37,10 +37,8 @@ struct Fetch {
     /// The origin's content is complete while it is still being checked.
     var hasEnded = false
     var receivedCount: UInt64 = 0
-    /// How often the key had been invalidated when the request went out.
-    var invalidationCount = 0
-    /// The number of the latest purge when the request went out.
-    var purgeNumber: Int64 = 0
+    /// When the request went out.
+    var moment = StoreMoment.beginning
 
     /// The origin's answer is still under way.
     var isActive: Bool { upstream != nil || isContinuationDue }

@@ -31,9 +31,6 @@ final class FetchTable: Sendable {
         var entries: [FetchKey: FetchEntry] = [:]
         /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
         var unshareable = [Int](repeating: 0, count: FetchTable.placeCount)
-        /// How often keys were invalidated, counted in the place that the key's hash gives. Keys share places, so that nothing
-        /// grows: at worst a response is not stored though it could have been.
-        var invalidations = [Int](repeating: 0, count: FetchTable.placeCount)
         /// Keys that nobody asks about for nobody for a while, and since when, each in the place that its hash gives.
         var postponed = [Postponed](repeating: Postponed(), count: FetchTable.placeCount)
     }
@@ -47,7 +44,7 @@ final class FetchTable: Sendable {
         let contents = Guarded(Contents())
     }
 
-    /// How many keys with responses that cannot be shared each shard remembers, and how many counts of invalidations it keeps.
+    /// How many keys with responses that cannot be shared each shard remembers.
     private static let placeCount = 256
 
     private let shards: [Shard] = (0..<16).map { _ in Shard() }
@@ -112,14 +109,11 @@ final class FetchTable: Sendable {
     }
 
     /// What is under way for these keys may have left the origin before the write that invalidates them: nobody joins it from
-    /// now on, and its response is not stored (RFC 9111 §4.4). Those who have joined it asked before, and get it.
+    /// now on (RFC 9111 §4.4). Those who have joined it asked before, and get it.
     func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let key = FetchKey(key)
-            shards[key.hash & 15].contents.withLock { contents in
-                contents.entries[key] = nil
-                contents.invalidations[Self.place(of: key.hash)] &+= 1
-            }
+            shards[key.hash & 15].contents.withLock { $0.entries[key] = nil }
         }
     }
 
@@ -131,13 +125,6 @@ final class FetchTable: Sendable {
             if covered.isEmpty { continue }
             shard.contents.withLock { contents in for key in covered { contents.entries[key] = nil } }
         }
-    }
-
-    /// A count that has moved once the key was invalidated. A fetch reads it before its request goes out, and again when there
-    /// is something to store.
-    func invalidationCount(of key: [UInt8]) -> Int {
-        let hash = FetchKey(key).hash
-        return shards[hash & 15].contents.withLock { $0.invalidations[Self.place(of: hash)] }
     }
 
     private static func place(of hash: Int) -> Int { (hash >> 4) & (placeCount - 1) }

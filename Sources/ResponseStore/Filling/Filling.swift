@@ -11,10 +11,10 @@ package final class Filling: Sendable {
     let keyHash: KeyHash
     let core: StoreCore
     /// The number of the latest purge when its fetch began.
-    let since: Int64
+    let since: StoreMoment
     let state: Guarded<FillingState>
 
-    init(_ plan: FillingPlan, row: StoredRowID, keyHash: KeyHash, core: StoreCore, isStoring: Bool, since: Int64) {
+    init(_ plan: FillingPlan, row: StoredRowID, keyHash: KeyHash, core: StoreCore, isStoring: Bool, since: StoreMoment) {
         self.plan = plan
         self.row = row
         self.keyHash = keyHash

@@ -11,12 +11,12 @@ package struct FillingPlan: Sendable {
     package var part: (start: UInt64, whole: UInt64)?
     /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
     package var keptLength: UInt64?
-    /// `ResponseStore.purgeNumber` when the fetch began; `nil` for what no purge so far may concern.
-    package var since: Int64?
+    /// `ResponseStore.moment` when the fetch began; `nil`: now.
+    package var since: StoreMoment?
 
     package init(
         response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil, part: (start: UInt64, whole: UInt64)? = nil,
-        since: Int64? = nil
+        since: StoreMoment? = nil
     ) {
         self.response = response
         self.length = length

@@ -8,7 +8,11 @@ struct MemoryShard: Sendable {
     /// How many changes to keys with this hash (or one that falls together with it) wait to be written.
     private var waiting: [UInt16] = []
 
+    /// How often keys were invalidated, counted in the place that the key's hash gives.
+    private var invalidations: [UInt32] = []
+
     private static let waitingCount = 1024
+    private static let invalidationCount = 256
 
     mutating func addWaiting(_ hash: UInt64) {
         if waiting.isEmpty { waiting = Array(repeating: 0, count: MemoryShard.waitingCount) }
@@ -23,6 +27,19 @@ struct MemoryShard: Sendable {
     }
 
     func isWaiting(_ hash: UInt64) -> Bool { !waiting.isEmpty && waiting[MemoryShard.waitingIndex(hash)] != 0 }
+
+    mutating func countInvalidation(_ hash: UInt64) {
+        if invalidations.isEmpty { invalidations = Array(repeating: 0, count: MemoryShard.invalidationCount) }
+        invalidations[MemoryShard.invalidationIndex(hash)] &+= 1
+    }
+
+    func invalidations(_ hash: UInt64) -> UInt32 {
+        invalidations.isEmpty ? 0 : invalidations[MemoryShard.invalidationIndex(hash)]
+    }
+
+    private static func invalidationIndex(_ hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash >> 40) & (invalidationCount - 1)
+    }
 
     private static func waitingIndex(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (waitingCount - 1) }
 }

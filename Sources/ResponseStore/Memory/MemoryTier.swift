@@ -81,18 +81,27 @@ final class MemoryTier: Sendable {
 
     // MARK: Changing
 
+    /// Now, for a key.
+    func moment(_ hash: KeyHash) -> StoreMoment {
+        StoreMoment(purge: purges.latest, invalidation: shards[shard(hash)].withLock { $0.invalidations(hash.low) })
+    }
+
+    func wasInvalidated(_ hash: KeyHash, since: StoreMoment) -> Bool {
+        shards[shard(hash)].withLock { $0.invalidations(hash.low) } != since.invalidation
+    }
+
     /// Puts a response in and queues it for the disk.
     /// - Parameter enqueue: Called under the shard's lock with what purges have left of it, and whether the disk may have something
     ///   for the key.
     /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
     func put(
-        _ response: StoredResponse, _ hash: KeyHash, since: Int64, enqueue: (StoredResponse, _ mayReplace: Bool) -> Bool
+        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse, _ mayReplace: Bool) -> Bool
     ) -> PutResult {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
         let result = shards[shard(hash)].withLock { shard -> PutResult in
-            guard let response = purges.left(of: response, since: since) else { return .purged }
+            guard let response = left(of: response, hash, since: since, in: shard) else { return .overtaken }
             if isSuperseded(response, hash, in: &shard) { return .accepted(response) }
             let mayReplace = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
             guard enqueue(response, mayReplace) else { return .busy }
@@ -109,14 +118,14 @@ final class MemoryTier: Sendable {
     func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
     /// A large response is complete on the disk: its head may stand in memory.
-    /// - Returns: What purges have left of it: `nil` for nothing.
+    /// - Returns: What purges and invalidations have left of it: `nil` for nothing.
     @discardableResult
-    func promote(_ response: StoredResponse, _ hash: KeyHash, since: Int64) -> StoredResponse? {
+    func promote(_ response: StoredResponse, _ hash: KeyHash, since: StoreMoment) -> StoredResponse? {
         let now = now
         var dropped: [StoredVariants?] = []
         let kept = shards[shard(hash)].withLock { shard -> StoredResponse? in
             shard.changes &+= 1
-            guard let response = purges.left(of: response, since: since) else { return nil }
+            guard let response = left(of: response, hash, since: since, in: shard) else { return nil }
             // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
             if shard.isWaiting(hash.low) || isSuperseded(response, hash, in: &shard) { return response }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
@@ -128,11 +137,11 @@ final class MemoryTier: Sendable {
 
     /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
     func freshen(
-        _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: Int64, enqueue: (StoredResponse) -> Void
+        _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Void
     ) {
         change(hash, key: new.key) { variants in
             // What it would freshen is purged too.
-            guard let new = purges.left(of: new, since: since) else { return nil }
+            guard let new = purges.left(of: new, since: since.purge) else { return nil }
             if hasDisk { enqueue(new) }
             let isSameVariant = new.nominatedFields == old.nominatedFields
             let others = variants.filter { !MemoryTier.isSame($0, old) }
@@ -209,6 +218,7 @@ final class MemoryTier: Sendable {
         let knowsKeys = !hasDisk || keysAreComplete.load(ordering: .acquiring)
         var dropped: StoredVariants?
         shards[shard(hash)].withLock { shard in
+            shard.countInvalidation(hash.low)
             dropped = removeFromTable(hash, key, in: &shard)
             if knowsKeys && !shard.keys.contains(hash.high) {
                 shard.changes &+= 1
@@ -319,6 +329,14 @@ final class MemoryTier: Sendable {
     // MARK: Under the lock
 
     private func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
+
+    /// What purges and invalidations since then have left of a response: `nil` for nothing.
+    private func left(
+        of response: StoredResponse, _ hash: KeyHash, since: StoreMoment, in shard: borrowing MemoryShard
+    ) -> StoredResponse? {
+        guard shard.invalidations(hash.low) == since.invalidation else { return nil }
+        return purges.left(of: response, since: since.purge)
+    }
 
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {
         shard.changes &+= 1

@@ -17,13 +17,6 @@ package enum PurgeRequest: Sendable {
 }
 
 extension ResponseStore {
-    /// The number of the latest purge. Who begins a fetch notes it before the request goes out, and shows it when there is something
-    /// to store: what a purge since then covers is not stored.
-    package var purgeNumber: Int64 { core.purges.latest }
-
-    /// Whether a purge since then may cover what is fetched for this key.
-    package func mayBePurged(_ key: [UInt8], since number: Int64) -> Bool { core.purges.mayCover(key: key, since: number) }
-
     /// Removes what is meant, or makes it stale: in memory, on the disk, in bodies on their way, in what was asked for before.
     /// - Parameters:
     ///   - isSoft: It stays, and is stale from now on.

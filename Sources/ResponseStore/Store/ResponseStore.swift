@@ -109,9 +109,9 @@ package final class ResponseStore: Sendable {
 
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
     /// - Parameter isPromised: `takesNew` was asked when its head came, and only a full disk refuses it now.
-    /// - Parameter since: `purgeNumber` when its fetch began; `nil` for what no purge so far may concern.
-    package func put(_ response: StoredResponse, isPromised: Bool = false, since: Int64? = nil) -> PutResult {
-        core.put(response, isPromised: isPromised, since: since ?? core.purges.latest)
+    /// - Parameter since: `moment` when its fetch began; `nil`: now.
+    package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment? = nil) -> PutResult {
+        core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
     }
 
     /// A longer body of this response is not stored, in octets.
@@ -133,28 +133,39 @@ package final class ResponseStore: Sendable {
         }
         let hash = core.memory.hasher.hash(plan.response.key)
         let filling = Filling(
-            plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk, since: plan.since ?? core.purges.latest)
+            plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk,
+            since: plan.since ?? moment(of: plan.response.key))
         core.fillings.add(filling)
-        // A purge that comes from here on finds it among the fillings.
-        if core.purges.left(of: plan.response, since: filling.since) !== plan.response { filling.invalidate() }
+        // A purge or an invalidation that comes from here on finds it among the fillings.
+        let isPurged = core.purges.left(of: plan.response, since: filling.since.purge) !== plan.response
+        if isPurged || core.memory.wasInvalidated(hash, since: filling.since) { filling.invalidate() }
         core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
         return filling
     }
 
     // MARK: Changing
 
+    /// Who begins a fetch notes it before the request goes out, and shows it when there is something to store.
+    package func moment(of key: [UInt8]) -> StoreMoment { core.memory.moment(core.memory.hasher.hash(key)) }
+
+    /// Whether what is fetched for this key since then may have been purged or invalidated meanwhile: it is not stored then.
+    package func isOvertaken(_ key: [UInt8], since moment: StoreMoment) -> Bool {
+        core.memory.wasInvalidated(core.memory.hasher.hash(key), since: moment)
+            || core.purges.mayCover(key: key, since: moment.purge)
+    }
+
     /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
-    /// - Parameter since: `purgeNumber` when the request went out that the 304 answers.
-    package func freshen(_ old: StoredResponse, as new: StoredResponse, since: Int64? = nil) {
-        let since = since ?? core.purges.latest
+    /// - Parameter since: `moment` when the request went out that the 304 answers; `nil`: now.
+    package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreMoment? = nil) {
         let hash = core.memory.hasher.hash(new.key)
+        let since = since ?? core.memory.moment(hash)
         if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash, since: since) }
         let new = new.row == old.row ? new : new.placed(body: new.body, row: old.row)
         core.memory.freshen(old, as: new, hash, since: since) { core.queue.add(.freshen($0, hash), urgent: false) }
     }
 
     /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
-    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: Int64) {
+    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment) {
         let core = core
         let removeRow = { core.queue.add(.remove(old, hash), urgent: false) }
         if new.isOnDisk { return core.memory.remove(old, hash, enqueue: removeRow) }

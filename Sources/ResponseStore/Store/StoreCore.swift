@@ -51,8 +51,8 @@ final class StoreCore: Sendable {
 
     /// - Parameters:
     ///   - isPromised: The store has begun to fill it.
-    ///   - since: The number of the latest purge when its fetch began.
-    func put(_ response: StoredResponse, isPromised: Bool = false, since: Int64) -> PutResult {
+    ///   - since: When its fetch began.
+    func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment) -> PutResult {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
@@ -67,7 +67,7 @@ final class StoreCore: Sendable {
             nudgeIfFull()
             return result
         }
-        guard let kept = memory.promote(placed, hash, since: since) else { return .purged }
+        guard let kept = memory.promote(placed, hash, since: since) else { return .overtaken }
         nudgeIfFull()
         return .accepted(kept)
     }
@@ -82,8 +82,8 @@ package enum PutResult: Sendable {
     case accepted(StoredResponse)
     /// The writer is behind, or the disk full: it is not stored.
     case busy
-    /// A purge since its fetch began covers it: it is not stored.
-    case purged
+    /// It was purged or invalidated after its fetch had begun: it is not stored.
+    case overtaken
 }
 
 /// The fillings under way, by the hash of their keys.
