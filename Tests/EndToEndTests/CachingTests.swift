@@ -201,4 +201,15 @@ struct CachingTests {
         }
         #expect(origin.requestHeads.count == 1)
     }
+
+    @Test("Cache-Status tells the key where the settings say so (RFC 9211 §2.7)")
+    func tellsKey() throws {
+        let stage = try Stage("cache: {status_key: true}") { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "x")
+        }
+        for _ in 0..<2 {
+            let status = try stage.fetch("/k?a=b").cacheStatus
+            #expect(status.contains("; key=\"http://127.0.0.1:") && status.hasSuffix("/k?a=b\""))
+        }
+    }
 }
