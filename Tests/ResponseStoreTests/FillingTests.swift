@@ -110,6 +110,21 @@ struct FillingTests {
         filling.abort()
     }
 
+    @Test("A store that ends before a body does is let go of", arguments: [":memory:", nil], [false, true])
+    func letsGo(path: String?, aborts: Bool) throws {
+        weak var core: StoreCore?
+        do {
+            let fixture = StoreFixture()
+            let store = try fixture.open { if let path { $0.path = path } }
+            core = store.core
+            let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("w", body: []), length: nil)))
+            _ = filling.append(Sample.bytes(1000, seed: 1).span)
+            store.shutdown()
+            if aborts { filling.abort() }
+        }
+        #expect(core == nil)
+    }
+
     @Test("A slow reader does not slow a fast one: it reads what it missed from the disk")
     func slowReaderFallsToDisk() throws {
         let fixture = StoreFixture()

@@ -137,7 +137,15 @@ struct PurgeTests {
         try tables.insert(Purge(number: 3, boundary: boundary, time: Self.now, target: target, isSoft: false))
 
         let browser = try StoreBrowser(path: fixture.path)
-        #expect(try browser.page(StoreListing(StoreFilter(), at: Self.now)).entries.map(\.key) == [Sample.key("q")])
+        // As many pages as it takes on a busy machine.
+        var listed: [[UInt8]] = []
+        var listing: StoreListing? = StoreListing(StoreFilter(), at: Self.now)
+        while let place = listing {
+            let page = try browser.page(place)
+            listed += page.entries.map(\.key)
+            listing = page.next
+        }
+        #expect(listed == [Sample.key("q")])
         store = try fixture.open()
         #expect(store.moment(of: Sample.key("q")).purge == 3)
         for number in 0..<300 { #expect(store.find(Sample.key("p/\(number)")) == nil) }

@@ -13,7 +13,10 @@ final class MemoryKeeper {
             case .quiet: break
             case .stopping(let operations):
                 perform(operations)
-                for filling in core.fillings.all { filling.didEnd(.notStored) }
+                for filling in core.fillings.all {
+                    core.fillings.remove(filling)
+                    filling.didEnd(.notStored)
+                }
                 return
             }
             core.memory.advance(to: UInt32(truncatingIfNeeded: (Clock.monotonicMilliseconds() - start) / 1000))

@@ -115,7 +115,7 @@ final class StoreWriter {
             case .quiet: break
             case .stopping(let operations):
                 perform(operations)
-                for filling in core.fillings.all { filling.didEnd(.notStored) }
+                for filling in core.fillings.all { end(filling, nil) }
                 interruptPurges()
                 tables = nil
                 return

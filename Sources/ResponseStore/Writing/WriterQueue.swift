@@ -19,6 +19,8 @@ final class WriterQueue: Sendable {
         var pace = WriterPace()
         var isUrgent = false
         var isStopping = false
+        /// The writer has taken its last: what comes now, nobody would ever let go of.
+        var hasStopped = false
         /// The writer waits for an end of quiet, or for more of the same.
         var waiting = Waiting.no
     }
@@ -88,8 +90,12 @@ final class WriterQueue: Sendable {
         // Looked up before: a filling has a lock of its own.
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
-        let wakes = monitor.withLock { add(operation, bytes, work, now: now, urgent: urgent, to: &$0) }
+        let (isTaken, wakes) = monitor.withLock { contents in
+            if contents.hasStopped { return (false, false) }
+            return (true, add(operation, bytes, work, now: now, urgent: urgent, to: &contents))
+        }
         if wakes { monitor.wake() }
+        if !isTaken, case .lookUp(let job) = operation { job.answer(.unavailable) }
     }
 
     func stop() {
@@ -144,7 +150,10 @@ final class WriterQueue: Sendable {
             contents.pace.begin(at: now)
             contents.isUrgent = false
             contents.waiting = .no
-            if contents.isStopping { return .stopping(operations) }
+            if contents.isStopping {
+                contents.hasStopped = true
+                return .stopping(operations)
+            }
             return operations.isEmpty ? .quiet : .work(operations)
         }
     }
