@@ -202,6 +202,9 @@ package final class EventLoop {
     /// Lets the handler go; an answer that still comes is dropped.
     package func forget<Value: Sendable>(_ reply: Reply<Value>) { pendingReplies[reply.number] = nil }
 
+    /// Whoever waited for answers is gone: what still comes is dropped.
+    package func forgetReplies() { pendingReplies = [:] }
+
     func deliver<Value: Sendable>(_ value: Value, to number: UInt64) {
         guard let pending = pendingReplies.removeValue(forKey: number) else { return }
         unsafeDowncast(pending, to: PendingReplyOf<Value>.self).handler(value)

@@ -7,7 +7,7 @@ extension Exchange {
     /// The head of `selected`, from the store (RFC 9111 §4, §5.1).
     package func writeStoredHead(at now: Timestamp, into output: inout [UInt8]) {
         guard let stored = selected else { return }
-        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: stored.body.length, at: now, into: &output) }
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: wholeLength(of: stored), at: now, into: &output) }
         if delivery.isNotModified {
             writeNotModifiedHead(of: stored, into: &output)
         } else if isPrepared(stored) {
@@ -154,11 +154,16 @@ extension Exchange {
         delivery.multipart?.writeContentType(into: &output)
         if let range = delivery.range {
             output.append("Content-Range: ")
-            ContentRange.part(range, of: stored.body.length).write(into: &output)
+            ContentRange.part(range, of: wholeLength(of: stored)).write(into: &output)
             output.append("\r\n")
         }
         if delivery.sendsContent { return writeFraming(into: &output) }
-        if delivery.status.code != 204 { output.appendContentLength(stored.body.length) }
+        if delivery.status.code != 204 { output.appendContentLength(wholeLength(of: stored)) }
+    }
+
+    /// That of a body still on its way is known by its head.
+    private func wholeLength(of stored: StoredResponse) -> UInt64 {
+        if case .known(let length)? = selectedLength { length } else { stored.body.length }
     }
 
     /// The parts of several bear the Content-Type, the message has one of its own.

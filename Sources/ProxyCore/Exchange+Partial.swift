@@ -9,8 +9,9 @@ extension Exchange {
     /// Answers from what is stored in part, or asks for the rest of it.
     /// - Returns: `false` where it is of no use to this request.
     mutating func usePartial(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        guard !partials.isEmpty, mayUsePartial, let partial = selectPartial(), let wanted = wanted(of: partial) else {
-            return false
+        guard !partials.isEmpty || !bodiesUnderWay.isEmpty, mayUsePartial else { return false }
+        guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
+            return joinBodyUnderWay(at: now, into: &commands)
         }
         let decision = Reuse.decide(partial.response.facts, for: directives, overrides: obligations.cache, at: now)
         let isUsable: Bool
@@ -26,12 +27,32 @@ extension Exchange {
             deliverSelected(outcome: partialOutcome(of: decision), into: &commands)
             return true
         }
+        if joinBodyUnderWay(at: now, into: &commands) { return true }
         guard !mayNotForward else { return false }
         let missing = partial.missing(of: wanted)
         completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         trace.reuse = .forward(.partial)
         fetch(at: now, into: &commands)
         return true
+    }
+
+    /// Reads along where another request has the origin send the same octets.
+    /// - Returns: `false` where nothing under way brings them soon.
+    private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        guard obligations.cache.collapsing != .never, !mayNotForward else { return false }
+        for body in bodiesUnderWay {
+            guard let wanted = wanted(of: body.response, length: body.wholeLength),
+                body.brings(wanted, within: context.limits.joinedDistance),
+                RequestCollapsing.mayShare(
+                    body.response, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
+            else { continue }
+            joinedBody = body
+            trace.reuse = .forward(.partial)
+            state = .joining
+            commands.append(.joinBody)
+            return true
+        }
+        return false
     }
 
     private func selectPartial() -> PartialResponse? {
@@ -58,10 +79,9 @@ extension Exchange {
         directives.contains(.onlyIfCached) || obligations.cache.effectivePolicy == .storedOnly
     }
 
-    private func wanted(of partial: PartialResponse) -> Range<UInt64>? {
-        let whole = partial.wholeLength
+    private func wanted(of response: StoredResponse, length whole: UInt64) -> Range<UInt64>? {
         guard directives.contains(.range) else { return 0..<whole }
-        switch Delivery.choice(of: whole, validators: partial.response.head.fields, for: request) {
+        switch Delivery.choice(of: whole, validators: response.head.fields, for: request) {
         case .whole, nil: return 0..<whole
         case .one(let part): return part
         case .several, .unsatisfiable: return nil

@@ -54,6 +54,9 @@ extension Exchange {
         if case .within(let milliseconds) = obligations.cache.collapsing { milliseconds } else { nil }
     }
 
+    /// The client asks for octets of a representation rather than for all of it.
+    package var isForPart: Bool { directives.contains(.range) }
+
     /// It was decided not to keep the response.
     package var isStorageRefused: Bool {
         if case .refused = trace.storage { true } else { false }

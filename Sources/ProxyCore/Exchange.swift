@@ -74,6 +74,10 @@ package struct Exchange: ~Copyable, Sendable {
     var purgedCount: Int?
     /// What is stored in part under the key. Filled by the driver before `lookedUp`.
     package var partials: [PartialResponse] = []
+    /// What is under way to the store for the key, where the request is for a part. Filled by the driver before `lookedUp`.
+    package var bodiesUnderWay: [BodyUnderWay] = []
+    /// The one of these that is read along.
+    package internal(set) var joinedBody: BodyUnderWay?
     /// How the request is answered from what is stored in part and from the origin.
     package internal(set) var completion: Completion?
     /// Where the response is a part that is stored: its place, and the head of the whole.
@@ -132,6 +136,8 @@ package struct Exchange: ~Copyable, Sendable {
         isUnattended = false
         failsValidation = false
         if !partials.isEmpty { partials = [] }
+        if !bodiesUnderWay.isEmpty { bodiesUnderWay = [] }
+        if joinedBody != nil { joinedBody = nil }
         if completion != nil { completion = nil }
         part = nil
         if wholeHead != nil { wholeHead = nil }

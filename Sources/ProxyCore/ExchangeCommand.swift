@@ -7,6 +7,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
     /// `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
+    /// Read `joinedBody` along from the store. Answer: `fetchShared`, `fetchNotShared`.
+    case joinBody
     /// Have another exchange ask the origin whether `selected` still holds, unless that is being asked already. No answer.
     case validateUnattended
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.

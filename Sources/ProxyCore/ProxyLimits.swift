@@ -10,6 +10,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var gatheredBodyLength = 16 * 1024
     /// Up to this length a request's body can stand in the key, in octets; a longer one is passed on.
     package var keyedBodyLength = 64 * 1024
+    /// How far a body under way may be before the first octet of a request that reads it along, in octets.
+    package var joinedDistance: UInt64 = 1 << 20
     /// How many validations for which no client waits may be under way in all; beyond that a stale response is served unasked.
     package var unattendedValidations = 32
     /// How long nothing is asked about a key for which such a validation has failed, in milliseconds.

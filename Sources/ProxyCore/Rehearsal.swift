@@ -59,7 +59,7 @@ package struct Rehearsal: ~Copyable {
         for index in 0..<commands.count {
             switch commands[index] {
             case .lookUp(let onDisk): return .needsLookUp(onDisk: onDisk)
-            case .joinFetch:
+            case .joinFetch, .joinBody:
                 // Whoever comes first leads; waiting for another's fetch is said beside.
                 conclusion = .asksOrigin(collapsing: true)
                 return handle(.fetchesAlone(at: now), at: now)

@@ -79,6 +79,7 @@ package final class ProxyServer: Sendable {
         for thread in threads {
             thread.handle.post { loop in
                 (loop.owner as? LoopWorker)?.closeAll()
+                loop.forgetReplies()
                 loop.owner = nil
                 loop.stop()
             }

@@ -8,8 +8,21 @@ import ResponseStore
 extension ExchangeDriver {
     /// Before an exchange is told of what is stored.
     func findPartials() {
-        guard store.hasPartials else { return }
-        exchange.partials = store.partials(of: exchange.key)
+        if worker.store.hasPartials { exchange.partials = worker.store.partials(of: exchange.key) }
+        guard worker.store.hasFillings, exchange.isForPart else { return }
+        exchange.bodiesUnderWay = worker.store.fillings(of: exchange.key).compactMap { $0.underWay }
+    }
+
+    /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
+    func joinBody() {
+        guard let body = exchange.joinedBody,
+            let filling = worker.store.fillings(of: exchange.key).first(where: { $0.row == body.row }),
+            let reader = filling.attach()
+        else { return handle(.fetchNotShared(at: worker.now)) }
+        delivery.reader = reader
+        delivery.readerStart = body.range.lowerBound
+        exchange.selectedLength = .known(body.wholeLength)
+        handle(.fetchShared(body.response, at: worker.now))
     }
 
     /// The origin sends what was missing: the client gets it in its place.
@@ -84,5 +97,15 @@ extension ExchangeDriver {
         fetch.filling = filling
         if connection != nil { delivery.reader = filling.attach() }
         return true
+    }
+}
+
+extension Filling {
+    /// `nil` where nobody knows how much is to come.
+    fileprivate var underWay: BodyUnderWay? {
+        guard let count = plan.length, let whole = plan.wholeLength else { return nil }
+        let start = plan.part?.start ?? 0
+        return BodyUnderWay(
+            response: plan.response, row: row, range: start..<start + count, wholeLength: whole, reached: start + length)
     }
 }

@@ -142,6 +142,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .gatherRequestBody: gatherRequestBody()
         case .joinFetch: joinFetch()
+        case .joinBody: joinBody()
         case .fetch: startFetch()
         case .validateUnattended: worker.validateUnattended(self)
         case .sendStored: sendStored()

@@ -29,7 +29,7 @@ package struct FillingPlan: Sendable {
     var hasStrongValidator: Bool { response.facts.flags.contains(.strongETag) }
 
     /// How long the representation is, where that is known.
-    var wholeLength: UInt64? { part?.whole ?? length }
+    package var wholeLength: UInt64? { part?.whole ?? length }
 }
 
 /// What the one who appends should do.

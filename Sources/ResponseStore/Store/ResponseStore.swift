@@ -102,6 +102,14 @@ package final class ResponseStore: Sendable {
         return purges.isEmpty ? found : found.filter { purges.left(of: $0.response) === $0.response }
     }
 
+    /// Whether any body is on its way.
+    package var hasFillings: Bool { core.fillings.count > 0 }
+
+    /// The bodies on their way for a key that can be found in the store before long. No call of it waits for the disk.
+    package func fillings(of key: [UInt8]) -> [Filling] {
+        core.fillings.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
+    }
+
     // MARK: Storing
 
     /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.

@@ -10,6 +10,8 @@ final class RangedOrigin: Sendable {
         var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
         /// How many octets of content the n-th answer sends at most before the connection ends.
         var sends: @Sendable (Int) -> Int = { _ in .max }
+        /// The gate at which the n-th answer waits, and behind how many octets of its content.
+        var waits: @Sendable (Int) -> (behind: Int, gate: Gate)? = { _ in nil }
         var isChunked = false
         /// No answer holds more than so many octets, whatever was asked for.
         var longestPart = 1 << 40
@@ -45,7 +47,14 @@ final class RangedOrigin: Sendable {
         let limit = plan.sends(number)
         let end = limit >= range.count ? range.upperBound : range.lowerBound + limit
         state.withLock { $0.sent += end - range.lowerBound }
-        let reached = isChunked ? sendChunks(upTo: end, on: connection) : connection.send(body, from: range.lowerBound, upTo: end)
+        if isChunked { return sendChunks(upTo: end, on: connection) == range.upperBound }
+        var start = range.lowerBound
+        if let wait = plan.waits(number) {
+            start += wait.behind
+            guard connection.send(body, from: range.lowerBound, upTo: start) == start else { return false }
+            wait.gate.wait()
+        }
+        let reached = connection.send(body, from: start, upTo: end)
         return reached == range.upperBound
     }
 

@@ -1,0 +1,88 @@
+import TestSupport
+import Testing
+
+@Suite("Ranges of what another request has under way (RFC 9111 §3.4)")
+struct SharedRangesTests {
+    private static let length = 4_000_000
+    private static let body = PatternedBody(length: length)
+
+    /// An origin whose first answer, of the octets from 0 to 2,999,999 or of all, waits behind the first 1,000,000.
+    private func stage(_ release: Gate, _ yaml: String = "", fields: String = "Cache-Control: max-age=600\r\n") throws -> (
+        Stage, RangedOrigin
+    ) {
+        var plan = RangedOrigin.Plan()
+        plan.fields = fields
+        plan.waits = { $0 == 1 ? (1_000_000, release) : nil }
+        let origin = RangedOrigin(Self.body, plan)
+        return (try Stage(origin, yaml, storePath: nil), origin)
+    }
+
+    private static func range(_ range: Range<Int>) -> String { "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)\r\n" }
+
+    /// A client that has read what has come of its request, and waits for more.
+    private func first(_ stage: Stage, fields: String = Self.range(0..<3_000_000)) throws -> RawClient {
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: fields))
+        _ = try client.readHead()
+        #expect(try client.read(Self.body, count: 1_000_000) == 1_000_000)
+        return client
+    }
+
+    @Test(
+        "What lies in it, or just before it, is read along, and comes to its end though the first client leaves",
+        arguments: [200_000..<300_000, 900_000..<1_100_000, 1_500_000..<2_000_000, 2_000_000..<3_000_000], [true, false])
+    func readsAlong(wanted: Range<Int>, isPart: Bool) throws {
+        let release = Gate()
+        let (stage, origin) = try stage(release)
+        let leaving = try first(stage, fields: isPart ? Self.range(0..<3_000_000) : "")
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: Self.range(wanted)))
+        // Asked behind it on the same loop, and so answered once it has joined.
+        _ = try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n")
+        if wanted.upperBound > 1_000_000 { leaving.close() }
+        release.open()
+        let response = try client.readResponse()
+        #expect(response.status == 206)
+        #expect(response["Content-Range"] == "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(Self.length)")
+        #expect(response.body == Self.body.bytes(wanted))
+        #expect(response.cacheStatus.contains("fwd=partial") && response.cacheStatus.contains("; collapsed"))
+        #expect(stage.requestCount() == 1)
+        #expect(origin.sentCount == (isPart ? 3_000_000 : Self.length))
+    }
+
+    @Test(
+        "What is far behind it, reaches beyond it, or is not for sharing is asked for",
+        arguments: [
+            (range(2_500_000..<2_600_000), ""), (range(2_900_000..<3_100_000), ""),
+            (range(0..<100_000) + "Cache-Control: no-store\r\n", ""), (range(0..<100_000) + "Cache-Control: no-cache\r\n", ""),
+            (range(0..<100_000) + "Authorization: Basic eDp5\r\n", ""), (range(0..<100_000) + "If-Range: \"v0\"\r\n", ""),
+            (range(0..<100_000), "rules: [{name: alone, match: {path: /x}, cache: {collapse: false}}]"),
+        ])
+    func asks(fields: String, yaml: String) throws {
+        let release = Gate()
+        let (stage, _) = try stage(release, yaml)
+        let client = try first(stage)
+        let response = try stage.fetch("/x", fields: fields)
+        #expect(response.status == (fields.contains("If-Range") ? 200 : 206))
+        #expect(!response.cacheStatus.contains("collapsed"))
+        #expect(stage.requestCount() == 2)
+        release.open()
+        #expect(try client.read(count: 2_000_000) == Self.body.bytes(1_000_000..<3_000_000))
+    }
+
+    @Test("What is not stored, or was invalidated since, is not read along", arguments: [true, false])
+    func keepsApart(isInvalidated: Bool) throws {
+        let release = Gate()
+        let (stage, _) = try stage(
+            release,
+            fields: isInvalidated
+                ? "Cache-Control: max-age=600\r\n" : "Cache-Control: no-store\r\n")
+        let client = try first(stage)
+        if isInvalidated { #expect(try stage.fetch("/x", method: "DELETE").status == 200) }
+        let before = stage.requestCount()
+        #expect(try stage.fetch("/x", fields: Self.range(0..<100_000)).body == Self.body.bytes(0..<100_000))
+        #expect(stage.requestCount() == before + 1)
+        release.open()
+        #expect(try client.read(count: 2_000_000) == Self.body.bytes(1_000_000..<3_000_000))
+    }
+}
