@@ -45,6 +45,8 @@ public struct CacheOverrides: Equatable, Sendable {
     public var collapsing: Collapsing?
     /// How many variants of one key are kept (RFC 9111 §4.1); `nil` is the store's own bound.
     public var variantLimit: Int?
+    /// Whether the rest of a response of which a part was asked for is fetched for the store; `nil` means that it is not.
+    public var fillsParts: Bool?
     public var ignored: Directives = []
     /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
     private(set) var isPolicyUnsafe = false
@@ -92,6 +94,7 @@ public struct CacheOverrides: Equatable, Sendable {
         permitsHeuristic = later.permitsHeuristic ?? permitsHeuristic
         collapsing = later.collapsing ?? collapsing
         variantLimit = later.variantLimit ?? variantLimit
+        fillsParts = later.fillsParts ?? fillsParts
         ignored.formUnion(later.ignored)
     }
 

@@ -5,6 +5,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case uriMiss, varyMiss
     /// Some of the response is stored: what is missing is asked for.
     case partial
+    /// The same for the store alone, by a rule.
+    case fill
     /// A GET or HEAD with content: it might select another response, and never touches a shared one (T18).
     case requestContent
     /// The policies of these names.
@@ -27,6 +29,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .uriMiss: "uri_miss"
         case .varyMiss: "vary_miss"
         case .partial: "partial"
+        case .fill: "fill"
         case .requestContent: "request_content"
         case .reload: "reload"
         case .reloadAll: "reload_all"
@@ -51,7 +54,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .method: "method"
         case .uriMiss: "uri-miss"
         case .varyMiss: "vary-miss"
-        case .partial: "partial"
+        case .partial, .fill: "partial"
         case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
         case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache: "stale"
@@ -60,7 +63,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
 
     var hasDetail: Bool {
         switch self {
-        case .method, .uriMiss, .varyMiss, .partial, .stale: false
+        case .method, .uriMiss, .varyMiss, .partial, .fill, .stale: false
         default: true
         }
     }

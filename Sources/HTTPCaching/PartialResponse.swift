@@ -28,6 +28,13 @@ package final class PartialResponse: Sendable {
         }
         return lower..<upper
     }
+
+    /// The first octets that are missing of the whole, up to what is stored behind them.
+    package var firstGap: Range<UInt64> {
+        let lower = extents.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
+        let next = extents.first { $0.lowerBound >= lower }
+        return lower..<(next?.lowerBound ?? wholeLength)
+    }
 }
 
 extension StoredResponse {

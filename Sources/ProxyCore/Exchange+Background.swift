@@ -58,7 +58,8 @@ extension Exchange {
 }
 
 extension RequestHead {
-    fileprivate mutating func becomeWholeGET() {
+    /// The client's request, without what it alone wants: for the store.
+    mutating func becomeWholeGET() {
         if method == .head {
             methodName = fields.appendBytes(Array("GET".utf8).span)
             method = .get

@@ -49,6 +49,7 @@ extension Exchange {
         selected = nil
         state = .delivering
         commands.append(isChecked ? .sendChecked(store: stores) : .relay(store: stores))
+        if part != nil { fillRest(into: &commands) }
     }
 
     /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer

@@ -25,6 +25,7 @@ extension Exchange {
             trace.reuse = decision
             selected = partial.response
             deliverSelected(outcome: partialOutcome(of: decision), into: &commands)
+            fillRest(into: &commands)
             return true
         }
         if joinBodyUnderWay(at: now, into: &commands) { return true }
@@ -101,7 +102,17 @@ extension Exchange {
             facts = fresh.facts
             trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
             selected = fresh
-            deliverSelected(outcome: .miss, into: &commands, command: .complete)
+            if isUnattended {
+                state = .delivering
+                commands.append(.complete)
+            } else {
+                deliverSelected(outcome: .miss, into: &commands, command: .complete)
+            }
+            fillRest(into: &commands)
+            return true
+        }
+        if isUnattended {
+            leaveStored(into: &commands)
             return true
         }
         self.completion = nil
@@ -117,6 +128,7 @@ extension Exchange {
 
     /// The store takes no body now: the client's request goes out as it is.
     mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
+        if isUnattended { return leaveStored(into: &commands) }
         completion = nil
         selected = nil
         facts = nil

@@ -17,6 +17,7 @@ import ProxyPolicy
 ///     delivering, tunnelling ──deliveryEnded──▶ finished
 ///     any ──clientGone──▶ finished
 ///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
+///     idle ──fills──▶ fetching                                           (for no client: Fill)
 ///
 /// `handle` shows every transition. The driver fills `request` and `response` and carries the commands out; it decides nothing.
 /// An exchange is used for one request after the other: `begin` keeps the storage.
@@ -164,6 +165,11 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .idle, isUnattended else { return }
             trace.receivedAt = now
             validate(at: now, into: &commands)
+
+        case .fills(let now):
+            guard state == .idle, isUnattended, completion != nil else { return }
+            trace.receivedAt = now
+            startFill(at: now, into: &commands)
 
         case .requestBodyEnded(let now):
             guard state == .gathering else { return }

@@ -11,6 +11,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case joinBody
     /// Have another exchange ask the origin whether `selected` still holds, unless that is being asked already. No answer.
     case validateUnattended
+    /// Have another exchange fetch the rest of what is stored in part, behind the fetch at hand (`fill`). No answer.
+    case fillRest
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
     case fetch
     /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.

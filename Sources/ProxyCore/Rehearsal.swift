@@ -71,7 +71,7 @@ package struct Rehearsal: ~Copyable {
             case .sendLocal, .purge: conclusion = .answersItself
             case .openTunnel: conclusion = .opensTunnel
             // What has effects elsewhere is left undone here; what is stored in part is not offered.
-            case .gatherRequestBody, .validateUnattended, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,
+            case .gatherRequestBody, .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,
                 .invalidate,
                 .splice, .cancelUpstream, .abortClient, .finish:
                 break

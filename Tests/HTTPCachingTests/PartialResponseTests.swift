@@ -26,6 +26,13 @@ struct PartialResponseTests {
         #expect(stored.holds(range) == missing.isEmpty)
     }
 
+    @Test(
+        "The first octets that are missing end where more are stored",
+        arguments: [
+            ([0..<20, 40..<60], 20..<40), ([10..<20], 0..<10), ([0..<20], 20..<100), ([], 0..<100), ([0..<100], 100..<100),
+        ] as [([Range<UInt64>], Range<UInt64>)])
+    func tellsFirstGap(extents: [Range<UInt64>], gap: Range<UInt64>) { #expect(partial(extents).firstGap == gap) }
+
     @Test("A 206 as the whole that it is a part of has its length and no place")
     func makesWholeHead() {
         var response = ResponseHead()

@@ -79,6 +79,9 @@ struct CacheRuleParsingTests {
         #expect(overrides.setCookie == .never)
         #expect(try rule("collapse: false").overrides.collapsing == .never)
         #expect(try rule("collapse: true").overrides.collapsing == .always)
+        #expect(try rule("collapse: true").overrides.fillsParts == nil)
+        #expect(try rule("fill: true").overrides.fillsParts == true)
+        #expect(try rule("fill: false").overrides.fillsParts == false)
         #expect(try rule("ignore: [private, no-store], unsafe: true").overrides.ignored == [.private, .noStore])
         #expect(try rule("tags: [a, b:c/d]").tags == ["a", "b:c/d"])
     }

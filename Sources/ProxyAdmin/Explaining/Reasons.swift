@@ -27,6 +27,7 @@ struct ReasonText {
         .uriMiss: ReasonText("nothing is stored under the key", "RFC 9111 §4"),
         .varyMiss: ReasonText("what is stored under the key is for requests with other fields", "RFC 9111 §4.1"),
         .partial: ReasonText("a part of the response is stored, and what is missing has to be asked for", "RFC 9111 §3.4"),
+        .fill: ReasonText("a part of the response is stored, and a rule has the rest fetched", "RFC 9111 §3.4"),
         .requestContent: ReasonText("the request has content, which could select another response", "RFC 9110 §9.3.1"),
         .reload: ReasonText("a rule's policy is reload"),
         .reloadAll: ReasonText("a rule's policy is reload_all"),

@@ -3,8 +3,8 @@ import HTTPMessage
 
 extension CacheRule {
     private static let keys = [
-        "policy", "store", "ttl", "max_size", "grace", "heuristic", "collapse", "variants", "tags", "key", "set_cookie",
-        "ignore", "unsafe",
+        "policy", "store", "ttl", "max_size", "grace", "heuristic", "collapse", "fill", "variants", "tags", "key",
+        "set_cookie", "ignore", "unsafe",
     ]
 
     /// Reads the `cache` of one rule.
@@ -23,6 +23,7 @@ extension CacheRule {
         overrides.grace = mapping["grace"].flatMap { $0.deltaSeconds(problems: &problems) }
         overrides.permitsHeuristic = mapping["heuristic"]?.boolean(problems: &problems)
         overrides.collapsing = mapping["collapse"].flatMap { Self.collapsing($0, problems: &problems) }
+        overrides.fillsParts = mapping["fill"]?.boolean(problems: &problems)
         overrides.variantLimit = mapping["variants"]?.integer(in: 1...PolicyLimits.variants, problems: &problems).map { Int($0) }
         overrides.setCookie = mapping["set_cookie"]?.word(
             among: ["explicit": .explicit, "never": .never, "always": .always], problems: &problems)

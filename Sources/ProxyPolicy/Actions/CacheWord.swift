@@ -2,7 +2,7 @@ import HTTPCaching
 
 /// A word of `cache` that decides, for naming the rule that said it.
 package enum CacheWord: Sendable, CaseIterable {
-    case policy, store, ttl, maxSize, grace, heuristic, collapse, variants, setCookie
+    case policy, store, ttl, maxSize, grace, heuristic, collapse, fill, variants, setCookie
     case ignoreNoStore, ignorePrivate
 }
 
@@ -16,6 +16,7 @@ extension CacheRule {
         case .grace: overrides.grace != nil
         case .heuristic: overrides.permitsHeuristic != nil
         case .collapse: overrides.collapsing != nil
+        case .fill: overrides.fillsParts != nil
         case .variants: overrides.variantLimit != nil
         case .setCookie: overrides.setCookie != nil
         case .ignoreNoStore: overrides.ignored.contains(.noStore)

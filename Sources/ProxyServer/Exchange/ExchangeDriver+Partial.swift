@@ -9,8 +9,7 @@ extension ExchangeDriver {
     /// Before an exchange is told of what is stored.
     func findPartials() {
         if worker.store.hasPartials { exchange.partials = worker.store.partials(of: exchange.key) }
-        guard worker.store.hasFillings, exchange.isForPart else { return }
-        exchange.bodiesUnderWay = worker.store.fillings(of: exchange.key).compactMap { $0.underWay }
+        if exchange.isForPart { exchange.bodiesUnderWay = worker.store.bodiesUnderWay(of: exchange.key) }
     }
 
     /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
@@ -27,12 +26,16 @@ extension ExchangeDriver {
 
     /// The origin sends what was missing: the client gets it in its place.
     func completePartial() {
-        guard let connection, let completion = exchange.completion, let whole = exchange.selected, !isOutdated,
+        guard let completion = exchange.completion, let whole = exchange.selected, !isOutdated,
             case .onDisk(let body) = whole.body,
             let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
         else { return handle(.completionRefused(at: worker.now)) }
         fetch.mode = .filling
         fetch.filling = filling
+        guard let connection else {
+            // Who comes for it from now on finds what is under way.
+            return releaseJoined(.abandoned)
+        }
         delivery.reader = reader
         delivery.readerStart = completion.missing.lowerBound
         delivery.body = body
@@ -97,6 +100,12 @@ extension ExchangeDriver {
         fetch.filling = filling
         if connection != nil { delivery.reader = filling.attach() }
         return true
+    }
+}
+
+extension ResponseStore {
+    func bodiesUnderWay(of key: [UInt8]) -> [BodyUnderWay] {
+        hasFillings ? fillings(of: key).compactMap { $0.underWay } : []
     }
 }
 

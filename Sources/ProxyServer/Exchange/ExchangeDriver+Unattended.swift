@@ -1,20 +1,35 @@
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
+import ResponseStore
 
-/// Validations for which no client waits (RFC 5861 §3): a driver without a connection carries one out on the loop whose client
-/// was served stale. What came is stored, or the failure is told to the log; others who ask for the key meanwhile join it.
+/// Exchanges for which no client waits, validations (RFC 5861 §3) and fills: a driver without a connection carries one out on the loop whose client
+/// has led to it. What came is stored, or the failure is told to the log; others who ask for the key meanwhile join it.
 extension LoopWorker {
     /// Has the origin asked whether what `served` has just delivered still holds: once at a time for all loops, so many at once, and
     /// not while the server is about to stop.
     func validateUnattended(_ served: ExchangeDriver) {
+        guard let entry = leadUnattended(served.exchange.key) else { return }
+        takeUnattendedDriver().validate(served, leading: entry)
+    }
+
+    /// Has what is missing fetched, where anything is, within the same bounds.
+    func fill(_ fill: Fill, as peer: PeerAddress) {
+        guard store.hasPartials,
+            let completion = fill.completion(
+                of: store.partials(of: fill.key), beside: store.bodiesUnderWay(of: fill.key), at: now),
+            completion.partial.wholeLength <= store.greatestBodyLength(of: completion.partial.response),
+            let entry = leadUnattended(fill.key)
+        else { return }
+        takeUnattendedDriver().fill(fill, completion, as: peer, leading: entry)
+    }
+
+    private func leadUnattended(_ key: [UInt8]) -> FetchEntry? {
         let limits = settings.proxyLimits
-        guard !isDraining, shared.unattended.begin(limit: limits.unattendedValidations) else { return }
-        guard let entry = fetches.lead(served.exchange.key, at: now, retryDelay: limits.unattendedRetryDelay) else {
-            return shared.unattended.end()
-        }
-        let driver = takeUnattendedDriver()
-        driver.validate(served, leading: entry)
+        guard !isDraining, shared.unattended.begin(limit: limits.unattendedValidations) else { return nil }
+        if let entry = fetches.lead(key, at: now, retryDelay: limits.unattendedRetryDelay) { return entry }
+        shared.unattended.end()
+        return nil
     }
 }
 
@@ -24,6 +39,21 @@ extension ExchangeDriver {
         exchange.begin(id: worker.nextRequestID(), validating: served.exchange)
         fetch.entry = entry
         handle(.validates(at: now))
+    }
+
+    func fill(_ fill: Fill, _ completion: Completion, as peer: PeerAddress, leading entry: FetchEntry) {
+        attachToNobody(as: peer)
+        exchange.begin(id: worker.nextRequestID(), filling: fill, completion: completion)
+        fetch.entry = entry
+        handle(.fills(at: now))
+    }
+
+    /// Once what is under way to the store has arrived there.
+    func fillRest() {
+        guard let fill = exchange.fill else { return }
+        let (worker, peer) = (worker, peer)
+        guard let filling = fetch.filling else { return worker.fill(fill, as: peer) }
+        filling.whenStored(worker.loop.reply { (_: FillingOutcome) in worker.fill(fill, as: peer) })
     }
 
     /// The server is about to stop: what nobody waits for is let go.

@@ -145,6 +145,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .joinBody: joinBody()
         case .fetch: startFetch()
         case .validateUnattended: worker.validateUnattended(self)
+        case .fillRest: fillRest()
         case .sendStored: sendStored()
         case .complete: completePartial()
         case .relay(let store): relay(store: store)

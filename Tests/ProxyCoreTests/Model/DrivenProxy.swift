@@ -134,7 +134,7 @@ final class DrivenExchange {
         case .discardUpstreamBody, .releaseJoined: break
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream,
-            .joinBody,
+            .joinBody, .fillRest,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

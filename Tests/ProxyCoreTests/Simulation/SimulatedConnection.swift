@@ -138,7 +138,7 @@ final class SimulatedConnection {
         case .fetch: fetch()
         case .sendStored: sendStored()
         // Nothing is stored in part here.
-        case .complete, .joinBody: problem("nothing is stored in part")
+        case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
         case .relay(let store): relay(store: store)
         case .checkBody:
             expect(mode == .waiting && answer != nil, command)

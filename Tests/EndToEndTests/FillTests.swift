@@ -1,0 +1,90 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The rest of a range, fetched for the store where a rule asks (RFC 9111 §3.4)")
+struct FillTests {
+    private static let length = 1_000_000
+    private static let body = PatternedBody(length: length)
+    private static let rule = "rules: [{name: whole, match: {path: /x}, cache: {fill: true}}]"
+
+    private func stage(_ plan: RangedOrigin.Plan = RangedOrigin.Plan(), _ yaml: String = Self.rule) throws -> (
+        Stage, RangedOrigin
+    ) {
+        let origin = RangedOrigin(Self.body, plan)
+        return (try Stage(origin, yaml, storePath: nil), origin)
+    }
+
+    private func fetch(_ range: Range<Int>, _ stage: Stage, fields: String = "") throws {
+        let response = try stage.fetch(
+            "/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)\r\n" + fields)
+        #expect(response.status == 206)
+        #expect(response.body == Self.body.bytes(range))
+    }
+
+    @Test(
+        "The octets that are missing are asked for once, in If-Range, and the whole is then a hit",
+        arguments: [
+            (0..<100_000, ["bytes=100000-999999"]), (900_000..<1_000_000, ["bytes=0-899999"]),
+            (300_000..<400_000, ["bytes=0-299999", "bytes=400000-999999"]),
+        ])
+    func fills(range: Range<Int>, rest: [String]) throws {
+        let (stage, origin) = try stage()
+        try fetch(range, stage)
+        try stage.waitUntilStored("/x")
+        let whole = try stage.fetch("/x")
+        #expect(whole.status == 200 && whole.body == Self.body.bytes(0..<Self.length))
+        #expect(whole.cacheStatus.contains("hit"))
+        #expect(stage.askedRanges.dropFirst().compactMap { $0 } == rest)
+        #expect(stage.origin.requestHeads.dropFirst().allSatisfy { OriginRequest(head: $0)["If-Range"] == "\"v1\"" })
+        #expect(origin.sentCount == Self.length)
+        let lines = try stage.proxy.logLines().filter { $0.contains("\"status\":0") }
+        #expect(lines.count == rest.count)
+        #expect(lines.allSatisfy { $0.contains("\"cache\":\"background\"") && $0.contains("\"reuse\":\"fill\"") })
+    }
+
+    @Test("Several clients' ranges at once lead to each octet being sent once")
+    func fillsOnce() throws {
+        let (stage, origin) = try stage()
+        let clients = try (0..<4).map { _ in try stage.client() }
+        for (number, client) in clients.enumerated() {
+            client.send(stage.head("GET", "/x", fields: "Range: bytes=\(number * 100_000)-\(number * 100_000 + 99_999)\r\n"))
+        }
+        for client in clients { #expect(try client.readResponse().status == 206) }
+        try stage.waitUntilStored("/x")
+        #expect(try stage.fetch("/x").body == Self.body.bytes(0..<Self.length))
+        #expect(origin.sentCount == Self.length)
+    }
+
+    @Test("An origin that has another representation by now: nothing of it is joined, and it is not asked again at once")
+    func endsWhereChanged() throws {
+        var plan = RangedOrigin.Plan()
+        plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
+        let (stage, _) = try stage(plan)
+        try fetch(0..<100_000, stage)
+        for _ in 0..<1000 where stage.requestCount() < 2 { usleep(1000) }
+        // Behind the fill's answer on the same loop.
+        for _ in 0..<3 { try fetch(0..<1000, stage) }
+        #expect(stage.requestCount() == 2)
+        let whole = try stage.fetch("/x")
+        #expect(whole["ETag"] == "\"v2\"" && whole.body == Self.body.bytes(0..<Self.length))
+    }
+
+    @Test(
+        "Nothing is filled where no rule asks, the client or the origin forbids storing, or the whole is too large to be kept",
+        arguments: [
+            ("", "", "Cache-Control: max-age=600\r\n"), (rule, "Cache-Control: no-store\r\n", "Cache-Control: max-age=600\r\n"),
+            (rule, "", "Cache-Control: private, max-age=600\r\n"), (rule, "", "Cache-Control: no-store\r\n"),
+            (
+                "rules: [{name: whole, match: {path: /x}, cache: {fill: true, max_size: 999999}}]", "",
+                "Cache-Control: max-age=600\r\n"
+            ),
+        ])
+    func leavesAlone(yaml: String, request: String, response: String) throws {
+        var plan = RangedOrigin.Plan()
+        plan.fields = response
+        let (stage, _) = try stage(plan, yaml)
+        for number in 1...3 { try fetch(number * 1000..<number * 1000 + 500, stage, fields: request) }
+        #expect(stage.requestCount() == 3)
+    }
+}
