@@ -21,6 +21,12 @@ package struct BodyUnderWay: Sendable {
         self.reached = reached
     }
 
+    /// Whether it brings what is missing beside the same representation's stored octets.
+    func completes(_ completion: Completion, within distance: UInt64) -> Bool {
+        wholeLength == completion.partial.wholeLength && response.strongTag == completion.partial.response.strongTag
+            && brings(completion.missing, within: distance)
+    }
+
     /// Whether it brings all of these, and the first of them before long: what is far ahead comes sooner when it is asked for.
     func brings(_ wanted: Range<UInt64>, within distance: UInt64) -> Bool {
         guard range.lowerBound <= wanted.lowerBound, wanted.upperBound <= range.upperBound else { return false }

@@ -31,8 +31,17 @@ extension Exchange {
         if joinBodyUnderWay(at: now, into: &commands) { return true }
         guard !mayNotForward else { return false }
         let missing = partial.missing(of: wanted)
-        completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
+        let completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
+        self.completion = completion
         trace.reuse = .forward(.partial)
+        if isUsable, obligations.cache.collapsing != .never,
+            let body = bodiesUnderWay.first(where: { $0.completes(completion, within: context.limits.joinedDistance) })
+        {
+            joinedBody = body
+            state = .joining
+            commands.append(.joinBody)
+            return true
+        }
         fetch(at: now, into: &commands)
         return true
     }

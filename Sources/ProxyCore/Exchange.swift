@@ -204,6 +204,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .fetchNotShared(let now), .waitEnded(let now):
             guard state == .joining else { return }
             collapsing = .failed
+            if joinedBody != nil { joinedBody = nil }
             fetch(at: now, into: &commands)
 
         case .upstreamHead(let body, let now):
@@ -423,12 +424,13 @@ extension Exchange {
         else {
             collapsing = .failed
             selectedLength = nil
+            if joinedBody != nil { joinedBody = nil }
             return fetch(at: now, into: &commands)
         }
         selected = shared
         isValidating = false
         isCollapsed = true
-        deliverSelected(outcome: .collapsed, into: &commands)
+        deliverSelected(outcome: .collapsed, into: &commands, command: completion == nil ? .sendStored : .complete)
     }
 
     mutating func deliverSelected(

@@ -56,6 +56,24 @@ struct FillTests {
         #expect(origin.sentCount == Self.length)
     }
 
+    @Test("Who asks for the whole meanwhile reads along what is filled, behind what is stored")
+    func sharesFill() throws {
+        let release = Gate()
+        var plan = RangedOrigin.Plan()
+        plan.waits = { $0 == 2 ? (200_000, release) : nil }
+        let (stage, origin) = try stage(plan)
+        try fetch(0..<100_000, stage)
+        for _ in 0..<1000 where stage.requestCount() < 2 { usleep(1000) }
+        for _ in 0..<1000 where !stage.proxy.store.hasFillings { usleep(1000) }
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x"))
+        let head = try client.readHead()
+        #expect(head.status == 200 && head.cacheStatus.contains("; collapsed"))
+        release.open()
+        #expect(try client.read(Self.body, count: Self.length) == Self.length)
+        #expect(origin.sentCount == Self.length && stage.requestCount() == 2)
+    }
+
     @Test("An origin that has another representation by now: nothing of it is joined, and it is not asked again at once")
     func endsWhereChanged() throws {
         var plan = RangedOrigin.Plan()

@@ -9,7 +9,9 @@ extension ExchangeDriver {
     /// Before an exchange is told of what is stored.
     func findPartials() {
         if worker.store.hasPartials { exchange.partials = worker.store.partials(of: exchange.key) }
-        if exchange.isForPart { exchange.bodiesUnderWay = worker.store.bodiesUnderWay(of: exchange.key) }
+        if exchange.isForPart || !exchange.partials.isEmpty {
+            exchange.bodiesUnderWay = worker.store.bodiesUnderWay(of: exchange.key)
+        }
     }
 
     /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
@@ -21,23 +23,30 @@ extension ExchangeDriver {
         delivery.reader = reader
         delivery.readerStart = body.range.lowerBound
         exchange.selectedLength = .known(body.wholeLength)
-        handle(.fetchShared(body.response, at: worker.now))
+        handle(.fetchShared(exchange.completion?.partial.response ?? body.response, at: worker.now))
     }
 
     /// The origin sends what was missing: the client gets it in its place.
     func completePartial() {
-        guard let completion = exchange.completion, let whole = exchange.selected, !isOutdated,
-            case .onDisk(let body) = whole.body,
-            let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
+        guard let completion = exchange.completion, let whole = exchange.selected, case .onDisk(let body) = whole.body else {
+            return handle(.completionRefused(at: worker.now))
+        }
+        // What is missing is read along where it comes for another.
+        if exchange.joinedBody != nil { return sendCompleted(completion, of: body) }
+        guard !isOutdated, let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
         else { return handle(.completionRefused(at: worker.now)) }
         fetch.mode = .filling
         fetch.filling = filling
-        guard let connection else {
-            // Who comes for it from now on finds what is under way.
-            return releaseJoined(.abandoned)
-        }
+        // Who comes for it from now on finds what is under way.
+        if connection == nil { return releaseJoined(.abandoned) }
         delivery.reader = reader
         delivery.readerStart = completion.missing.lowerBound
+        sendCompleted(completion, of: body)
+    }
+
+    /// What is stored, and between it what the reader brings.
+    private func sendCompleted(_ completion: Completion, of body: BodyReference) {
+        guard let connection else { return }
         delivery.body = body
         delivery.hold = worker.store.hold(body)
         delivery.segments = segments(of: completion)
