@@ -128,4 +128,53 @@ struct CacheCommandTests {
         #expect(try cache("ls", "--status", "99").code == 2)
         #expect(try CommandLineTests.larder("cache", "ls", "--store", "\(folder.path)/none").code == 1)
     }
+
+    /// A response of which the octets from 0 to 9 and from 150,000 to 199,999 are stored.
+    private func storePart(at path: String) throws {
+        let store = try ResponseStore(StoreConfiguration(path: path))
+        defer { store.shutdown() }
+        var facts = ReuseFacts(status: .ok, responseTime: Timestamp(seconds: 1_700_000_000))
+        facts.flags.insert(.strongETag)
+        var head = ResponseHead()
+        head.fields.append(name: "ETag", value: "\"p\"")
+        for range in [0..<10, 150_000..<200_000] {
+            let response = StoredResponse(
+                key: Array("http://example.test:80/p".utf8), nominatedFields: [], facts: facts, head: head,
+                requestTime: Timestamp(seconds: 1_700_000_000), body: .bytes([]))
+            let filling = try #require(
+                store.beginFilling(
+                    FillingPlan(response: response, length: UInt64(range.count), part: (UInt64(range.lowerBound), 200_000))))
+            _ = filling.append([UInt8](repeating: 0x79, count: range.count).span)
+            filling.finish()
+        }
+    }
+
+    @Test("What is stored in part is listed and shown as that, and of its content only what is there is written")
+    func tellsParts() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store.sqlite"
+        try storePart(at: path)
+        func cache(_ arguments: String...) throws -> Outcome {
+            try CommandLineTests.larder(["cache"] + arguments + ["--store", path])
+        }
+        let entry = try #require(try lines(cache("ls", "-o", "ndjson")).first)
+        #expect(entry["partial"] as? Bool == true && entry["size"] as? Int == 200_000)
+        let shown = try cache("show", "http://example.test/p")
+        #expect(shown.code == 0 && shown.output.contains("  in part   50010: bytes 0-9, 150000-199999\n"))
+        #expect(try cache("show", "--row", "\(entry["row"] as? Int ?? 0)", "-o", "json").output.contains("\"partial\": true"))
+        let whole = try cache("cat", "http://example.test/p")
+        #expect(whole.code == 1 && whole.output.isEmpty && whole.talk.contains("of 200000 octets the bytes 0-9, 150000-199999"))
+        #expect(try cache("cat", "http://example.test/p", "--range", "2-9").output == "yyyyyyyy")
+        #expect(try cache("cat", "http://example.test/p", "--range", "150000-").output.utf8.count == 50_000)
+        #expect(try cache("cat", "http://example.test/p", "--range=-5").output == "yyyyy")
+        for range in ["0-10", "140000-160000", "300000-", "x"] {
+            let refused = try cache("cat", "http://example.test/p", "--range", range)
+            #expect(refused.code == 1 && refused.output.isEmpty)
+        }
+        let export = "\(folder.path)/export"
+        let exported = try cache("export", export)
+        #expect(exported.output == "exported 1\n" && exported.talk.contains("1 are stored in part"))
+        #expect(try String(contentsOfFile: "\(export)/index.ndjson", encoding: .utf8).contains("\"partial\": true"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(export)/bodies").isEmpty)
+    }
 }

@@ -50,20 +50,21 @@ package enum CacheAnswers {
         }
     }
 
-    /// A response's content, verified as it is read.
-    package static func body(_ source: CacheSource, of response: StoredResponse) -> () -> AdminPiece {
-        var offset: UInt64 = 0
+    /// Octets of a response's content that are stored, verified as they are read.
+    package static func body(_ source: CacheSource, of response: StoredResponse, _ octets: Range<UInt64>) -> () -> AdminPiece {
+        var offset = octets.lowerBound
         return {
-            if offset >= response.body.length { return .end }
+            if offset >= octets.upperBound { return .end }
             switch response.body {
             case .bytes(let bytes):
-                let end = min(Int(offset) + 128 << 10, bytes.count)
+                let end = min(Int(offset) + 128 << 10, Int(octets.upperBound))
                 defer { offset = UInt64(end) }
                 return .piece(Array(bytes[Int(offset)..<end]))
             case .onDisk(let body):
                 guard let piece = source.piece(body, offset) else { return .broken }
-                offset += UInt64(piece.count)
-                return .piece(piece)
+                let wanted = piece.prefix(Int(clamping: octets.upperBound - offset))
+                offset += UInt64(wanted.count)
+                return .piece(Array(wanted))
             }
         }
     }

@@ -33,8 +33,14 @@ package enum CacheRoutes {
             AdminRoute(.get, "/v1/cache/body") { request, exchange in
                 let source = CacheSource(store)
                 guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
-                let hold = found.bodyReference.map { store.hold($0) }
-                let next = CacheAnswers.body(source, of: found)
+                let octets: Range<UInt64>
+                do throws(FoundResponse.Refusal) {
+                    octets = try found.octets(in: request["range"])
+                } catch {
+                    return exchange.refuse(Status(error.isOfRequest ? 400 : 409), code: error.code, detail: error.sentence)
+                }
+                let hold = found.response.bodyReference.map { store.hold($0) }
+                let next = CacheAnswers.body(source, of: found.response, octets)
                 exchange.stream(contentType: "application/octet-stream") { withExtendedLifetime(hold) { next() } }
             },
             AdminRoute(.post, "/v1/cache/verify") { request, exchange in
@@ -95,17 +101,22 @@ package enum CacheRoutes {
         }
 
         /// The responses that are meant; `nil` after an answer that there are none.
-        func find(in source: CacheSource) -> [StoredResponse]? {
+        func find(in source: CacheSource) -> [FoundResponse]? {
             let row = request["row"].flatMap { Int64($0) }
             guard let place = filter.url.map({ CacheSource.Place.url($0) }) ?? row.map({ .row($0) }) else {
                 exchange.refuse(Status(400), code: "bad_filter", detail: "A url or a row has to be named.")
                 return nil
             }
-            let found = (source.responses(place) ?? []).filter { row == nil || $0.row == row }
+            let found = (source.responses(place) ?? []).filter { row == nil || $0.response.row == row }
             if found.isEmpty { exchange.refuse(Status(404), code: "not_stored", detail: "No such response is stored.") }
             return found.isEmpty ? nil : found
         }
     }
+}
+
+extension FoundResponse.Refusal {
+    fileprivate var isOfRequest: Bool { if case .badRange = self { true } else { false } }
+    fileprivate var code: String { isOfRequest ? "bad_range" : "stored_in_part" }
 }
 
 extension StoredResponse {

@@ -16,15 +16,15 @@ package struct CacheSource {
     let list: (StoreFilter, Timestamp) -> StoreListing
     /// `nil` where the file cannot be read, here and below.
     let page: (StoreListing) -> StorePage?
-    /// The newest first.
-    let responses: (Place) -> [StoredResponse]?
+    /// The whole ones first, the newest of them at their head.
+    let responses: (Place) -> [FoundResponse]?
     let piece: (BodyReference, UInt64) -> [UInt8]?
     let verify: (StoreVerification) -> StoreVerification?
     /// Whether nobody changes the store meanwhile.
     let isAlone: Bool
 
-    /// The responses of one URL, or the one in a row, the newest first.
-    package func find(_ place: Place) -> [StoredResponse]? { responses(place) }
+    /// The responses of one URL, or the one in a row: the whole ones first, the newest of them at their head.
+    package func find(_ place: Place) -> [FoundResponse]? { responses(place) }
 
     /// - Returns: `false` where the file cannot be read to the end.
     package func forEach(
@@ -45,8 +45,9 @@ package struct CacheSource {
         page = { store.pageNow($0) }
         responses = { place in
             switch place {
-            case .url(let url): if let found = store.inMemory(url) { return found }
-            case .row(let row): if let found = store.inMemoryAlone(row: row) { return [found] }
+            case .url(let url):
+                if let found = store.inMemory(url) { return found.map(FoundResponse.init) + store.partials(of: url) }
+            case .row(let row): if let found = store.inMemoryAlone(row: row) { return [FoundResponse(found)] }
             }
             return store.browseNow { (browser) throws(StoreError) in try browser.responses(at: place) }
         }
@@ -88,10 +89,22 @@ package struct CacheSource {
 }
 
 extension StoreBrowser {
-    fileprivate func responses(at place: CacheSource.Place) throws(StoreError) -> [StoredResponse] {
+    fileprivate func responses(at place: CacheSource.Place) throws(StoreError) -> [FoundResponse] {
         switch place {
-        case .url(let url): try responses(of: url)
-        case .row(let row): try response(inRow: row).map { [$0] } ?? []
+        case .url(let url): return try url.exactKey.map { (key) throws(StoreError) in try found(underKey: key) } ?? []
+        case .row(let row):
+            guard let key = try key(inRow: row) else { return [] }
+            return try found(underKey: key).filter { $0.response.row == row }
         }
+    }
+
+    private func found(underKey key: [UInt8]) throws(StoreError) -> [FoundResponse] {
+        try responses(ofKey: key).map(FoundResponse.init) + partials(ofKey: key).map(FoundResponse.init)
+    }
+}
+
+extension ResponseStore {
+    fileprivate func partials(of url: URLPattern) -> [FoundResponse] {
+        url.exactKey.map { partials(of: $0).map(FoundResponse.init) } ?? []
     }
 }

@@ -4,15 +4,17 @@ import ResponseStore
 
 /// One stored response in full, without its content. What a cookie or a credential could be read from is left out unless it is asked for.
 package struct ResponseDetail {
-    private let response: StoredResponse
+    private let found: FoundResponse
     private let showsSecrets: Bool
     private let now: Timestamp
 
-    package init(_ response: StoredResponse, at now: Timestamp, showsSecrets: Bool) {
-        self.response = response
+    package init(_ found: FoundResponse, at now: Timestamp, showsSecrets: Bool) {
+        self.found = found
         self.now = now
         self.showsSecrets = showsSecrets
     }
+
+    private var response: StoredResponse { found.response }
 
     /// It answers requests with Authorization alone, or anybody's by a word of the origin server (RFC 9111 §3.5).
     package var isAuthorized: Bool { response.facts.flags.contains(.authorized) }
@@ -27,7 +29,8 @@ package struct ResponseDetail {
             ("fresh", .bool(facts.isFresh(at: now))),
             ("stale_while_revalidate", .number(Int(facts.staleWhileRevalidate.seconds))),
             ("stale_if_error", .number(Int(facts.staleIfError.seconds))), ("authorized", .bool(isAuthorized)),
-            ("variant", .bool(!response.nominatedFields.isEmpty)), ("tags", .array(response.tags.map { .string($0) })),
+            ("variant", .bool(!response.nominatedFields.isEmpty)), ("partial", .bool(found.isPartial)),
+            ("stored_ranges", .string(found.storedRanges)), ("tags", .array(response.tags.map { .string($0) })),
             ("requested_ms", .number(Int(response.requestTime.milliseconds))),
             ("received_ms", .number(Int(response.responseTime.milliseconds))),
         ])
@@ -40,6 +43,7 @@ package struct ResponseDetail {
             "  age       \(facts.currentAge(at: now).seconds) s",
             "  lifetime  \(facts.freshnessLifetime.seconds) s (\(facts.lifetimeSource)): \(facts.isFresh(at: now) ? "fresh" : "stale")",
         ]
+        if found.isPartial { lines.append("  in part   \(found.storedCount): bytes \(found.storedRanges)") }
         if !response.tags.isEmpty { lines.append("  tags      " + response.tags.map { printable($0) }.joined(separator: " ")) }
         if !response.nominatedFields.isEmpty { lines.append("  variant   one of several (Vary)") }
         if isAuthorized { lines.append("  request   with Authorization") }

@@ -67,15 +67,26 @@ package final class StoreBrowser {
         try url.exactKey.map { (key) throws(StoreError) in try responses(ofKey: key) } ?? []
     }
 
-    /// The one in this row.
+    /// What is stored in part under a key.
+    package func partials(ofKey key: [UInt8]) throws(StoreError) -> [PartialResponse] {
+        let purges = purges()
+        return try tables.partials(ofKey: key, hasher.hash(key)).filter { purges.left(of: $0.response) === $0.response }
+    }
+
+    /// The complete one in this row.
     package func response(inRow row: StoredRowID) throws(StoreError) -> StoredResponse? {
+        guard let key = try key(inRow: row) else { return nil }
+        return try responses(ofKey: key).first { $0.row == row }
+    }
+
+    /// Under which key the response in this row stands, whole or in part.
+    package func key(inRow row: StoredRowID) throws(StoreError) -> [UInt8]? {
         var key: [UInt8]?
         try pages.read(after: row - 1, before: row + 1, limit: 1) { found in
             key = found.row.key
             return false
         }
-        guard let key else { return nil }
-        return try responses(ofKey: key).first { $0.row == row }
+        return key
     }
 
     /// The piece of a body that begins at the offset, verified; `nil` where it is missing or not what was stored.

@@ -22,7 +22,7 @@ package struct URLPattern: Equatable, Sendable {
     package var isExact: Bool { prefix.count == glob.count }
 
     /// The key of the one URL that it names.
-    var exactKey: [UInt8]? {
+    package var exactKey: [UInt8]? {
         guard isExact, let scheme = glob.firstIndex(of: ASCII.colon),
             let slash = glob[(scheme + 3)...].firstIndex(of: ASCII.slash)
         else { return nil }

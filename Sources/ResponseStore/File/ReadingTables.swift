@@ -4,15 +4,19 @@ import HTTPCaching
 final class ReadingTables {
 
     private let connection: Connection
-    private let rowsByKey, chunkByID, extentAt, extentsOfRow: Statement
+    private let rowsByKey, partialRowsByKey, chunkByID, extentAt, extentsOfRow: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
-        rowsByKey = try connection.prepare(
-            """
-            SELECT id, variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, \
-            nominated, head, checksum, body, last_access, tags FROM response WHERE key_hash=? AND state=1
-            """)
+        func rows(inState state: ResponseRow.State) throws(StoreError) -> Statement {
+            try connection.prepare(
+                """
+                SELECT id, variant, generation, state, origin, body_id, body_length, body_checksum, trust, chain, facts, key, \
+                nominated, head, checksum, body, last_access, tags FROM response WHERE key_hash=? AND state=\(state.rawValue)
+                """)
+        }
+        rowsByKey = try rows(inState: .complete)
+        partialRowsByKey = try rows(inState: .partial)
         chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
         extentsOfRow = try connection.prepare("SELECT \(ExtentRow.columns) FROM extent WHERE response=? ORDER BY first")
         // Those of a response that is being deleted are read to the end by who has begun.
@@ -38,7 +42,7 @@ final class ReadingTables {
         // Not reset before the chunks are read: they have to come from the same moment.
         defer { rowsByKey.reset() }
         while try rowsByKey.step() {
-            let row = self.row(hash)
+            let row = row(rowsByKey, hash, .complete)
             guard row.checksum == rowsByKey.integer(14) else {
                 found.badRows.append(row.id)
                 continue
@@ -51,6 +55,23 @@ final class ReadingTables {
             } else {
                 found.badRows.append(row.id)
             }
+        }
+        return found
+    }
+
+    /// What is stored of a key in part: heads, and which octets are there.
+    func partials(ofKey key: [UInt8], _ hash: KeyHash) throws(StoreError) -> [PartialResponse] {
+        var found: [PartialResponse] = []
+        hash.withBytes { partialRowsByKey.bind(1, copying: $0) }
+        // Not reset before the extents are read: they have to come from the same moment.
+        defer { partialRowsByKey.reset() }
+        while try partialRowsByKey.step() {
+            let row = row(partialRowsByKey, hash, .partial)
+            guard row.checksum == partialRowsByKey.integer(14), row.key == key, row.bodyLength >= 0,
+                let extents = try extents(ofRow: row.id),
+                let response = row.response(body: .onDisk(BodyReference(id: -row.id, length: UInt64(row.bodyLength))))
+            else { continue }
+            found.append(PartialResponse(response, extents: extents.ranges))
         }
         return found
     }
@@ -91,10 +112,9 @@ final class ReadingTables {
         return start < end ? (bytes, start..<end) : nil
     }
 
-    private func row(_ hash: KeyHash) -> ResponseRow {
-        let query = rowsByKey
-        return ResponseRow(
-            id: query.integer(0), keyHash: hash, variant: query.integer(1), generation: query.integer(2), state: .complete,
+    private func row(_ query: Statement, _ hash: KeyHash, _ state: ResponseRow.State) -> ResponseRow {
+        ResponseRow(
+            id: query.integer(0), keyHash: hash, variant: query.integer(1), generation: query.integer(2), state: state,
             origin: query.integer(4), bodyID: query.integer(5), bodyLength: query.integer(6), bodyChecksum: query.integer(7),
             trust: query.integer(8), chain: query.integer(9), facts: query.bytes(10), key: query.bytes(11),
             nominated: query.bytes(12), tags: query.bytes(17), head: query.bytes(13))

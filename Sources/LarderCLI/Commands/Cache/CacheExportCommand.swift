@@ -7,8 +7,9 @@ struct CacheExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes stored responses into a folder: heads as NDJSON, contents as files.",
         discussion: """
-            FOLDER/index.ndjson has one object for each response, FOLDER/bodies its contents, named by their rows. Responses to requests \
-            with Authorization are left out, and Set-Cookie is not written, unless --secrets is given.
+            FOLDER/index.ndjson has one object for each response, FOLDER/bodies its contents, named by their rows; of what is stored in \
+            part the head alone. Responses to requests with Authorization are left out, and Set-Cookie is not written, unless --secrets \
+            is given.
             """)
 
     @Argument(help: "A folder, made where it is missing.")
@@ -31,7 +32,8 @@ struct CacheExportCommand: ParsableCommand {
         if export.leftOut > 0 {
             Terminal.talk("larder: \(export.leftOut) responses to requests with Authorization were left out\n")
         }
-        if export.gone > 0 { Terminal.talk("larder: \(export.gone) were incomplete, or gone before they were written\n") }
+        if export.inPart > 0 { Terminal.talk("larder: \(export.inPart) are stored in part: without their content\n") }
+        if export.gone > 0 { Terminal.talk("larder: \(export.gone) were gone before they were written\n") }
     }
 }
 
@@ -42,6 +44,7 @@ final class CacheExport {
     private let index: FileHandle
     private(set) var count = 0
     private(set) var leftOut = 0
+    private(set) var inPart = 0
     private(set) var gone = 0
 
     init(folder: String, secrets: Bool) throws {
@@ -64,8 +67,10 @@ final class CacheExport {
                 gone += 1
                 continue
             }
-            let isAuthorized = JSONAnswer(detail).first?["authorized"] as? Bool ?? true
-            try write(row, isAuthorized: isAuthorized, detail: CacheExport.line(detail)) { body in
+            let response = JSONAnswer(detail).first
+            let isAuthorized = response?["authorized"] as? Bool ?? true
+            let isPartial = response?["partial"] as? Bool ?? false
+            try write(row, isAuthorized: isAuthorized, isPartial: isPartial, detail: CacheExport.line(detail)) { body in
                 try larder.send("GET", "body", parameters) { body.write(Data($0)) }
             }
         }
@@ -73,26 +78,33 @@ final class CacheExport {
 
     func write(from file: StoreFileAccess, _ filter: StoreFilter) throws {
         try file.forEach(filter) { entry in
-            guard let response = file.find(.row(entry.row))?.first else {
+            guard let found = file.find(.row(entry.row))?.first else {
                 gone += 1
                 return
             }
-            let detail = ResponseDetail(response, at: file.now, showsSecrets: secrets)
-            try write(Int(entry.row), isAuthorized: detail.isAuthorized, detail: CacheExport.line(detail.json.written())) {
-                body in
-                try file.send(CacheAnswers.body(file.source, of: response)) { body.write(Data($0)) }
+            let detail = ResponseDetail(found, at: file.now, showsSecrets: secrets)
+            let line = CacheExport.line(detail.json.written())
+            try write(Int(entry.row), isAuthorized: detail.isAuthorized, isPartial: found.isPartial, detail: line) { body in
+                let all = 0..<found.response.body.length
+                try file.send(CacheAnswers.body(file.source, of: found.response, all)) { body.write(Data($0)) }
             }
         }
     }
 
-    private func write(_ row: Int, isAuthorized: Bool, detail: String, body: (FileHandle) throws -> Void) throws {
+    private func write(
+        _ row: Int, isAuthorized: Bool, isPartial: Bool, detail: String, body: (FileHandle) throws -> Void
+    ) throws {
         guard secrets || !isAuthorized else {
             leftOut += 1
             return
         }
-        let file = try CacheExport.make("\(folder)/bodies/\(row)")
-        try body(file)
-        try file.close()
+        if isPartial {
+            inPart += 1
+        } else {
+            let file = try CacheExport.make("\(folder)/bodies/\(row)")
+            try body(file)
+            try file.close()
+        }
         index.write(Data((detail + "\n").utf8))
         count += 1
     }

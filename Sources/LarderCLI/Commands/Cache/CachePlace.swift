@@ -112,7 +112,7 @@ final class StoreFileAccess {
         }
     }
 
-    func find(_ place: CacheSource.Place) -> [StoredResponse]? { source.find(place) }
+    func find(_ place: CacheSource.Place) -> [FoundResponse]? { source.find(place) }
 
     func print(_ next: () -> AdminPiece) throws { try send(next) { Terminal.output(bytes: $0) } }
 

@@ -19,7 +19,7 @@ struct ResponseChoice: ParsableArguments {
     var parameters: [(String, String)] { row.map { [("row", "\($0)")] } ?? [("url", url ?? "")] }
 
     /// - Throws: exit code 1 after saying that there is none.
-    func find(in file: StoreFileAccess) throws -> [StoredResponse] {
+    func find(in file: StoreFileAccess) throws -> [FoundResponse] {
         let place = row.map { CacheSource.Place.row($0) } ?? url.flatMap { URLPattern($0) }.map { .url($0) }
         guard let place, let found = file.find(place), !found.isEmpty else {
             Terminal.talk("larder: no such response is stored\n")
@@ -59,15 +59,33 @@ struct CacheShowCommand: ParsableCommand {
 
 struct CacheCatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cat", abstract: "Writes a stored response's content to standard output, the newest variant's.")
+        commandName: "cat", abstract: "Writes a stored response's content to standard output, the newest variant's.",
+        discussion:
+            "Of a response that is stored in part, which `show` tells, it writes a range that is there, and nothing without --range."
+    )
 
     @OptionGroup var choice: ResponseChoice
     @OptionGroup var place: CachePlace
 
+    @Option(
+        help: ArgumentHelp(
+            "The octets from FIRST to LAST, counted from 0; or FIRST-, or the last -COUNT.", valueName: "first-last"))
+    var range: String?
+
     func run() throws {
         switch try place.open() {
-        case .running(let larder): try larder.print("GET", "body", choice.parameters)
-        case .file(let file): try file.print(CacheAnswers.body(file.source, of: try choice.find(in: file)[0]))
+        case .running(let larder):
+            try larder.print("GET", "body", choice.parameters + (range.map { [("range", $0)] } ?? []))
+        case .file(let file):
+            let found = try choice.find(in: file)[0]
+            let octets: Range<UInt64>
+            do throws(FoundResponse.Refusal) {
+                octets = try found.octets(in: range)
+            } catch {
+                Terminal.talk("larder: \(error.sentence)\n")
+                throw ExitCode.failure
+            }
+            try file.print(CacheAnswers.body(file.source, of: found.response, octets))
         }
     }
 }

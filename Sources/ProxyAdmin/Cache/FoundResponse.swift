@@ -1,0 +1,58 @@
+import HTTPCaching
+import HTTPMessage
+
+/// A stored response that somebody wants to see: whole, or in part.
+package struct FoundResponse: Sendable {
+    package let response: StoredResponse
+    /// The octets of its content that are stored, in order; `nil` where all are.
+    let extents: [Range<UInt64>]?
+
+    init(_ whole: StoredResponse) {
+        response = whole
+        extents = nil
+    }
+
+    init(_ partial: PartialResponse) {
+        response = partial.response
+        extents = partial.extents
+    }
+
+    package var isPartial: Bool { extents != nil }
+
+    /// `0-999, 2000-2999`: the octets that are stored, first and last.
+    var storedRanges: String {
+        (extents ?? [0..<response.body.length]).filter { !$0.isEmpty }.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
+            .joined(separator: ", ")
+    }
+
+    var storedCount: UInt64 { extents?.reduce(0) { $0 + UInt64($1.count) } ?? response.body.length }
+
+    /// Why content is not written.
+    package enum Refusal: Error {
+        case badRange
+        /// Not all that was asked for is there.
+        case incomplete(stored: String, length: UInt64)
+
+        package var sentence: String {
+            switch self {
+            case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT, within the content."
+            case .incomplete(let stored, let length):
+                "Stored in part: of \(length) octets the bytes \(stored). Ask for a range of these."
+            }
+        }
+    }
+
+    /// The octets that are asked for: all of them, or a range as in `Range: bytes=…`.
+    package func octets(in range: String?) throws(Refusal) -> Range<UInt64> {
+        var wanted = 0..<response.body.length
+        if let range {
+            guard let set = ByteRangeSet(Array("bytes=\(range)".utf8).span), set.count == 1,
+                let resolved = set[0].resolved(inLength: response.body.length)
+            else { throw .badRange }
+            wanted = resolved
+        }
+        let isThere = extents?.contains { $0.lowerBound <= wanted.lowerBound && wanted.upperBound <= $0.upperBound } ?? true
+        guard isThere else { throw .incomplete(stored: storedRanges, length: response.body.length) }
+        return wanted
+    }
+}
