@@ -10,6 +10,8 @@ package struct CandidatesTrace: Sendable {
     package private(set) var wasAsked = false
     package private(set) var askedDisk = false
     package private(set) var count: UInt16 = 0
+    /// It is stored in part.
+    package private(set) var isPartial = false
     private var place: Int16 = -1
     /// How the selected one was judged.
     package private(set) var freshness: FreshnessTrace?
@@ -31,6 +33,11 @@ package struct CandidatesTrace: Sendable {
         self.count = UInt16(truncatingIfNeeded: count)
         self.place = Int16(truncatingIfNeeded: place)
         freshness = FreshnessTrace(facts, at: now)
+    }
+
+    mutating func note(partial facts: ReuseFacts, at now: Timestamp) {
+        note(facts, at: 0, among: 1, at: now)
+        isPartial = true
     }
 
     /// - Parameter lifetime: the one in force, with what rules say of it.

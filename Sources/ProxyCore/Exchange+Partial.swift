@@ -13,6 +13,7 @@ extension Exchange {
         guard let partial = selectPartial(), let wanted = wanted(of: partial.response, length: partial.wholeLength) else {
             return joinBodyUnderWay(at: now, into: &commands)
         }
+        trace.candidates.note(partial: partial.response.facts, at: now)
         let decision = Reuse.decide(partial.response.facts, for: directives, overrides: obligations.cache, at: now)
         let isUsable: Bool
         switch decision {

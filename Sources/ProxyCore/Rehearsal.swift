@@ -28,11 +28,14 @@ package struct Rehearsal: ~Copyable {
     }
 
     package private(set) var exchange: Exchange
+    private let content: [UInt8]?
     package private(set) var conclusion = Conclusion.undecided
     /// What the store has under the key, newest first.
     package private(set) var candidates: [StoredResponse] = []
 
-    package init(_ request: RequestHead, context: ExchangeContext) {
+    /// - Parameter content: the request's, where it is known.
+    package init(_ request: RequestHead, content: [UInt8]? = nil, context: ExchangeContext) {
+        self.content = content
         exchange = Exchange(context: context)
         exchange.begin(id: 0, context: context)
         exchange.request = request
@@ -42,8 +45,12 @@ package struct Rehearsal: ~Copyable {
         handle(.requestHead(body: body, at: now), at: now)
     }
 
-    package mutating func found(_ responses: [StoredResponse], isComplete: Bool, at now: Timestamp) -> Step {
+    /// - Parameter partials: What is stored in part.
+    package mutating func found(
+        _ responses: [StoredResponse], partials: [PartialResponse], isComplete: Bool, at now: Timestamp
+    ) -> Step {
         candidates = responses
+        exchange.partials = partials
         return handle(.lookedUp(responses, isComplete: isComplete, at: now), at: now)
     }
 
@@ -66,12 +73,18 @@ package struct Rehearsal: ~Copyable {
             case .fetch: if case .asksOrigin = conclusion {} else { conclusion = .asksOrigin(collapsing: false) }
             case .sendStored: conclusion = .servesStored
             case .relay(let store), .sendChecked(let store): conclusion = .relays(stores: store)
+            case .gatherRequestBody:
+                guard let content else { break }
+                exchange.requestContent = content
+                let isTooLong = content.count > exchange.context.limits.keyedBodyLength
+                return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(at: now), at: now)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
             case .sendLocal, .purge: conclusion = .answersItself
             case .openTunnel: conclusion = .opensTunnel
-            // What has effects elsewhere is left undone here; what is stored in part is not offered.
-            case .gatherRequestBody, .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined,
+            // What has effects elsewhere is left undone here.
+            case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove,
+                .releaseJoined,
                 .invalidate,
                 .splice, .cancelUpstream, .abortClient, .finish:
                 break

@@ -103,6 +103,38 @@ struct ExplainTests {
         #expect(try explained.ask("GET /v1/traces?id=xyz").status == 400)
     }
 
+    @Test("What is stored in part is told of, and how it would be completed")
+    func tellsOfParts() throws {
+        let explained = try Explained(storePath: nil)
+        _ = try explained.stage.fetch("/parts", fields: "Range: bytes=0-999\r\n")
+        for _ in 0..<10_000 where explained.stage.proxy.store.hasFillings { usleep(200) }
+        let held = try explained.explain("/parts", fields: "Range: bytes=10-99\r\n")
+        #expect(held["action"] as? String == "serve_stored" && held["reason"] as? String == "fresh")
+        #expect(steps(held)["look-up"]?["says"] as? String == "a part of the response is stored")
+        let whole = try explained.explain("/parts")
+        #expect(whole["action"] as? String == "forward" && whole["reason"] as? String == "partial")
+        #expect((steps(whole)["request"]?["values"] as? [String: Any])?["conditions"] as? [String] == ["Range", "If-Range"])
+        for explanation in [held, whole] { try Schema.check(explanation) }
+        #expect(explained.stage.requestCount() == 1)
+    }
+
+    @Test("A request that is keyed by its content is told of once the content is given")
+    func takesContent() throws {
+        let explained = try Explained("rules: [{name: asks, match: {path: /fresh}, cache: {key: {body: [QUERY]}}}]")
+        let fields = "Content-Type: text/plain\r\n"
+        _ = try explained.stage.fetch("/fresh", method: "QUERY", fields: fields, body: "one")
+        for (content, action) in [("one", "serve_stored"), ("two", "forward")] {
+            let head = explained.stage.head("QUERY", "/fresh", fields: fields + "Content-Length: 3\r\n")
+            let told = try explained.ask("POST /v1/explain?content=3", body: head + content).json
+            #expect(told["action"] as? String == action)
+            try Schema.check(told)
+        }
+        let head = explained.stage.head("QUERY", "/fresh", fields: fields + "Content-Length: 3\r\n")
+        #expect(try explained.ask("POST /v1/explain", body: head).json["action"] as? String == "none")
+        #expect(try explained.ask("POST /v1/explain?content=4", body: head + "one").status == 400)
+        #expect(explained.stage.requestCount() == 1)
+    }
+
     @Test("A saved response is judged: whether it would be stored, and then used")
     func judgesASavedResponse() throws {
         let explained = try Explained()
@@ -144,7 +176,7 @@ struct ExplainTests {
     }
 
     /// The objects of the log, once there are so many; the writer gathers lines for a tenth of a second.
-    private static func lines(of path: String, count: Int) throws -> [[String: Any]] {
+    static func lines(of path: String, count: Int) throws -> [[String: Any]] {
         let limit = Date(timeIntervalSinceNow: 10)
         while Date() < limit {
             let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")

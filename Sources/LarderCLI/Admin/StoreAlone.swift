@@ -23,9 +23,10 @@ struct StoreAlone {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         if heads.response != nil { return Explainer.judge(heads, context: context, tellsQuery: tellsQuery, at: now) }
         let file = try openFile()
-        let explained = Explainer.explain(heads.request, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
+        let explained = Explainer.explain(heads, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
             // What cannot be read is as good as absent, as it is for a request.
-            .found((try? file?.responses(ofKey: key)) ?? [], isComplete: true)
+            .found(
+                (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)
         }
         switch explained {
         case .explanation(let explanation): return explanation

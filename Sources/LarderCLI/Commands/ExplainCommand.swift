@@ -22,6 +22,9 @@ struct ExplainCommand: ParsableCommand {
         help: ArgumentHelp("A field of the request, as 'Name: value'; repeatable.", valueName: "field"))
     var header: [String] = []
 
+    @Option(help: ArgumentHelp("The request's content, for requests that are keyed by it: text, or @FILE.", valueName: "content"))
+    var data: String?
+
     @Option(help: ArgumentHelp("Judges the response whose head was saved there, not a stored one.", valueName: "file"))
     var response: String?
 
@@ -35,7 +38,7 @@ struct ExplainCommand: ParsableCommand {
 
     func validate() throws {
         if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
-        if id != nil, response != nil || !header.isEmpty { throw ValidationError("--id stands alone.") }
+        if id != nil, response != nil || data != nil || !header.isEmpty { throw ValidationError("--id stands alone.") }
     }
 
     func run() throws {
@@ -44,13 +47,15 @@ struct ExplainCommand: ParsableCommand {
             return try RunningLarder.ask(
                 try RunningLarder.connect(options), "GET", "/v1/traces?id=\(wanted)", form: output)
         }
-        let heads = try self.heads()
+        let content = try content()
+        let heads = try self.heads(content)
         let loaded = try options.load()
         if let client = try RunningLarder.find(loaded) {
-            return try RunningLarder.ask(client, "POST", "/v1/explain", body: heads, form: output)
+            return try RunningLarder.ask(
+                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output)
         }
         do {
-            let explanation = try StoreAlone(loaded).explain(ExplainedHeads(heads))
+            let explanation = try StoreAlone(loaded).explain(ExplainedHeads(heads, contentLength: content?.count))
             Terminal.output(output == .text ? explanation.text : explanation.json.written() + "\n")
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
@@ -59,19 +64,39 @@ struct ExplainCommand: ParsableCommand {
     }
 
     /// The request's head as a client of the proxy would send it, and the saved response's behind it.
-    private func heads() throws -> [UInt8] {
+    private func heads(_ content: [UInt8]?) throws -> [UInt8] {
         let target =
             (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
         let host = target.components(separatedBy: "://").dropFirst().first?.prefix { !"/?".contains($0) } ?? ""
         var lines = ["\(method) \(target) HTTP/1.1"]
         if !header.contains(where: { $0.lowercased().hasPrefix("host:") }) { lines.append("Host: \(host)") }
         lines += header
+        if let content, !header.contains(where: { $0.lowercased().hasPrefix("content-length:") }) {
+            lines.append("Content-Length: \(content.count)")
+        }
         guard !lines.contains(where: { $0.contains("\r") || $0.contains("\n") }) else {
             Terminal.talk("larder: a field stands on one line\n")
             throw ExitCode(2)
         }
-        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (try savedHead())
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (content ?? []) + (try savedHead())
     }
+
+    private func content() throws -> [UInt8]? {
+        guard let data else { return nil }
+        guard data.hasPrefix("@") else { return Array(data.utf8) }
+        let path = String(data.dropFirst())
+        guard let handle = FileHandle(forReadingAtPath: path), let read = try? handle.read(upToCount: Self.contentLimit + 1),
+            read.count <= Self.contentLimit
+        else {
+            Terminal.talk(
+                "larder: cannot read \(printable(path, limit: 4096)), or it is longer than \(Self.contentLimit) octets\n")
+            throw ExitCode.failure
+        }
+        return Array(read)
+    }
+
+    /// Longer content stands in no key (`ProxyLimits.keyedBodyLength`).
+    private static let contentLimit = 128 * 1024
 
     /// The file's first head, its lines ended as on the wire however the file was saved.
     private func savedHead() throws -> [UInt8] {

@@ -35,7 +35,10 @@ struct DecisionSteps {
         let found = trace.candidates
         guard found.wasAsked else { return nil }
         let place = found.askedDisk ? "memory and disk" : "memory, or the set of stored keys"
-        let says = found.count == 0 ? "nothing is stored under the key" : "\(found.count) stored under the key"
+        let says =
+            found.isPartial
+            ? "a part of the response is stored"
+            : found.count == 0 ? "nothing is stored under the key" : "\(found.count) stored under the key"
         return Explanation.Step(
             "look-up", says, "RFC 9111 §4", values: [("found", .number(Int(found.count))), ("asked", .string(place))],
             steps: candidateSteps)

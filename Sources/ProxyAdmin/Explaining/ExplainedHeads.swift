@@ -1,7 +1,8 @@
 import HTTPMessage
 import HTTPWire
 
-/// What is to be explained: a request's head, and perhaps a response's behind it, as they would stand on a connection.
+/// What is to be explained: a request's head, perhaps its content, and perhaps a response's head behind that, as they would stand on
+/// a connection.
 package struct ExplainedHeads {
     package enum Fault: Error {
         case request(RequestParseError)
@@ -19,10 +20,13 @@ package struct ExplainedHeads {
     }
 
     package let request: RequestHead
+    /// `nil` where it was not given.
+    let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
 
-    package init(_ octets: [UInt8]) throws(Fault) {
+    /// - Parameter contentLength: How many octets behind the request's head are its content; `nil`: none are given.
+    package init(_ octets: [UInt8], contentLength: Int? = nil) throws(Fault) {
         var request = RequestHead()
         var response = ResponseHead()
         var framing = BodyFraming.none
@@ -34,7 +38,10 @@ package struct ExplainedHeads {
             throw .request(error)
         }
         guard let length else { throw .incomplete }
-        let rest = Array(octets[length...])
+        let end = length + (contentLength ?? 0)
+        guard contentLength ?? 0 >= 0, end <= octets.count else { throw .incomplete }
+        requestContent = contentLength.map { _ in Array(octets[length..<end]) }
+        let rest = Array(octets[end...])
         if rest.isEmpty {
             self.response = nil
         } else {

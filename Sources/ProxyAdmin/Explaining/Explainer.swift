@@ -7,7 +7,7 @@ import ProxyCore
 package enum Explainer {
     /// What a store answers to a look-up.
     package enum Answer {
-        case found([StoredResponse], isComplete: Bool)
+        case found([StoredResponse], partials: [PartialResponse], isComplete: Bool)
         /// It has to be asked on the disk, which takes its time: explain again with what it finds.
         case later
     }
@@ -18,15 +18,16 @@ package enum Explainer {
     }
 
     package static func explain(
-        _ request: RequestHead, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp,
+        _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp,
         lookUp: (_ key: [UInt8], _ onDisk: Bool) -> Answer
     ) -> Explained {
-        var rehearsal = Rehearsal(request, context: context)
-        var step = rehearsal.start(body: body(of: request), at: now)
+        var rehearsal = Rehearsal(heads.request, content: heads.requestContent, context: context)
+        var step = rehearsal.start(body: body(of: heads.request), at: now)
         while case .needsLookUp(let onDisk) = step {
             switch lookUp(rehearsal.exchange.key, onDisk) {
             case .later: return .waiting(key: rehearsal.exchange.key)
-            case .found(let responses, let isComplete): step = rehearsal.found(responses, isComplete: isComplete, at: now)
+            case .found(let responses, let partials, let isComplete):
+                step = rehearsal.found(responses, partials: partials, isComplete: isComplete, at: now)
             }
         }
         return .explanation(Explanation(rehearsal, at: now, tellsQuery: tellsQuery))
@@ -37,9 +38,9 @@ package enum Explainer {
     package static func judge(
         _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
     ) -> Explanation {
-        var rehearsal = Rehearsal(heads.request, context: context)
+        var rehearsal = Rehearsal(heads.request, content: heads.requestContent, context: context)
         var step = rehearsal.start(body: body(of: heads.request), at: now)
-        while case .needsLookUp = step { step = rehearsal.found([], isComplete: true, at: now) }
+        while case .needsLookUp = step { step = rehearsal.found([], partials: [], isComplete: true, at: now) }
         guard case .asksOrigin = rehearsal.conclusion, let response = heads.response else {
             return Explanation(rehearsal, at: now, tellsQuery: tellsQuery)
         }
@@ -60,8 +61,8 @@ package enum Explainer {
         else {
             return nil
         }
-        let second = explain(heads.request, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
-            .found([stored], isComplete: true)
+        let second = explain(heads, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
+            .found([stored], partials: [], isComplete: true)
         }
         guard case .explanation(let explanation) = second else { return nil }
         return Explanation.Step(

@@ -75,6 +75,7 @@ extension Explanation {
     }
 
     private static func conditions(_ rehearsal: borrowing Rehearsal) -> [String] {
+        if rehearsal.exchange.completion != nil { return ["Range", "If-Range"] }
         guard case .validate = rehearsal.exchange.trace.reuse, let flags = rehearsal.exchange.selected?.facts.flags else {
             return []
         }

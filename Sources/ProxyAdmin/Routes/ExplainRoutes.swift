@@ -6,8 +6,8 @@ import ProxyCore
 import ProxyServer
 import ResponseStore
 
-/// `GET /v1/traces?id=ID`: what was done. `POST /v1/explain` with a request's head as content (application/http), and behind it
-/// perhaps a saved response's: what would be done, without anything being sent.
+/// `GET /v1/traces?id=ID`: what was done. `POST /v1/explain` with a request's head as content (application/http), behind it its own
+/// content where `?content=LENGTH` says how much, and perhaps a saved response's head: what would be done, without anything being sent.
 package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
@@ -39,7 +39,7 @@ package enum ExplainRoutes {
     ) {
         let question: ExplainedHeads
         do throws(ExplainedHeads.Fault) {
-            question = try ExplainedHeads(request.body)
+            question = try ExplainedHeads(request.body, contentLength: request["content"].flatMap { Int($0) })
         } catch {
             return exchange.refuse(Status(400), code: "bad_head", detail: error.sentence)
         }
@@ -50,22 +50,22 @@ package enum ExplainRoutes {
             return answer(explanation, exchange, wantsText: wantsText)
         }
         // Nothing is asked of a disk where memory can tell.
-        let explained = Explainer.explain(question.request, context: context, tellsQuery: tellsQuery, at: now) { key, onDisk in
+        let explained = Explainer.explain(question, context: context, tellsQuery: tellsQuery, at: now) { key, onDisk in
             if onDisk { return .later }
             return switch store.inMemory(key.span) {
-            case .found(let variants): .found(variants.responses, isComplete: variants.isComplete)
-            case .absent: .found([], isComplete: true)
+            case .found(let variants):
+                .found(variants.responses, partials: store.partials(of: key), isComplete: variants.isComplete)
+            case .absent: .found([], partials: store.partials(of: key), isComplete: true)
             case .unknown: .later
             }
         }
         switch explained {
         case .explanation(let explanation): answer(explanation, exchange, wantsText: wantsText)
         case .waiting(let key):
-            let head = question.request
             let reply = exchange.loop.reply { (result: LookUpResult) in
                 let found = result.responses
-                let explained = Explainer.explain(head, context: context, tellsQuery: tellsQuery, at: now) { _, _ in
-                    .found(found, isComplete: true)
+                let explained = Explainer.explain(question, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
+                    .found(found, partials: store.partials(of: key), isComplete: true)
                 }
                 if case .explanation(let explanation) = explained { answer(explanation, exchange, wantsText: wantsText) }
             }
