@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What a failed write leaves behind")
 struct FailureTests {
-    // `abandonIfStalled` is the clock's way, `giveUpStoring` the failed transaction's.
+    // `lookAfter` is the clock's way, `giveUpStoring` the failed transaction's.
     @Test("A fetch that waits for the writer goes on when its body is no longer stored", arguments: [true, false])
     func wakesTheFetch(isStalled: Bool) throws {
         let fixture = StoreFixture()
@@ -32,7 +32,7 @@ struct FailureTests {
         filling.whenReady { isAwake.withLock { $0 = true } }
         #expect(!isAwake.withLock { $0 })
         if isStalled {
-            filling.abandonIfStalled(now: Clock.monotonicMilliseconds() + 60_000)
+            filling.lookAfter(now: Clock.monotonicMilliseconds() + 60_000)
         } else {
             filling.giveUpStoring()
         }

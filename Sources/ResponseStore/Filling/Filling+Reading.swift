@@ -22,12 +22,12 @@ extension Filling {
     func read(at position: UInt64, reader: Int) -> FillingRead {
         var wakes: [FillingState.Wake] = []
         let isPressed = core.fillingBudget.isExceeded
-        let read = state.withLock { state -> FillingRead in
+        let (read, needsWriter) = state.withLock { state in
             if let index = state.readers.firstIndex(where: { $0.id == reader }) { state.readers[index].position = position }
-            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
-            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
-            return Filling.read(at: position, of: state, row: row)
+            let needsWriter = readersMoved(&state, isPressed: isPressed, into: &wakes)
+            return (Filling.read(at: position, of: state, row: row), needsWriter)
         }
+        if needsWriter { core.queue.add(.filling(self), urgent: true) }
         for wake in wakes { wake() }
         return read
     }
@@ -58,13 +58,20 @@ extension Filling {
         if isDue { wake() }
     }
 
+    /// Under the lock: a fetch that waited for its readers goes on, or waits for the writer from here on.
+    /// - Returns: Whether the writer has to be told.
+    private func readersMoved(_ state: inout FillingState, isPressed: Bool, into wakes: inout [FillingState.Wake]) -> Bool {
+        if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
+        state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+        return state.isPaused && state.phase == .appending && state.noteRun(isPressed: isPressed)
+    }
+
     func detach(reader: Int) {
         var wakes: [FillingState.Wake] = []
         let isPressed = core.fillingBudget.isExceeded
         let needsWriter = state.withLock { state in
             state.readers.removeAll { $0.id == reader }
-            if state.isPaused || state.storage == .abandoned { state.trim(window: window, isPressed: isPressed) }
-            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            if readersMoved(&state, isPressed: isPressed, into: &wakes) { return true }
             // What was kept on the disk for lagging readers may go now.
             let mayDiscard = state.storage == .abandoned && state.phase != .appending && state.readers.isEmpty
             return mayDiscard && !state.hasGivenLast && state.note()

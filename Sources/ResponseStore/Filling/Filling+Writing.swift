@@ -5,6 +5,8 @@ import HTTPMessage
 extension Filling {
     /// The next thing for the writer to do, or `nil`.
     func takeWork() -> FillingWork? {
+        var wakes: [FillingState.Wake] = []
+        defer { for wake in wakes { wake() } }
         let isPressed = core.fillingBudget.isExceeded
         return state.withLock { state in
             state.isQueued = false
@@ -20,7 +22,11 @@ extension Filling {
                 return .discard(hasRow: state.hasRow)
             case (.storing, .appending):
                 let count = state.untakenChunks
-                guard count >= Chunk.run || (isPressed && count > 0) else { return nil }
+                guard count >= Chunk.run || (isPressed && count > 0) else {
+                    // The pressure under which it paused and called may be gone by now, and no commit comes to wake it.
+                    state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+                    return nil
+                }
                 return .run(state.takeRun(count: min(count, Chunk.run)))
             case (.storing, .finished), (.storing, .aborted):
                 return state.hasGivenLast ? nil : takeLast(&state)
@@ -98,13 +104,18 @@ extension Filling {
         for body in waiting { body(outcome) }
     }
 
-    /// Ends the storing of a filling that wants to go on and may not for too long, because of the writer.
-    func abandonIfStalled(now: Int64) {
+    /// Called now and then: a fetch that others' bodies have held goes on once these have made room, and the storing of one that
+    /// wants to go on and may not for too long, because of the writer, ends.
+    func lookAfter(now: Int64) {
+        var wakes: [FillingState.Wake] = []
+        let isPressed = core.fillingBudget.isExceeded
         let isStalled = state.withLock { state in
-            state.isPaused && state.storage == .storing && state.phase == .appending && state.bytesInMemory >= window / 2
+            guard state.isPaused, state.phase == .appending else { return false }
+            state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
+            return state.isPaused && state.storage == .storing && !state.awaitsReaders(window: window)
                 && state.committed < state.length && now - state.lastProgress > core.configuration.limits.stallMilliseconds
-                && (state.fastest.map { state.length - $0 < UInt64(window) } ?? true)
         }
+        for wake in wakes { wake() }
         if isStalled { stopStoring() }
     }
 

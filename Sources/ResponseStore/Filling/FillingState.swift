@@ -90,9 +90,11 @@ struct FillingState: Sendable {
 
     /// The same with some distance, so that a paused fetch does not go on for one piece at a time.
     func mayResume(window: Int, isPressed: Bool) -> Bool {
-        mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8
-            && (fastest.map { length <= $0 + UInt64(min(window, lead) / 2) } ?? true)
+        mayProceed(window: window, isPressed: isPressed) && bytesInMemory < window - window / 8 && !awaitsReaders(window: window)
     }
+
+    /// A paused fetch goes on no sooner than one of its readers has come nearer.
+    func awaitsReaders(window: Int) -> Bool { fastest.map { length > $0 + UInt64(min(window, lead) / 2) } ?? false }
 
     /// Whole chunks that the writer has not taken.
     var untakenChunks: Int {

@@ -114,8 +114,8 @@ final class FillingRegistry: Sendable {
 
     var all: [Filling] { fillings.withLock { $0.values.flatMap { $0 } } }
 
-    func endStalled(now: Int64) {
-        for filling in all { filling.abandonIfStalled(now: now) }
+    func lookAfter(now: Int64) {
+        for filling in all { filling.lookAfter(now: now) }
     }
 }
 

@@ -23,7 +23,7 @@ final class MemoryKeeper {
             if core.memory.byteCount > core.configuration.memory.high {
                 core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
             }
-            core.fillings.endStalled(now: Clock.monotonicMilliseconds())
+            core.fillings.lookAfter(now: Clock.monotonicMilliseconds())
         }
     }
 
