@@ -131,6 +131,16 @@ struct CacheKeyRuleTests {
         }
     }
 
+    @Test("Content that turns out empty is ended towards the origin too, whether it came in chunks or by its length")
+    func emptyContent() throws {
+        let stage = try stage("cache: {key: {body: QUERY}}")
+        for (framing, end) in [("Transfer-Encoding: chunked", "0\r\n\r\n"), ("Content-Length: 0", "")] {
+            let client = try stage.client()
+            client.send(stage.head("QUERY", "/q", fields: "\(framing)\r\n") + end)
+            #expect(try client.readResponse().text == "1 /q ")
+        }
+    }
+
     @Test("A client that waits for 100 Continue is told to go on, and the origin is not asked to say it again")
     func saysContinue() throws {
         let stage = try stage("cache: {key: {body: QUERY}}")

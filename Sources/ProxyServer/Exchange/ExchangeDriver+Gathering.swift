@@ -22,8 +22,11 @@ extension ExchangeDriver {
     }
 
     func sendGatheredRequestBody(to upstream: OriginExchange) {
-        guard !exchange.requestContent.isEmpty else { return }
-        upload.isBlocked = !upstream.sendBody(exchange.requestContent.span) && !upload.isComplete
+        if upload.framing == .none { return }
+        if !exchange.requestContent.isEmpty {
+            upload.isBlocked = !upstream.sendBody(exchange.requestContent.span) && !upload.isComplete
+        }
+        // Content in chunks may have turned out empty: its end is sent all the same.
         if upload.isComplete { upstream.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields)) }
     }
 }
