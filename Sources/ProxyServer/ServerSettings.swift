@@ -9,10 +9,12 @@ package struct ServerSettings: Sendable {
     package struct Timeouts: Equatable, Sendable {
         /// From a connection's first byte to the end of the request's head.
         package var clientHead = 30_000
-        /// Between two reads of a request's body.
+        /// Between two reads of a request's body, and for a client that takes nothing of its response.
         package var clientBody = 60_000
-        /// Between requests, and between two writes to a client that takes nothing.
+        /// Between requests.
         package var clientIdle = 75_000
+        /// For a client that has ended its side and for which nothing comes.
+        package var halfClosed = 5_000
         /// How long an answered connection is kept so that the client can read the answer.
         package var lingering = 2_000
         /// Without a byte in either direction of a tunnel.

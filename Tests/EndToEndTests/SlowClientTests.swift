@@ -69,7 +69,7 @@ struct SlowClientTests {
 
     @Test("T36 a client that never reads is closed, and others are served")
     func neverReads() throws {
-        let stage = try stage { $0.idle = 300 }
+        let stage = try stage { $0.body = 300 }
         let deaf = try stage.client(receiveBuffer: 4096)
         deaf.send(stage.head("GET", "/endless"))
         let asking = try stage.client()
@@ -84,7 +84,7 @@ struct SlowClientTests {
 
     @Test("T36 a client that asks for much and reads nothing does not fill memory with answers")
     func pipelinesWithoutReading() throws {
-        let stage = try stage { $0.idle = 500 }
+        let stage = try stage { $0.body = 500 }
         let deaf = try stage.client(receiveBuffer: 4096)
         _ = try stage.fetch("/")
         let one = stage.head("GET", "/")

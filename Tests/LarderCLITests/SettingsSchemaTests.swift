@@ -33,6 +33,7 @@ struct SettingsSchemaTests {
         ("timeouts.client_head", "5s", "5s"),
         ("timeouts.client_body", "6s", "6s"),
         ("timeouts.client_idle", "7s", "7s"),
+        ("timeouts.half_closed", "8s", "8s"),
         ("timeouts.drain", "1s", "1s"),
         ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
         ("traces.count", "100", "100"),

@@ -15,6 +15,7 @@ enum ServerAssembly {
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
+        result.timeouts.halfClosed = milliseconds(settings.timeouts.halfClosed)
         result.transport = transport(settings)
         result.traceLimits.count = settings.traces.count
         result.traceLimits.byteCount = Int(clamping: settings.traces.memory)

@@ -82,6 +82,8 @@ extension LarderSettings {
         package var clientHead = Duration.seconds(30)
         package var clientBody = Duration.seconds(60)
         package var clientIdle = Duration.seconds(75)
+        /// For a client that has ended its side of the connection.
+        package var halfClosed = Duration.seconds(5)
         /// How long SIGTERM waits for exchanges under way.
         package var drain = Duration.seconds(30)
     }

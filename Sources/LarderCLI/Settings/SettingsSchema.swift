@@ -68,6 +68,10 @@ package enum SettingsSchema {
         Setting(
             "timeouts.client_idle", \.timeouts.clientIdle, .time(), reloadable: true, "For a connection between two requests."),
         Setting(
+            "timeouts.half_closed", \.timeouts.halfClosed, .time(), reloadable: true,
+            "For a client that has ended its side of the connection and to which nothing can be sent: it may have left, and counts "
+                + "as gone then. Whoever has joined its fetch is served all the same."),
+        Setting(
             "timeouts.drain", \.timeouts.drain, .time(), reloadable: true,
             "How long SIGTERM waits for the exchanges under way before it closes them."),
 

@@ -36,6 +36,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private var isProcessing = false
     private var isFlushing = false
     private var peerHasEnded = false
+    /// The client has ended its side while it waited for its answer: gone, or reading on (RFC 9112 §9.6).
+    @exclusivity(unchecked) private var isHalfClosed = false
+    /// How long the client may take nothing, and what had been written when that time began; `nil` while the timer runs for something else.
+    @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
     /// What is under way is the last: the connection ends when its answer is written.
     private(set) var closesWhenDrained = false
     private var isFlushPlanned = false
@@ -52,7 +56,15 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     private func setDeadline(_ milliseconds: Int) {
+        taking = nil
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
+    }
+
+    /// The same, counted from the last octet that was written.
+    private func setDeadline(forTaking milliseconds: Int) {
+        if let taking, taking == (milliseconds, output.writtenCount) { return }
+        setDeadline(milliseconds)
+        taking = (milliseconds, output.writtenCount)
     }
 
     // MARK: Events
@@ -68,6 +80,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             case .handedOver, .closed: break
             }
         }
+        if events.contains(.peerClosed), phase == .exchanging {
+            isHalfClosed = true
+            settle()
+        }
     }
 
     func deadlinePassed(_ timer: TimerID) {
@@ -80,7 +96,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             if output.isEmpty, driver?.isReadingRequestBody == true {
                 driver?.requestBodyStalled()
                 flush()
-            } else if !output.isEmpty {
+            } else if !output.isEmpty || isHalfClosed {
                 clientGone()
             }
         case .handedOver, .closed: break
@@ -365,7 +381,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         let timeouts = worker.settings.timeouts
         if !output.isEmpty {
             loop.modify(registration, .write)
-            return setDeadline(timeouts.clientIdle)
+            return setDeadline(forTaking: timeouts.clientBody)
         }
         if closesWhenDrained, phase == .idle { return endGracefully() }
         switch phase {
@@ -380,16 +396,24 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .exchanging:
             let reads = driver?.wantsRequestBody == true && !peerHasEnded
             // Interest in reading stays until bytes really come: most clients wait for their answer.
-            loop.modify(registration, reads || !isInputPaused ? .read : Interest())
+            loop.modify(registration, reads || !isInputPaused ? .read : interestInEnd)
             if reads {
                 isInputPaused = false
                 setDeadline(timeouts.clientBody)
+            } else if isHalfClosed {
+                setDeadline(forTaking: timeouts.halfClosed)
             } else if let timer {
+                taking = nil
                 loop.cancelTimer(timer)
             }
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }
+    }
+
+    /// Once all of the request has been read, the end of the client's side tells that it may have left; it is told once.
+    private var interestInEnd: Interest {
+        isHalfClosed || driver?.isReadingRequestBody == true ? Interest() : .peerClose
     }
 
     private func releaseInput() {

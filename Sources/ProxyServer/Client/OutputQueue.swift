@@ -31,6 +31,8 @@ struct OutputQueue {
     /// What is behind all else, in the kernel's hands.
     private var pipe: Pipe?
     private var pipedCount = 0
+    /// Octets that the kernel has taken, of everything that was ever put here.
+    private(set) var writtenCount: UInt64 = 0
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount }
@@ -110,6 +112,7 @@ struct OutputQueue {
     }
 
     private mutating func advance(by count: Int) {
+        writtenCount &+= UInt64(truncatingIfNeeded: count)
         let fromBuffer = min(count, buffer.count - bufferOffset)
         bufferOffset += fromBuffer
         if bufferOffset == buffer.count {
