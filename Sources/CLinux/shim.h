@@ -61,6 +61,7 @@ static const unsigned int larder_splice_move = 1;      // SPLICE_F_MOVE
 static const unsigned int larder_splice_nonblock = 2;  // SPLICE_F_NONBLOCK
 
 static const int larder_sock_stream = SOCK_STREAM;
+static const int larder_sock_dgram = SOCK_DGRAM;
 static const int larder_sock_nonblock = SOCK_NONBLOCK;
 static const int larder_sock_cloexec = SOCK_CLOEXEC;
 static const int larder_efd_nonblock = EFD_NONBLOCK;

@@ -34,6 +34,7 @@ enum FaultMapping {
         case .malformedHost: .badTarget(detail: Word(error.reason))
         case .nameNotResolved: .nameNotFound
         case .destinationProhibited: .destinationProhibited
+        case .ownListener: .loop
         case .connectionRefused: .connectionRefused
         case .connectionFailed: .destinationUnroutable
         case .tunnelRefused: .upstreamProxyRefused

@@ -21,8 +21,7 @@ package final class ProxyServer: Sendable {
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
-        let current = ServerShared.Current(
-            settings: settings, context: Self.context(settings, rules: rules, addresses: addresses))
+        let current = Self.current(settings, rules: rules, addresses: addresses)
         let shared = ServerShared(
             store: store, checks: try CheckPool(), budgets: budgets, loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
@@ -43,8 +42,7 @@ package final class ProxyServer: Sendable {
 
     /// Puts new settings in force for every request that arrives from now on.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
-        let current = ServerShared.Current(
-            settings: settings, context: Self.context(settings, rules: rules, addresses: addresses))
+        let current = Self.current(settings, rules: rules, addresses: addresses)
         shared.replace(current)
         for thread in threads {
             thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
@@ -89,6 +87,14 @@ package final class ProxyServer: Sendable {
     }
 
     package var connectionCount: Int { shared.counts.total }
+
+    private static func current(
+        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]
+    ) -> ServerShared.Current {
+        var settings = settings
+        settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
+        return ServerShared.Current(settings: settings, context: context(settings, rules: rules, addresses: addresses))
+    }
 
     /// What requests are decided by under these settings and rules.
     package static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {

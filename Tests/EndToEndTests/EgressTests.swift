@@ -115,12 +115,39 @@ struct EgressTests {
         #expect(response.status == 508 && response.code == "loop_detected")
     }
 
-    @Test("T47 a tunnel to the proxy itself is 508")
-    func findsLoopsOfTunnels() throws {
-        let proxy = try TestProxy("tunnel: {ports: any}")
+    @Test(
+        "T47 a tunnel to the proxy itself is 508, in every spelling of its address",
+        arguments: ["127.0.0.1", "2130706433", "0x7f.1", "127.1", "0", "0.0.0.0", "[::ffff:127.0.0.1]", "own.test", "two.test"])
+    func findsLoopsOfTunnels(host: String) throws {
+        let proxy = try TestProxy("{\(Self.tunnels)}")
+        try expectLoop(through: proxy, to: host)
+    }
+
+    @Test(
+        "T47 where the proxy listens on all addresses, a tunnel to any of this machine's is 508",
+        arguments: ["127.0.0.1", "127.0.0.2", "0", "own.test", OwnAddress.beyondLoopback ?? "127.0.0.3"])
+    func findsLoopsOfWildcard(host: String) throws {
+        let proxy = try TestProxy("{\(Self.tunnels), clients: {allow: [203.0.113.0/24]}}", host: "0.0.0.0")
+        try expectLoop(through: proxy, to: host)
+    }
+
+    @Test("T47 an origin on this machine is none of the proxy's listeners, whatever its address")
+    func reachesNeighbours() throws {
+        let stage = try Stage("tunnel: {ports: any}") { _, connection in connection.respond(body: "neighbour") }
+        let client = try stage.client()
+        client.send("CONNECT 0:\(stage.origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse(to: "CONNECT").status == 200)
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse().text == "neighbour")
+    }
+
+    private static let tunnels = "tunnel: {ports: any}, resolve: {own.test: 127.0.0.1, two.test: [127.0.0.1, 127.0.0.1]}"
+
+    private func expectLoop(through proxy: TestProxy, to host: String) throws {
         let client = try RawClient(port: proxy.port, owner: proxy)
-        client.send("CONNECT 127.0.0.1:\(proxy.port) HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try client.readResponse().status == 508)
+        client.send("CONNECT \(host):\(proxy.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.readResponse()
+        #expect(response.status == 508 && response.code == "loop_detected")
     }
 
     @Test("T47 a Via with the proxy's own name is 508, with another's it is not")

@@ -3,6 +3,7 @@ import HTTPMessage
 /// Which addresses may be connected to. Judged on the address really connected, so that no name and no spelling hides one.
 package struct AddressPolicy: Equatable, Sendable {
     package var denied: [AddressRange]
+    package var own = OwnListeners.none
 
     package init(denied: [AddressRange]) { self.denied = denied }
 
@@ -10,7 +11,9 @@ package struct AddressPolicy: Equatable, Sendable {
     package static let standard = AddressPolicy(
         denied: ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressRange($0) })
 
-    package func permits(_ address: IPAddress) -> Bool {
-        !denied.contains { $0.contains(address) }
+    /// Why nothing connects there; `nil` where nothing is against it.
+    package func refusal(of address: IPAddress, port: UInt16) -> TransportError? {
+        if own.contains(address, port: port) { return .ownListener }
+        return denied.contains { $0.contains(address) } ? .destinationProhibited(address) : nil
     }
 }

@@ -127,7 +127,7 @@ final class Connector {
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(attempt.hasAddress ? .connect : .nameLookUp)
         case CURLE_COULDNT_CONNECT:
-            if let address = attempt.firstProhibited { return .destinationProhibited(address) }
+            if let refusal = attempt.firstRefusal { return refusal }
             if attempt.opened.isEmpty, attempt.socketError != 0 { return .outOfResources(code: attempt.socketError) }
             _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
             return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))

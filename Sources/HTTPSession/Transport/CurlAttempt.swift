@@ -11,7 +11,7 @@ final class CurlAttempt: ConnectAttempt {
     let addresses: AddressPolicy
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
-    private(set) var firstProhibited: IPAddress?
+    private(set) var firstRefusal: TransportError?
     private(set) var socketError: Int32 = 0
 
     init(
@@ -34,16 +34,18 @@ final class CurlAttempt: ConnectAttempt {
     }
 
     /// Whether the name is looked up, so that a time-out can say what it waited for.
-    var hasAddress: Bool { !opened.isEmpty || firstProhibited != nil }
+    var hasAddress: Bool { !opened.isEmpty || firstRefusal != nil }
 
     func cancel() { connector?.end(self) }
 
     /// libcurl asks for a socket for this address: the place where the address policy is kept (T03, T04).
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let raw = UnsafeRawPointer(larder_curl_address(address))
-        guard let raw, let remote = IPAddress(sockaddr: raw, length: Int(address.pointee.addrlen)) else { return -1 }
-        if !addresses.permits(remote) {
-            if firstProhibited == nil { firstProhibited = remote }
+        guard let raw, let (remote, port) = IPAddress.withPort(sockaddr: raw, length: Int(address.pointee.addrlen)) else {
+            return -1
+        }
+        if let refusal = addresses.refusal(of: remote, port: port) {
+            if firstRefusal == nil { firstRefusal = refusal }
             return -1
         }
         let type = address.pointee.socktype | larder_sock_nonblock | larder_sock_cloexec

@@ -27,9 +27,8 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
         self.loop = loop
         self.address = address
         self.observer = observer
-        state =
-            policy.permits(address)
-            ? begin(port: port, milliseconds: milliseconds) : .decided(.failure(.destinationProhibited(address)))
+        let refusal = policy.refusal(of: address, port: port)
+        state = refusal.map { State.decided(.failure($0)) } ?? begin(port: port, milliseconds: milliseconds)
         if case .decided = state { loop.atEndOfBatch(self) }
     }
 

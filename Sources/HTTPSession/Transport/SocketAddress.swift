@@ -20,6 +20,14 @@ extension IPAddress {
         }
     }
 
+    /// The same with its port.
+    static func withPort(sockaddr pointer: UnsafeRawPointer, length: Int) -> (IPAddress, UInt16)? {
+        // In both families the port stands behind the family.
+        IPAddress(sockaddr: pointer, length: length).map {
+            ($0, UInt16(bigEndian: pointer.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+        }
+    }
+
     /// The address and a port as the kernel wants them.
     func withSocketAddress<Result>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch family {

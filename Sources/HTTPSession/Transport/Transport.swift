@@ -137,7 +137,9 @@ package final class Transport {
         guard origin.hasPlainHost else { return .malformedHost }
         let host = Array(origin.host.utf8)
         guard let address = IPAddress(asLookedUp: host.span) else { return nil }
-        return configuration.addresses.permits(address) ? nil : .destinationProhibited(address)
+        let refusal = configuration.addresses.refusal(of: address, port: origin.port)
+        // Behind a proxy the address is another machine's, for all we know.
+        return configuration.proxy != nil && refusal == .ownListener ? nil : refusal
     }
 
     // MARK: Connections

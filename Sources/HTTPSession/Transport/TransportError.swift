@@ -12,6 +12,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case nameNotResolved
     /// The address policy forbids every address that could be tried; this is the first.
     case destinationProhibited(IPAddress)
+    /// The address and port are our own.
+    case ownListener
     case connectionRefused
     /// Any other failure to connect, with `errno` where there was one.
     case connectionFailed(code: Int32)
@@ -42,6 +44,7 @@ package enum TransportError: Error, Equatable, Sendable {
         case .malformedHost: "malformed_host"
         case .nameNotResolved: "name_not_resolved"
         case .destinationProhibited: "destination_ip_prohibited"
+        case .ownListener: "own_listener"
         case .connectionRefused: "connection_refused"
         case .connectionFailed: "connection_failed"
         case .tunnelRefused: "tunnel_refused"
