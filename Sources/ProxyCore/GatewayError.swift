@@ -197,7 +197,8 @@ package struct GatewayError: Equatable, Sendable {
                 closes: true)
         case .checkQueueFull:
             self.init(
-                503, "check_queue_full", "proxy_internal_error", .larder, "Too many bodies wait to be checked.", retry: true)
+                503, "check_queue_full", "proxy_internal_error", .larder,
+                "Too many bodies wait to be checked, or too large ones.", retry: true)
         case .shuttingDown:
             self.init(
                 503, "shutting_down", "proxy_internal_response", .larder, "The proxy is shutting down.", retry: true,

@@ -118,6 +118,33 @@ struct BodyCheckTests {
         }
     }
 
+    @Test("Bodies under a check have so much memory together; one alone may be longer, and gives it back")
+    func boundsMemory() throws {
+        let rest = Gate()
+        let large = String(repeating: " ", count: 3 << 20)
+        let stage = try Stage("{\(rules("on_failure: block")), limits: {checked_bodies: 1MiB}}") { request, connection in
+            let fields = "Cache-Control: no-store\r\nContent-Type: application/json\r\n"
+            guard request.target == "/large" else {
+                return connection.respond(fields: fields, body: "[" + large.prefix(600_000) + "]")
+            }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(large.utf8.count + 2)\r\n\(fields)\r\n[\(large)")
+            rest.wait()
+            return connection.send("]")
+        }
+        let first = try stage.client()
+        first.send(stage.head("GET", "/large"))
+        // Refused once the large one has come as far as that.
+        var refused: ReceivedResponse?
+        for _ in 0..<500 where refused == nil {
+            let response = try stage.fetch("/second")
+            if response.status != 200 { refused = response }
+        }
+        #expect(refused?.status == 503 && refused?.code == "check_queue_full")
+        rest.open()
+        #expect(try first.readResponse().body.count == large.utf8.count + 2)
+        #expect(try stage.fetch("/second").status == 200)
+    }
+
     @Test("An origin that breaks off under a check is a 502, not a short body")
     func breaksOff() throws {
         let stage = try Stage(rules("on_failure: pass")) { _, connection in

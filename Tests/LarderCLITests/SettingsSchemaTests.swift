@@ -26,6 +26,7 @@ struct SettingsSchemaTests {
         ("limits.chunk_line", "128", "128"),
         ("limits.trailers", "4KiB", "4KiB"),
         ("limits.request_body", "1GiB", "1GiB"),
+        ("limits.checked_bodies", "8MiB", "8MiB"),
         ("timeouts.connect", "1500ms", "1500ms"),
         ("timeouts.first_byte", "2m", "2m"),
         ("timeouts.idle", "90", "90s"),

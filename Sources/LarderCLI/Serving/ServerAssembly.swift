@@ -12,6 +12,7 @@ enum ServerAssembly {
         var result = ServerSettings()
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
+        result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)

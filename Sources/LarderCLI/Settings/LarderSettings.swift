@@ -71,6 +71,8 @@ extension LarderSettings {
         package var trailersLength: UInt64 = 8 << 10
         /// `nil`: as long as the origin takes it.
         package var requestBodyLength: UInt64?
+        /// Of all bodies under a check together.
+        package var checkedBytes: UInt64 = 64 << 20
     }
 
     package struct Timeouts: Equatable, Sendable {

@@ -49,6 +49,9 @@ package enum SettingsSchema {
             "limits.request_body", \.limits.requestBodyLength, .optional(.size(), or: "off", meaning: "no limit of our own"),
             reloadable: true,
             "The longest body of a request; 413 above."),
+        Setting(
+            "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
+            "How much memory the bodies that rules want checked take together; one that finds no room is answered with 503."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,

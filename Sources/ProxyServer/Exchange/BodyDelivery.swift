@@ -33,6 +33,8 @@ struct BodyDelivery {
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
+    /// Of a body that was checked.
+    var checkShare: CheckMemory.Share?
     /// What was sent: octets of content, and of heads.
     var sentCount: UInt64 = 0
     var headCount: UInt64 = 0
@@ -55,6 +57,7 @@ struct BodyDelivery {
         isWaiting = false
         read = nil
         readAhead = nil
+        checkShare = nil
         sentCount = 0
         headCount = 0
         pipe = nil

@@ -8,6 +8,7 @@ import Synchronization
 final class CheckPool: Sendable {
     private let loop: LoopThread
     private let waiting = Atomic<Int>(0)
+    let memory = CheckMemory()
 
     init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
 

@@ -9,6 +9,7 @@ extension ExchangeDriver {
     /// What cannot be read need not be gathered: that is known from the head.
     func beginCheck() {
         fetch.mode = .checking
+        fetch.checkShare = CheckMemory.Share(worker.checks.memory)
         guard ContentCodings(of: exchange.response.fields) == .unsupported else { return }
         fetch.mode = .checked
         pauseUpstream()
@@ -18,6 +19,10 @@ extension ExchangeDriver {
     func gatherForCheck(_ bytes: Span<UInt8>) {
         guard let plan = exchange.validation else { return }
         fetch.gathered.append(bytes)
+        guard fetch.checkShare?.grow(to: fetch.gathered.capacity, limit: exchange.context.limits.checkedBytes) != false else {
+            fetch.upstream?.cancel()
+            return refuseCheck()
+        }
         if UInt64(fetch.gathered.count) > plan.maximumBodyLength { check() }
     }
 
@@ -41,6 +46,11 @@ extension ExchangeDriver {
         let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
         if worker.checks.run(check, on: fetch.gathered, limit: exchange.context.limits.waitingChecks, reply: reply) { return }
         worker.loop.forget(reply)
+        refuseCheck()
+    }
+
+    /// As many bodies as may be are under a check.
+    private func refuseCheck() {
         fetch.reset()
         handle(.upstreamFailed(.checkQueueFull, at: worker.now))
     }
@@ -55,6 +65,7 @@ extension ExchangeDriver {
         sendRelayedHead()
         if fetch.hasEnded {
             let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<body.count
+            if exchange.request.method != .head, !delivery.isChunked { return sendWholeChecked(body, range, on: connection) }
             if exchange.request.method != .head { appendContent(body.span.extracting(range), to: connection) }
             if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: Fields(), into: &connection.output.buffer) }
             releaseJoined(.notShareable)
@@ -67,6 +78,18 @@ extension ExchangeDriver {
         releaseJoined(.notShareable)
         appendContent(body.span, to: connection)
         resumeUpstream()
+    }
+
+    /// From where it lies, and counted among the bodies in memory for as long as the client takes it.
+    private func sendWholeChecked(_ body: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
+        delivery.sentCount += UInt64(range.count)
+        delivery.checkShare = fetch.checkShare
+        releaseJoined(.notShareable)
+        fetch.reset()
+        if range.isEmpty { return handle(.deliveryEnded(isComplete: true, at: worker.now)) }
+        connection.output.setTail(.bytes(body), range)
+        delivery.source = .memory
+        connection.flushSoon()
     }
 
     func keepChecked(_ body: [UInt8]) {

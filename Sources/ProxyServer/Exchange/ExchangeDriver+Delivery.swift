@@ -72,6 +72,7 @@ extension ExchangeDriver {
         switch delivery.source {
         case .none: return false
         case .origin:
+            fetch.checkShare = nil
             if fetch.isContinuationDue { continueFetch() } else { resumeUpstream() }
             return false
         case .memory:

@@ -26,6 +26,8 @@ struct Fetch {
     /// The fetch that others can join.
     var entry: FetchEntry?
     var gathered: [UInt8] = []
+    /// What the gathered body of a check takes of the memory for all of them.
+    var checkShare: CheckMemory.Share?
     var filling: Filling?
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
     private(set) var number: UInt64 = 0
@@ -59,6 +61,7 @@ struct Fetch {
         isContinuationDue = false
         hasEnded = false
         receivedCount = 0
+        checkShare = nil
         if gathered.capacity > 64 * 1024 { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }
 }
