@@ -12,7 +12,8 @@ struct ServeTests {
         private let talk = Talk()
         private let ended = DispatchSemaphore(value: 0)
 
-        init(_ yaml: String = "", in place: TemporaryFolder? = nil) throws {
+        /// - Parameter descriptors: How many it may have open, where that is less than the tests themselves may.
+        init(_ yaml: String = "", in place: TemporaryFolder? = nil, descriptors: Int? = nil) throws {
             folder = try place ?? TemporaryFolder()
             settings = try folder.write(yaml, to: "larder.yaml")
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -22,6 +23,10 @@ struct ServeTests {
                 "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
                 "--set", "admin.socket=\(folder.path)/admin.sock",
             ]
+            if let descriptors, let larder = process.executableURL?.path {
+                process.arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", larder] + (process.arguments ?? [])
+                process.executableURL = URL(filePath: "/bin/sh")
+            }
             process.environment = CleanEnvironment.variables
             process.standardOutput = FileHandle.nullDevice
             process.standardError = talk.pipe
@@ -151,6 +156,21 @@ struct ServeTests {
         if bySecondSignal { served.signal(SIGTERM) } else { #expect(served.says("connections were still open")) }
         #expect(served.hasEnded())
         #expect(served.process.terminationStatus == 0)
+    }
+
+    @Test("Clients that take all the descriptors there are for them leave those by which origins are reached")
+    func keepsDescriptorsForOrigins() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let served = try Served("loops: 2\n", descriptors: 112)
+        let port = try #require(try served.ports().first)
+        let clients = try (0..<200).map { _ in try RawClient(port: UInt16(port)) }
+        #expect(try clients[199].isClosedByPeer() || clients[199].readResponse().status == 503)
+        for number in 0..<5 {
+            clients[number].send("GET http://127.0.0.1:\(origin.port)/\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try clients[number].readResponse().text == "/\(number)")
+        }
+        #expect(served.said.split(separator: "\n").count { $0.contains("cannot accept") } <= 1)
     }
 
     @Test("A port that is taken is a failure with its reason")

@@ -30,7 +30,6 @@ struct ServeCommand: ParsableCommand {
         SignalThread.block()
         let loaded = try options.load(flags: flags)
         let plan = try ServingPlan(loaded)
-        DescriptorLimit.raise()
         try serve(plan, loaded)
     }
 

@@ -7,7 +7,6 @@ enum DescriptorLimit {
 
     /// Raises the limit as far as it goes without privileges.
     /// - Returns: the limit in force.
-    @discardableResult
     static func raise() -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

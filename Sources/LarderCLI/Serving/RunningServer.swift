@@ -16,6 +16,7 @@ final class RunningServer: Sendable {
     let accessLog: AccessLog
     private let sources: SettingsSources
     private let pseudonym: String
+    private let room: DescriptorRoom
     /// As they were at the start; `drainLimit` as it was read last.
     private let startedWith: LarderSettings
     private let drainLimit: Guarded<Duration>
@@ -34,6 +35,7 @@ final class RunningServer: Sendable {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
+        room = DescriptorRoom(limit: DescriptorLimit.raise())
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
         do {
@@ -54,9 +56,10 @@ final class RunningServer: Sendable {
         do {
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            room.bound(&serverSettings)
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
-                budgets: ServerAssembly.budgets(settings), accessLog: accessLog
+                budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
         } catch {
             logger.error("cannot start: \(error)")
@@ -121,6 +124,7 @@ final class RunningServer: Sendable {
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            room.bound(&serverSettings)
             server.reload(serverSettings, rules: settings.rules.compiled)
             log.setLevel(settings.log.level)
             drainLimit.withLock { $0 = settings.timeouts.drain }

@@ -33,9 +33,10 @@ enum ServerAssembly {
         return result
     }
 
-    static func budgets(_ settings: LarderSettings) -> UpstreamBudgets {
+    /// - Parameter limit: what the process has room for.
+    static func budgets(_ settings: LarderSettings, atMost limit: Int = .max) -> UpstreamBudgets {
         UpstreamBudgets(
-            connections: settings.upstream.connections, connectionsPerOrigin: settings.upstream.connectionsPerOrigin,
+            connections: min(settings.upstream.connections, limit), connectionsPerOrigin: settings.upstream.connectionsPerOrigin,
             queueLength: settings.upstream.queueLength)
     }
 

@@ -14,6 +14,7 @@ final class Listener: EventHandler, TimerHandler {
     private var timer: TimerID?
     private static let acceptedPerTurn = 64
     private static let pauseMilliseconds = 100
+    private var warning = RareWarning()
 
     init(_ worker: LoopWorker, socket: ListeningSocket, loops: [LoopHandle]) throws(SystemError) {
         self.worker = worker
@@ -70,7 +71,9 @@ final class Listener: EventHandler, TimerHandler {
         switch code {
         case EAGAIN, EINTR, ECONNABORTED: break
         default:
-            worker.shared.warn("cannot accept connections: \(String(cString: strerror(code))); waiting")
+            if warning.isDue(at: worker.loop.now) {
+                worker.shared.warn("cannot accept connections: \(String(cString: strerror(code))); waiting")
+            }
             if let registration { worker.loop.modify(registration, Interest()) }
             if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
         }

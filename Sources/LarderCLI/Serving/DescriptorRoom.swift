@@ -1,0 +1,26 @@
+import ProxyServer
+
+/// How the descriptors that this process may have open are shared out: clients cannot take those by which origins are reached.
+struct DescriptorRoom: Equatable {
+    /// Client connections, among them those that are told that they are refused, and connections to origins.
+    let clients: Int
+    let refusals: Int
+    let origins: Int
+
+    /// For listeners, loops, log, store and standard streams.
+    private static let ownCount = 48
+
+    /// What is left of an eighth is for pipes and the sockets of look-ups.
+    init(limit: Int) {
+        let eighth = max(1, (limit - Self.ownCount) / 8)
+        clients = 4 * eighth
+        refusals = eighth
+        origins = 2 * eighth
+    }
+
+    /// Lowers the limits that reach beyond it.
+    func bound(_ settings: inout ServerSettings) {
+        settings.connectionLimit = min(settings.connectionLimit, clients)
+        settings.refusalLimit = min(settings.refusalLimit, refusals)
+    }
+}

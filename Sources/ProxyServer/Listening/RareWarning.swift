@@ -1,0 +1,13 @@
+import EventLoop
+
+/// Lets a warning that could come many times a second be said once a minute.
+struct RareWarning {
+    private var nextTime = MonotonicTime(nanoseconds: 0)
+    private static let pauseMilliseconds = 60_000
+
+    mutating func isDue(at now: MonotonicTime) -> Bool {
+        guard now >= nextTime else { return false }
+        nextTime = now.advanced(milliseconds: Self.pauseMilliseconds)
+        return true
+    }
+}
