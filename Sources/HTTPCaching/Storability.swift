@@ -39,6 +39,7 @@ package enum Storability {
             : refusalWhateverMethod(request, requestDirectives, overrides, secondary)
         if let refusalOfRequest { return .doNotStore(refusalOfRequest) }
         if let refusal = refusal(of: response.status) { return .doNotStore(refusal) }
+        if !StoredHead.holds(response.fields, reasonCount: response.reason.count) { return .doNotStore(.headTooLarge) }
         let directives = ResponseDirectives(response.fields, targets: targets)
         let prohibitions = prohibitions(directives)
         if let refusal = refusal(of: response.status, directives, prohibitions.subtracting(overrides.ignored)) {

@@ -25,6 +25,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// Neither a lifetime nor a validator: it could never be used again.
     case noLifetime
     case bodyTooLarge
+    /// The head is larger than a stored one may be (`StoredHead`).
+    case headTooLarge
     /// A rule's validation found it wanting.
     case validation
     /// The key was invalidated after the request had gone out (§4.4).
@@ -52,6 +54,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
         case .notCacheable: "not_cacheable"
         case .noLifetime: "no_lifetime"
         case .bodyTooLarge: "body_too_large"
+        case .headTooLarge: "head_too_large"
         case .validation: "validation"
         case .overtaken: "overtaken"
         case .storeBusy: "store_busy"

@@ -12,6 +12,22 @@ package enum StoredHead {
     package static let lineLimit = 1024
     package static let encodedCountLimit = 1 << 20
 
+    /// Whether a head of these fields can be decoded again, a line of our own (Date) among them.
+    package static func holds(_ fields: Fields, reasonCount: UInt32) -> Bool {
+        guard fields.count < lineLimit, reasonCount <= UInt16.max else { return false }
+        var count = prefixCount + (fields.count + 1) * lineCount + Int(reasonCount) + dateLength
+        for line in fields.lines {
+            guard line.name.count <= UInt16.max else { return false }
+            count += Int(line.name.count) + Int(line.value.count)
+        }
+        return count <= encodedCountLimit
+    }
+
+    /// Trailers that could not be decoded again are left out, as every recipient may leave out any (RFC 9110 §6.5.1).
+    package static func held(_ trailers: Fields) -> Fields { holds(trailers, reasonCount: 0) ? trailers : Fields() }
+
+    private static let dateLength = 64
+
     package static func encode(_ head: ResponseHead, into output: inout [UInt8]) {
         encode(head.fields, status: head.status, reason: head.span(of: head.reason), into: &output)
     }

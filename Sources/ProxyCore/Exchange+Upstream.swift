@@ -46,7 +46,8 @@ extension Exchange {
         else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
-            body: body, trailers: trailers, tags: matched.tags, variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
+            body: body, trailers: StoredHead.held(trailers), tags: matched.tags,
+            variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
     }
 
     /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.

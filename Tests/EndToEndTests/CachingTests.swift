@@ -183,6 +183,34 @@ struct CachingTests {
         #expect(stage.requestCount() == 2)
     }
 
+    @Test(
+        "A head that the store could not read again is not stored, up to the limits it is, and nothing is damaged by a restart",
+        arguments: [
+            (String(repeating: "X: y\r\n", count: 1021), true), (String(repeating: "X: y\r\n", count: 1022), false),
+            (String(repeating: "X", count: 65_535) + ": y\r\n", true), (String(repeating: "X", count: 65_536) + ": y\r\n", false),
+            ("X: " + String(repeating: "y", count: 1_000_000) + "\r\n", true),
+            ("X: " + String(repeating: "y", count: 1_500_000) + "\r\n", false),
+        ])
+    func storesReadableHeads(fields: String, isStored: Bool) throws {
+        let origin = ScriptedOrigin.answering { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n" + fields, body: "kept")
+        }
+        defer { origin.stop() }
+        let folder = try TestFolder()
+        for turn in 0..<2 {
+            let proxy = try TestProxy("limits: {fields: 5000, head: 8MiB}", storePath: nil, folder: folder)
+            let client = try RawClient(port: proxy.port)
+            client.send("GET http://127.0.0.1:\(origin.port)/k HTTP/1.1\r\nHost: x\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response.text == "kept")
+            #expect(response.cacheStatus.hasPrefix("Larder; hit") == (isStored && turn == 1))
+            if !isStored { #expect(try proxy.logLines().last?.contains("\"storage\":\"head_too_large\"") == true) }
+            #expect(proxy.store.statistics.damagedEntries == 0)
+            proxy.stop()
+        }
+        #expect(origin.requestHeads.count == (isStored ? 1 : 2))
+    }
+
     @Test("What was stored is a hit after the proxy has been started again")
     func survivesRestart() throws {
         let origin = ScriptedOrigin.answering { _, connection in

@@ -74,6 +74,7 @@ struct ReasonText {
         .notCacheable: ReasonText("nothing says that it may be stored", "RFC 9111 §3"),
         .noLifetime: ReasonText("it has neither a lifetime nor a validator: it could never be used again", "RFC 9111 §3"),
         .bodyTooLarge: ReasonText("its body is longer than a rule lets be kept"),
+        .headTooLarge: ReasonText("its head has more or longer fields than the store takes"),
         .validation: ReasonText("a rule's validation found it wanting"),
         .overtaken: ReasonText("the key was invalidated while it was under way", "RFC 9111 §4.4"),
         .storeBusy: ReasonText("the store took no further body then"),

@@ -124,7 +124,7 @@ package final class Filling: Sendable {
         let plan = plan.response
         return StoredResponse(
             key: plan.key, nominatedFields: plan.nominatedFields, facts: plan.facts, head: plan.head,
-            requestTime: plan.requestTime, body: body, trailers: trailers, tags: plan.tags, row: row,
+            requestTime: plan.requestTime, body: body, trailers: StoredHead.held(trailers), tags: plan.tags, row: row,
             variantLimit: plan.variantLimit)
     }
 
