@@ -53,6 +53,10 @@ package final class UpstreamBudgets: Sendable {
 
     func join(_ port: Port<BudgetMessage>) -> Int {
         books.withLock { books in
+            if let free = books.members.firstIndex(where: { $0 == nil }) {
+                books.members[free] = port
+                return free
+            }
             books.members.append(port)
             return books.members.count - 1
         }
@@ -92,23 +96,27 @@ package final class UpstreamBudgets: Sendable {
 
     // MARK: Waiting
 
-    /// Joins the queue. Others are asked for an idle connection.
+    /// Joins the queue. Others are asked for an idle connection, unless one may be opened by now: the connection that was in the
+    /// way may have been closed since `acquire` was asked, and nobody else grants what it left.
     /// - Returns: a ticket, or `nil` when the queue is full.
     func wait(for key: PoolKey, member: Int) -> UInt64? {
-        let (ticket, others, wanted): (UInt64?, [Port<BudgetMessage>], PoolKey?) = books.withLock { books in
-            guard books.waiterCount < queueLengthLimit else { return (nil, [], nil) }
+        let (ticket, messages): (UInt64?, [(Port<BudgetMessage>, BudgetMessage)]) = books.withLock { books in
+            guard books.waiterCount < queueLengthLimit else { return (nil, []) }
             let ticket = books.nextTicket
             books.nextTicket += 1
             if books.queues[key] == nil { books.ring.append(key) }
             books.queues[key, default: []].append(Waiter(ticket: ticket, member: member))
             changeWaiterCount(by: 1, in: &books)
-            var others: [Port<BudgetMessage>] = []
-            for (index, port) in books.members.enumerated() where index != member {
-                if let port { others.append(port) }
-            }
-            return (ticket, others, books.total >= connectionLimit ? nil : key)
+            if let grant = takeNext(from: &books) { return (ticket, [(grant.port, .granted(ticket: grant.ticket))]) }
+            let wanted = books.total >= connectionLimit ? nil : key
+            return (
+                ticket,
+                books.members.enumerated().compactMap { index, port in
+                    index == member ? nil : port.map { ($0, BudgetMessage.releaseIdle(wanted)) }
+                }
+            )
         }
-        for other in others { other.send(.releaseIdle(wanted)) }
+        for (port, message) in messages { port.send(message) }
         return ticket
     }
 
