@@ -44,15 +44,3 @@ extension Array<UInt8> {
         for digit in [byte >> 4, byte & 15] { append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
     }
 }
-
-extension Span<UInt8> {
-    /// Whether these ASCII octets stand somewhere in it, without regard to case; `lowercase` is in lower case.
-    func contains(_ lowercase: StaticString) -> Bool {
-        let length = lowercase.utf8CodeUnitCount
-        guard count >= length else { return false }
-        for start in 0...(count - length) where extracting(start..<start + length).equalsIgnoringCase(lowercase) {
-            return true
-        }
-        return false
-    }
-}

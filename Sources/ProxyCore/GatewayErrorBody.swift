@@ -34,12 +34,15 @@ package struct GatewayErrorBody {
 
     /// JSON unless the request prefers HTML or plain text: a program is the usual client.
     package static func format(for request: RequestHead) -> Format {
-        guard let line = request.fields.first(.accept) else { return .json }
-        let accept = request.fields.value(of: line)
-        if accept.contains("application/problem+json") || accept.contains("application/json") { return .json }
-        if accept.contains("text/html") { return .html }
-        if accept.contains("text/plain") { return .text }
-        return .json
+        let fields = request.fields
+        guard fields.contains(.accept) else { return .json }
+        let json = max(
+            Acceptance.weight(of: "application", "problem+json", in: fields),
+            Acceptance.weight(of: "application", "json", in: fields))
+        let html = Acceptance.weight(of: "text", "html", in: fields)
+        let text = Acceptance.weight(of: "text", "plain", in: fields)
+        if json >= html, json >= text { return .json }
+        return html >= text ? .html : .text
     }
 
     package static func contentType(_ format: Format) -> StaticString {

@@ -170,7 +170,10 @@ struct GatewayErrorTests {
             ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
             ("TEXT/PLAIN", "text/plain; charset=utf-8"),
             ("application/json, text/html", "application/problem+json"), ("image/png", "application/problem+json"),
-            ("", "application/problem+json"),
+            ("", "application/problem+json"), ("text/html;q=0.1, text/plain;q=0.9", "text/plain; charset=utf-8"),
+            ("application/json;q=0.5, text/*", "text/html; charset=utf-8"),
+            ("text/*;q=0.9, text/html;q=0, application/*;q=0.05", "text/plain; charset=utf-8"),
+            ("text/html;q=0", "application/problem+json"), ("text/html;level=1;Q=0.2, */*;q=0.1", "text/html; charset=utf-8"),
         ])
     func format(accept: String?, type: String) throws {
         let book = try Playbook()
