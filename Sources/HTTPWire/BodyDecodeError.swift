@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// Why a message's body cannot be read to its end.
 package enum BodyDecodeError: Error, Equatable, Sendable {
-    case malformedChunkSize, chunkSizeTooLarge, chunkLineTooLong, chunkExtensionsTooLong
+    case malformedChunkSize, chunkSizeTooLarge, chunkLineTooLong, malformedChunkExtension, chunkExtensionsTooLong
     /// Chunk data without its CRLF.
     case unterminatedChunk
     case trailersTooLarge, tooManyTrailers
@@ -20,6 +20,7 @@ package enum BodyDecodeError: Error, Equatable, Sendable {
         case .malformedChunkSize: "malformed_chunk_size"
         case .chunkSizeTooLarge: "chunk_size_too_large"
         case .chunkLineTooLong: "chunk_line_too_long"
+        case .malformedChunkExtension: "malformed_chunk_extension"
         case .chunkExtensionsTooLong: "chunk_extensions_too_long"
         case .unterminatedChunk: "unterminated_chunk"
         case .trailersTooLarge: "trailers_too_large"

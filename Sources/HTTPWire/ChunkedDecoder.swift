@@ -6,7 +6,8 @@ import HTTPMessage
 ///
 ///     sizeStart ─hex→ size ─hex→ size
 ///     size ─CR→ lineEnd    size ─blank→ beforeExtension ─blank→ beforeExtension
-///     size, beforeExtension ─;→ extensions ─text→ extensions ─CR→ lineEnd
+///     size, beforeExtension ─;→ extensionStart ─blank→ extensionStart ─text→ extensions
+///     extensions ─;→ extensionStart    extensions ─other text→ extensions ─CR→ lineEnd
 ///     lineEnd ─LF→ data, or after a size of zero → trailers
 ///     data ─all octets of the chunk→ dataEnd ─CR→ dataLineEnd ─LF→ sizeStart
 ///     trailers ─empty line→ ended
@@ -14,7 +15,7 @@ import HTTPMessage
 /// Everything given is consumed: the decoder itself keeps what it needs of a trailer section that has come in part.
 struct ChunkedDecoder: Sendable {
     private enum State {
-        case sizeStart, size, beforeExtension, extensions, lineEnd
+        case sizeStart, size, beforeExtension, extensionStart, extensions, lineEnd
         case data, dataEnd, dataLineEnd
         case trailers, ended
     }
@@ -55,7 +56,7 @@ struct ChunkedDecoder: Sendable {
                 index = try readTrailers(input, from: index)
             case .ended:
                 return .end(consumed: index)
-            case .sizeStart, .size, .beforeExtension, .extensions, .lineEnd, .dataEnd, .dataLineEnd:
+            case .sizeStart, .size, .beforeExtension, .extensionStart, .extensions, .lineEnd, .dataEnd, .dataLineEnd:
                 try take(input[index])
                 index += 1
             }
@@ -83,12 +84,15 @@ struct ChunkedDecoder: Sendable {
             // Blanks may stand before an extension, but not instead of one.
             guard octet != ASCII.cr else { throw .malformedChunkSize }
             state = try stateBehindSize(octet)
-        case .extensions:
+        case .extensionStart, .extensions:
             if octet == ASCII.cr {
+                // A semicolon announces a name (RFC 9112 §7.1.1); within a quoted string more than the line's end follows it too.
+                guard state == .extensions else { throw .malformedChunkExtension }
                 state = .lineEnd
             } else {
                 guard ASCII.isFieldValueCharacter(octet) else { throw .line(Self.fault(of: octet)) }
                 try countExtension()
+                if octet == ASCII.semicolon { state = .extensionStart } else if !ASCII.isBlank(octet) { state = .extensions }
             }
         case .lineEnd:
             guard octet == ASCII.lf else { throw .line(.bareCarriageReturn) }
@@ -117,7 +121,7 @@ struct ChunkedDecoder: Sendable {
         case ASCII.lf: throw .line(.bareLineFeed)
         case ASCII.semicolon:
             try countExtension()
-            return .extensions
+            return .extensionStart
         case ASCII.space, ASCII.tab:
             try countExtension()
             return .beforeExtension

@@ -22,7 +22,7 @@ enum FaultMapping {
     static func fault(_ error: BodyDecodeError) -> Fault {
         switch error {
         case .trailersTooLarge, .tooManyTrailers, .malformedChunkSize, .chunkSizeTooLarge, .chunkLineTooLong,
-            .chunkExtensionsTooLong, .unterminatedChunk, .forbiddenTrailer, .line, .incomplete:
+            .malformedChunkExtension, .chunkExtensionsTooLong, .unterminatedChunk, .forbiddenTrailer, .line, .incomplete:
             .malformedRequest(detail: Word(error.reason))
         }
     }

@@ -11,7 +11,7 @@ struct ChunkedDecoderTests {
             ("0\r\n\r\n", ""), ("5\r\nhello\r\n0\r\n\r\n", "hello"), ("1\r\na\r\n2\r\nbc\r\n000\r\n\r\n", "abc"),
             ("A\r\n0123456789\r\n0\r\n\r\n", "0123456789"), ("0a\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
             ("1;a\r\nx\r\n0;b=c\r\n\r\n", "x"), ("1 ; a = \"b c;\\\"d\" ;e\t\r\nx\r\n0\r\n\r\n", "x"),
-            ("2\r\n\r\n\r\n0\r\n\r\n", "\r\n"), ("0\r\nX-Sum: 1\r\n\r\n", ""),
+            ("1;a=\"; ;\"\r\nx\r\n0\r\n\r\n", "x"), ("2\r\n\r\n\r\n0\r\n\r\n", "\r\n"), ("0\r\nX-Sum: 1\r\n\r\n", ""),
         ])
     func decodes(text: String, content: String) throws {
         let body = try Decoded(chunked: text)
@@ -51,6 +51,8 @@ struct ChunkedDecoderTests {
             Refusal("T12 size with 0x", "0x5\r\nhello\r\n", size),
             Refusal("T12 no size", "\r\nhello\r\n", size),
             Refusal("T12 extension without a size", ";a=b\r\n", size),
+            Refusal("T12 extension without a name", "5;\r\nhello\r\n", "malformed_chunk_extension"),
+            Refusal("T12 blanks instead of an extension's name", "5;a; \t\r\nhello\r\n", "malformed_chunk_extension"),
             Refusal("T12 blank before the size", " 5\r\nhello\r\n", size),
             Refusal("T12 blank behind the size", "5 \r\nhello\r\n", size),
             Refusal("T12 letters in the size", "5g\r\nhello\r\n", size),
