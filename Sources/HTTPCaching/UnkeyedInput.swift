@@ -27,6 +27,7 @@ enum UnkeyedInput {
         if name.count > prefixCount, name.extracting(0..<prefixCount).equalsIgnoringCase(forwarded) { return true }
         return name.equalsIgnoringCase("x-original-url") || name.equalsIgnoringCase("x-rewrite-url")
             || name.equalsIgnoringCase("x-original-host") || name.equalsIgnoringCase("x-host")
+            || name.equalsIgnoringCase("x-http-host-override")
             || name.equalsIgnoringCase("x-http-method-override") || name.equalsIgnoringCase("x-http-method")
             || name.equalsIgnoringCase("x-method-override")
     }

@@ -199,7 +199,7 @@ struct UnkeyedInputTests {
         arguments: [
             "X-Forwarded-Host: evil.example", "x-forwarded-for: 10.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Prefix: /x",
             "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: DELETE", "X-Method-Override: PUT",
-            "X-HTTP-Method: PUT", "X-Host: evil.example", "Forwarded: host=evil.example",
+            "X-HTTP-Method: PUT", "X-Host: evil.example", "X-HTTP-Host-Override: evil.example", "Forwarded: host=evil.example",
         ])
     func isNotStored(field: String) {
         #expect(decide(response(200, "Cache-Control: public, max-age=60"), to: get(field)).refusal == .unkeyedInput)

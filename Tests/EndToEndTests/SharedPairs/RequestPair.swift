@@ -166,7 +166,7 @@ struct RequestPair: CustomStringConvertible {
     private static let unkeyedFields = [
         "X-Forwarded-Host: evil", "X-Forwarded-For: 10.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Prefix: /evil",
         "X-Original-URL: /evil", "X-Rewrite-URL: /evil", "X-HTTP-Method-Override: DELETE", "X-Method-Override: PUT",
-        "X-HTTP-Method: PUT", "X-Host: evil", "X-Original-Host: evil", "Forwarded: host=evil",
+        "X-HTTP-Method: PUT", "X-Host: evil", "X-HTTP-Host-Override: evil", "X-Original-Host: evil", "Forwarded: host=evil",
         "Cache-Control: no-store",
     ]
 
