@@ -192,7 +192,12 @@ struct RefusalTests {
         let other = try Playbook()
         try other.run(.request("POST http://a.example/x", "Max-Forwards: 0"), [.fetch])
         #expect(other.forwarded("max-forwards") == "0")
-        for nonsense in ["x", "", "-1", "99999999999999999999"] {
+        for (great, left) in [("1000000000", "999999999"), ("99999999999999999999", "999999999"), ("00000000000012", "11")] {
+            let book = try Playbook()
+            try book.run(.request("TRACE http://a.example/x", "Max-Forwards: \(great)"), [.fetch])
+            #expect(book.forwarded("max-forwards") == left)
+        }
+        for nonsense in ["x", "", "-1"] {
             let book = try Playbook()
             try book.run(.request("OPTIONS http://a.example/x", "Max-Forwards: \(nonsense)"), [.fetch])
         }
