@@ -154,6 +154,7 @@ extension AccessRecord {
         case .collapsed: "TCP_CF_HIT"
         case .denied: "TCP_DENIED"
         case .tunnel: "TCP_TUNNEL"
+        case .failed where isClientsFault && upstream == nil: "NONE_NONE"
         case .failed: status == 0 ? "TCP_MISS_ABORTED" : "TCP_MISS"
         }
     }

@@ -22,7 +22,10 @@ extension ExchangeDriver {
         if case .hit = trace.outcome { record.isFromMemory = delivery.body == nil }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""
-        record.error = trace.fault.map { GatewayError($0).code.text } ?? ""
+        if let row = trace.fault.map({ GatewayError($0) }) {
+            record.error = row.code.text
+            record.isClientsFault = row.origin == .client
+        }
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
         record.upstream = metrics.remoteAddress

@@ -75,6 +75,10 @@ struct AccessLogFormatTests {
         record.outcome = .hit
         record.isFromMemory = true
         #expect(Self.line(.squid, of: record).hasSuffix("TCP_MEM_HIT/200 4749 GET http://a.test/x - HIER_NONE/- -\n"))
+        record.outcome = .failed
+        record.isClientsFault = true
+        record.status = 400
+        #expect(Self.line(.squid, of: record).contains(" NONE_NONE/400 "))
     }
 
     @Test("combined: as web servers write it")
