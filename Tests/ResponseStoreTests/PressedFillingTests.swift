@@ -18,8 +18,9 @@ struct PressedFillingTests {
     private func begin(isStoring: Bool = true, isPart: Bool = false) -> Filling {
         let response = Sample.response("pressed", body: [], etag: true)
         let plan = FillingPlan(response: response, length: nil, part: isPart ? (start: 0, whole: 8 << 20) : nil)
+        let hash = core.memory.hasher.hash(response.key)
         return Filling(
-            plan, row: 1, keyHash: core.memory.hasher.hash(response.key), core: core, isStoring: isStoring, since: 0)
+            plan, row: 1, keyHash: hash, core: core, isStoring: isStoring, since: core.memory.moment(hash))
     }
 
     /// The bodies of others, which take all the memory there is.
