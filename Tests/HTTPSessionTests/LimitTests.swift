@@ -158,30 +158,25 @@ struct LimitTests {
     func grantsWhatWasLeft() throws {
         let budgets = UpstreamBudgets(connectionsPerOrigin: 1)
         let key = PoolKey(direct: Origin(scheme: .http, host: "a.test", port: 80))
-        let thread = try LoopThread(name: "waiter") { loop in
-            let member = budgets.join(loop.port { (_: BudgetMessage) in })
-            #expect(budgets.acquire(key) && !budgets.acquire(key))
-            budgets.release(key)
-            #expect(budgets.wait(for: key, member: member) != nil)
-            #expect(budgets.statistics == (1, 0))
-            loop.stop()
-        }
-        thread.join()
+        let loop = try EventLoop()
+        let member = budgets.join(loop.port { (_: BudgetMessage) in })
+        #expect(budgets.acquire(key))
+        #expect(!budgets.acquire(key))
+        budgets.release(key)
+        #expect(budgets.wait(for: key, member: member) != nil)
+        #expect(budgets.statistics == (1, 0))
     }
 
     @Test("A loop's place among the members is used again")
     func reusesPlaces() throws {
         let budgets = UpstreamBudgets()
-        let thread = try LoopThread(name: "member") { loop in
-            let places = (0..<5).map { _ in
-                let place = budgets.join(loop.port { (_: BudgetMessage) in })
-                budgets.leave(place)
-                return place
-            }
-            #expect(Set(places) == [0])
-            loop.stop()
+        let loop = try EventLoop()
+        let places = (0..<5).map { _ in
+            let place = budgets.join(loop.port { (_: BudgetMessage) in })
+            budgets.leave(place)
+            return place
         }
-        thread.join()
+        #expect(Set(places) == [0])
     }
 
     @Test("Four loops together keep the limit, and a loop's idle connection makes room for another loop's exchange")
