@@ -134,7 +134,8 @@ package final class ResponseStore: Sendable {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
         // Memory alone keeps nothing in part.
         if plan.part != nil, !isForDisk { return nil }
-        guard plan.wholeLength ?? 0 <= greatestBodyLength(of: plan.response), core.mayBeginFilling, !(isForDisk && core.queue.isFull)
+        guard plan.wholeLength ?? 0 <= greatestBodyLength(of: plan.response), core.mayBeginFilling,
+            !(isForDisk && core.queue.isFull)
         else {
             core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
             return nil
