@@ -113,4 +113,9 @@ public struct CacheOverrides: Equatable, Sendable {
     }
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
+
+    /// Whether the request must be answered from the store or not at all (RFC 9111 §5.2.1.7, or a rule).
+    package func forbidsForwarding(of request: RequestDirectives) -> Bool {
+        request.contains(.onlyIfCached) || effectivePolicy == .storedOnly
+    }
 }

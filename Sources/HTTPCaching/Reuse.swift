@@ -122,7 +122,7 @@ package enum Reuse {
     static func validate(
         _ reason: ForwardReason, _ facts: ReuseFacts, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
-        guard request.contains(.isGET), facts.canBeValidated, !mayNotForward(request, overrides) else {
+        guard request.contains(.isGET), facts.canBeValidated, !overrides.forbidsForwarding(of: request) else {
             return forward(reason, request, overrides)
         }
         return .validate(reason)
@@ -131,11 +131,7 @@ package enum Reuse {
     private static func forward(
         _ reason: ForwardReason, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
-        mayNotForward(request, overrides) ? .notSatisfiable(reason) : .forward(reason)
-    }
-
-    private static func mayNotForward(_ request: RequestDirectives, _ overrides: CacheOverrides) -> Bool {
-        request.contains(.onlyIfCached) || overrides.effectivePolicy == .storedOnly
+        overrides.forbidsForwarding(of: request) ? .notSatisfiable(reason) : .forward(reason)
     }
 }
 

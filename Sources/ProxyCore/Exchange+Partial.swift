@@ -30,7 +30,7 @@ extension Exchange {
             return true
         }
         if joinBodyUnderWay(at: now, into: &commands) { return true }
-        guard !mayNotForward else { return false }
+        guard !obligations.cache.forbidsForwarding(of: directives) else { return false }
         let missing = partial.missing(of: wanted)
         let completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         self.completion = completion
@@ -50,7 +50,7 @@ extension Exchange {
     /// Reads along where another request has the origin send the same octets.
     /// - Returns: `false` where nothing under way brings them soon.
     private mutating func joinBodyUnderWay(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        guard obligations.cache.collapsing != .never, !mayNotForward else { return false }
+        guard obligations.cache.collapsing != .never, !obligations.cache.forbidsForwarding(of: directives) else { return false }
         for body in bodiesUnderWay {
             guard let wanted = wanted(of: body.response, length: body.wholeLength),
                 body.brings(wanted, within: context.limits.joinedDistance),
@@ -84,10 +84,6 @@ extension Exchange {
             return false
         }
         return Storability.refusal(of: request, directives: directives, overrides: obligations.cache) == nil
-    }
-
-    private var mayNotForward: Bool {
-        directives.contains(.onlyIfCached) || obligations.cache.effectivePolicy == .storedOnly
     }
 
     private func wanted(of response: StoredResponse, length whole: UInt64) -> Range<UInt64>? {
