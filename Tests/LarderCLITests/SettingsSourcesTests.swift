@@ -55,6 +55,8 @@ struct SettingsSourcesTests {
         "A wrong flag or variable is named",
         arguments: [
             (["loops"], [:], "--set loops: expected name=value"),
+            (["loops="], [:], "--set loops: loops: no value is given"),
+            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: no value is given"),
             (["lops=1"], [:], "--set lops: unknown key `lops`; did you mean `loops`?"),
             (["loops=many"], [:], "--set loops: loops: expected a whole number from 1 to 256, found `many`"),
             (["loops=[1"], [:], "--set loops: not YAML"),

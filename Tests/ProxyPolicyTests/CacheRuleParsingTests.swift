@@ -19,6 +19,18 @@ struct CacheRuleParsingTests {
                 "1:26: rules[0].cache.ttl.40x: expected a status such as 404, a class such as 5xx, a range such as 500-599, or default, found `40x`"
             ),
             (
+                "ttl: {1xx: 1m}",
+                "1:26: rules[0].cache.ttl.1xx: responses with the status `1xx` are not stored as such: no lifetime holds for them"
+            ),
+            (
+                "ttl: {304: 1m}",
+                "1:26: rules[0].cache.ttl.304: responses with the status `304` are not stored as such: no lifetime holds for them"
+            ),
+            (
+                "ttl: {206: 1m}",
+                "1:26: rules[0].cache.ttl.206: responses with the status `206` are not stored as such: no lifetime holds for them"
+            ),
+            (
                 "ttl: {404: soon}",
                 "1:31: rules[0].cache.ttl.404: expected a length of time such as 60, 60s, 5m or 1h, found `soon`"
             ),

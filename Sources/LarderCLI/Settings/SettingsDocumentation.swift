@@ -58,6 +58,8 @@ enum SettingsDocumentation {
         An unknown key, a wrong type or a bad value stops Larder with the file, line and column, what was probably meant, and exit
         code 2. `larder config check` looks without starting, `larder config show` prints what is in force (secrets left out), and
         `larder config schema` prints a JSON Schema for editors. A list replaces the one of a weaker place; it is not added to it.
+        An environment variable that begins with `LARDER_` and is no setting does not stop Larder, since others put theirs there: it is
+        warned of where its name is near a setting's.
 
         Sizes are `512B`, `16KiB`, `1.5GiB`, `2MB`, or bare bytes; times are `250ms`, `30s`, `5m`, `1h`, `1d`, or bare seconds. SIGHUP
         reads the file again: settings marked ↻ take effect at once, the others at the next start, and a file with a mistake is

@@ -99,6 +99,10 @@ package struct SettingsSources: Sendable {
     private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {
         Result { () throws(SettingsProblems) in
             var problems = SettingsProblems()
+            guard !text.allSatisfy(\.isWhitespace) else {
+                problems.add("no value is given", path: setting, at: .none)
+                throw problems
+            }
             do throws(SettingsProblems) {
                 let value = try YAMLReader.read(text).withoutPlaces
                 if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }

@@ -19,6 +19,11 @@ extension CacheOverrides {
                     problems.add("at most \(StatusLifetimes.limit) statuses or ranges", path: entry.value.path, at: entry.place)
                     return
                 }
+                if (statuses.lower...statuses.upper).allSatisfy(Self.isNeverStored) {
+                    problems.add(
+                        "responses with the status `\(SettingsText.quoted(entry.key))` are not stored as such: no lifetime holds for them",
+                        path: entry.value.path, at: entry.place)
+                }
                 if let lifetime { statusLifetimes.add(statuses.lower...statuses.upper, lifetime: lifetime) }
             } else {
                 problems.add(
@@ -27,6 +32,9 @@ extension CacheOverrides {
             }
         }
     }
+
+    /// Informational ones, and those that speak of a representation stored under another (RFC 9111 §3.3, §4.3.4).
+    private static func isNeverStored(_ status: UInt16) -> Bool { status < 200 || status == 206 || status == 304 }
 
     private static func statuses(_ text: String) -> StatusRange? {
         let isClass = text.utf8.count == 3 && text.hasSuffix("xx")
