@@ -94,13 +94,15 @@ final class AdminConnection: EventHandler, TimerHandler {
     }
 
     /// Tells the client that it is not served, and why.
-    func refuse(_ problem: AdminProblem) {
+    func refuse(_ problem: AdminProblem, allowing methods: [String] = []) {
         answer(
-            problem.status, contentType: "application/problem+json", body: Array((problem.json.written() + "\n").utf8))
+            problem.status, contentType: "application/problem+json", body: Array((problem.json.written() + "\n").utf8),
+            allowing: methods)
     }
 
-    func answer(_ status: Status, contentType: StaticString, body: [UInt8]) {
+    func answer(_ status: Status, contentType: StaticString, body: [UInt8], allowing methods: [String] = []) {
         guard beginHead(status, contentType: contentType) else { return }
+        if !methods.isEmpty { output += "Allow: \(methods.joined(separator: ", "))\r\n".utf8 }
         output.append("Content-Length: ")
         output.append(decimal: UInt64(body.count))
         output.append("\r\n\r\n")
@@ -122,6 +124,8 @@ final class AdminConnection: EventHandler, TimerHandler {
         output.append(decimal: UInt64(status.code))
         output.append(ASCII.space)
         output.append(status.reasonPhrase)
+        output.append("\r\nDate: ")
+        HTTPDate.write(Timestamp(milliseconds: loop.wallClockMilliseconds), into: &output)
         output.append("\r\nContent-Type: ")
         output.append(contentType)
         output.append("\r\nCache-Control: no-store\r\nConnection: close\r\n")

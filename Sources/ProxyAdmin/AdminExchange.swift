@@ -31,8 +31,10 @@ package final class AdminExchange {
     }
 
     /// Problem details (RFC 9457). `code` is a word for programs, `detail` a sentence for people.
-    package func refuse(_ status: Status, code: String, detail: String) {
-        answer(status, json: AdminProblem(status: status, code: code, detail: detail).json)
+    /// - Parameter methods: The Allow field of a 405 (RFC 9110 §15.5.6).
+    package func refuse(_ status: Status, code: String, detail: String, allowing methods: [String] = []) {
+        guard begin() else { return }
+        connection?.refuse(AdminProblem(status: status, code: code, detail: detail), allowing: methods)
     }
 
     /// Gives the answer out in pieces: `next` is called on the admin thread whenever the client has taken what there was.

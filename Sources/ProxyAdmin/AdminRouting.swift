@@ -11,21 +11,33 @@ enum AdminRouting {
             return exchange.refuse(Status(403), code: "cross_site", detail: "Pages of a browser are not answered.")
         }
         let ofPath = routes.filter { $0.path == request.path }
-        if let route = ofPath.first(where: { $0.method == request.head.method }) { return route.answer(request, exchange) }
-        if ofPath.isEmpty {
-            exchange.refuse(Status(404), code: "no_such_path", detail: "There is nothing under this path.")
-        } else {
-            let methods = ofPath.map { "\($0.method.name)" }.joined(separator: ", ")
-            exchange.refuse(Status(405), code: "method_not_allowed", detail: "This path is for \(methods).")
+        guard !ofPath.isEmpty else {
+            return exchange.refuse(Status(404), code: "no_such_path", detail: "There is nothing under this path.")
         }
+        // HEAD is GET whose content stays here (RFC 9110 §9.3.2).
+        let method = request.head.method == .head ? .get : request.head.method
+        guard let route = ofPath.first(where: { $0.method == method }) else {
+            let methods = ofPath.flatMap { $0.method == .get ? ["GET", "HEAD"] : ["\($0.method.name)"] }
+            return exchange.refuse(
+                Status(405), code: "method_not_allowed", detail: "This path is for \(methods.joined(separator: ", ")).",
+                allowing: methods)
+        }
+        if let fault = AdminParameter.fault(of: request, for: route.parameters) {
+            return exchange.refuse(fault.status, code: fault.code, detail: fault.detail)
+        }
+        route.answer(request, exchange)
     }
 
     /// What clients write where there is no host to name.
-    private static let ownNames: [StaticString] = ["larder", "localhost"]
+    private static let ownNames = ["larder", "localhost"]
 
     private static func namesUs(_ head: RequestHead) -> Bool {
         guard let line = head.fields.first(.host) else { return true }
-        return ownNames.contains { head.fields.value(of: line).equalsIgnoringCase($0) }
+        let host = head.fields.text(of: line.value)
+        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        // A port says nothing here, and some write one.
+        guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit) else { return false }
+        return ownNames.contains(parts[0].lowercased())
     }
 
     /// No program but a browser sends these.

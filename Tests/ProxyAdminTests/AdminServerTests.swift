@@ -20,7 +20,10 @@ struct AdminServerTests {
             path = "\(folder)/below/admin.sock"
             var limits = AdminLimits()
             change(&limits)
-            let standing = [AdminRoute(.get, "/v1/hello") { $1.answer(text: "hello \($0["who"] ?? "you")\n") }]
+            let parameters = [AdminParameter("who"), AdminParameter("x"), AdminParameter("count", .count)]
+            let standing = [
+                AdminRoute(.get, "/v1/hello", parameters: parameters) { $1.answer(text: "hello \($0["who"] ?? "you")\n") }
+            ]
             server = try AdminServer(AdminSocket(path: path), routes: standing + routes, limits: limits)
         }
 
@@ -66,6 +69,10 @@ struct AdminServerTests {
             ("GET /v1/hello HTTP/1.1\r\nHost: attacker.example\r\n\r\n", 403, "foreign_host"),
             ("GET /v1/hello HTTP/1.1\r\nHost: larder\r\nOrigin: http://attacker.example\r\n\r\n", 403, "cross_site"),
             ("GET /v1/hello HTTP/1.1\r\nHost: larder\r\nSec-Fetch-Site: cross-site\r\n\r\n", 403, "cross_site"),
+            ("GET /v1/hello HTTP/1.1\r\nHost: localhost.attacker.example:80\r\n\r\n", 403, "foreign_host"),
+            ("GET /v1/hello?how=1 HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "unknown_parameter"),
+            ("GET /v1/hello?who=a&who=b HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "repeated_parameter"),
+            ("GET /v1/hello?count=-1 HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_parameter"),
             ("GET http://larder/v1/hello HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_target"),
             ("GET /v1/hello?who=%zz HTTP/1.1\r\nHost: larder\r\n\r\n", 400, "bad_target"),
             ("GET /v1/hello HTTP/1.1\r\n\r\n", 400, "missing_host"),
@@ -77,6 +84,26 @@ struct AdminServerTests {
         #expect(response.status == status)
         #expect(response.text.contains("\"code\": \"\(code)\""))
         #expect(response["Content-Type"]?.hasSuffix("json") == true)
+    }
+
+    @Test("A parameter that is not known is refused with the nearest that is")
+    func namesTheNearest() throws {
+        let response = try Served().get("/v1/hello?cuont=1")
+        #expect(response.text.contains("This path knows no parameter `cuont`; did you mean `count`?"))
+    }
+
+    @Test(
+        "HEAD is answered as GET without its content, any other method with those that are right, and each answer with its date")
+    func followsHTTP() throws {
+        let served = try Served()
+        let client = try served.client()
+        client.send("HEAD /v1/hello HTTP/1.1\r\nHost: localhost:80\r\n\r\n")
+        let head = try client.readResponse(to: "HEAD")
+        #expect(head.status == 200 && head["Content-Length"] == "10" && head["Date"]?.hasSuffix(" GMT") == true)
+        #expect(client.isClosedByPeer())
+        let refused = try served.ask("DELETE /v1/hello HTTP/1.1\r\nHost: larder\r\n\r\n")
+        #expect(refused.status == 405 && refused["Allow"] == "GET, HEAD" && refused["Date"] != nil)
+        #expect(refused["Content-Type"] == "application/problem+json")
     }
 
     @Test("A body is taken up to its limit, and one octet more is refused", arguments: [true, false])

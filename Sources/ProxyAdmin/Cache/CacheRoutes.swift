@@ -8,21 +8,24 @@ import ResponseStore
 package enum CacheRoutes {
     package static func all(_ store: ResponseStore, _ server: ProxyServer) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/cache/entries") { request, exchange in
+            AdminRoute(.get, "/v1/cache/entries", parameters: filters + [output, AdminParameter("limit", .count)]) {
+                request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 exchange.stream(
                     contentType: question.form == .text ? "text/plain; charset=utf-8" : "application/json",
                     next: CacheAnswers.list(
                         CacheSource(store), question.filter, at: question.now, question.form, limit: question.limit))
             },
-            AdminRoute(.get, "/v1/cache/tally") { request, exchange in
+            AdminRoute(.get, "/v1/cache/tally", parameters: filters + [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 exchange.stream(
                     contentType: question.contentType,
                     next: CacheAnswers.tally(
                         CacheSource(store), question.filter, at: question.now, isText: question.form == .text))
             },
-            AdminRoute(.get, "/v1/cache/response") { request, exchange in
+            AdminRoute(
+                .get, "/v1/cache/response", parameters: choice + [output, AdminParameter("secrets", .words(["shown"]))]
+            ) { request, exchange in
                 guard let question = Question(request, exchange), let found = question.find(in: CacheSource(store)) else {
                     return
                 }
@@ -30,7 +33,7 @@ package enum CacheRoutes {
                 if question.form == .text { return exchange.answer(text: details.map(\.text).joined(separator: "\n")) }
                 exchange.answer(json: .array(details.map(\.json)))
             },
-            AdminRoute(.get, "/v1/cache/body") { request, exchange in
+            AdminRoute(.get, "/v1/cache/body", parameters: choice) { request, exchange in
                 let source = CacheSource(store)
                 guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
                 let octets: Range<UInt64>
@@ -43,7 +46,7 @@ package enum CacheRoutes {
                 let next = CacheAnswers.body(source, of: found.response, octets)
                 exchange.stream(contentType: "application/octet-stream") { withExtendedLifetime(hold) { next() } }
             },
-            AdminRoute(.post, "/v1/cache/verify") { request, exchange in
+            AdminRoute(.post, "/v1/cache/verify", parameters: [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 guard store.hasFile else {
                     return exchange.refuse(
@@ -53,7 +56,12 @@ package enum CacheRoutes {
                     contentType: question.contentType,
                     next: CacheAnswers.verification(CacheSource(store), isText: question.form == .text))
             },
-            AdminRoute(.post, "/v1/cache/purge") { request, exchange in
+            AdminRoute(
+                .post, "/v1/cache/purge",
+                parameters: filters + [
+                    output, AdminParameter("soft", .words(["yes", "no"])), AdminParameter("all", .words(["yes", "no"])),
+                ]
+            ) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
                 guard !question.filter.isEmpty || request["all"] == "yes" else {
                     return exchange.refuse(
@@ -73,6 +81,10 @@ package enum CacheRoutes {
         ]
     }
 
+    private static let filters = StoreFilter.Word.allCases.map { AdminParameter($0.rawValue, isRepeatable: $0 == .tag) }
+    private static let output = AdminParameter("output", .words(CacheOutput.allCases.map(\.rawValue)))
+    private static let choice = [AdminParameter("url"), AdminParameter("row", .integer)]
+
     /// What a request says: which responses, and in which form.
     private struct Question {
         var filter = StoreFilter()
@@ -90,7 +102,7 @@ package enum CacheRoutes {
             self.exchange = exchange
             now = Timestamp(milliseconds: exchange.loop.wallClockMilliseconds)
             form = request["output"].flatMap { CacheOutput(rawValue: $0) } ?? (request.wantsText ? .text : .json)
-            limit = request["limit"].flatMap { Int($0) }.map { max(0, $0) }
+            limit = request["limit"].flatMap { Int($0) }
             for (name, value) in request.parameters {
                 guard let word = StoreFilter.Word(rawValue: name) else { continue }
                 if !filter.set(word, to: value) {

@@ -12,7 +12,7 @@ package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/traces") { request, exchange in trace(request, exchange, server) },
+            AdminRoute(.get, "/v1/traces", parameters: [AdminParameter("id")]) { request, exchange in trace(request, exchange, server) },
             AdminRoute(.post, "/v1/explain") { request, exchange in
                 explain(request, exchange, server.context, store, tellsQuery)
             },
