@@ -123,7 +123,7 @@ let package = Package(
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
-        tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CLinux"]),
+        tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",
             uses: [

@@ -20,6 +20,8 @@ package struct StoreConfiguration: Sendable {
     /// Threads that read the file: two, or four when the store is larger than memory.
     package var readerCount = 2
     package var limits = StoreLimits()
+    /// `.kept` for a store that is worked on by hand: no full disk and no damage costs it what it holds.
+    package var role = StoreFile.Role.cache
     /// Hears what the log should say. Called on the store's threads.
     package var report: @Sendable (StoreNotice) -> Void = { _ in }
 

@@ -78,6 +78,20 @@ struct CacheCommandTests {
         #expect(origin.requestHeads.count == 6)
     }
 
+    @Test(
+        "A row that cannot be is not stored, and who asks for it harms nobody",
+        arguments: [Int64.min, -1, 0, 1, Int64.max])
+    func findsNoSuchRow(row: Int64) throws {
+        let served = try Served(store: "store.sqlite")
+        _ = try served.ports()
+        for verb in ["show", "cat"] {
+            let outcome = try CommandLineTests.larder(
+                "cache", verb, "--row=\(row)", "--set", "admin.socket=\(served.folder.path)/admin.sock")
+            #expect(outcome.code == 1 && outcome.talk == "larder: no such response is stored\n")
+        }
+        #expect(served.process.isRunning)
+    }
+
     @Test("Without a running Larder the file is read as it stands, and purge takes its lock")
     func readsFile() throws {
         let folder = try TemporaryFolder()

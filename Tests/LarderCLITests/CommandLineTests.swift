@@ -15,9 +15,21 @@ struct CommandLineTests {
     }
 
     static func larder(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+        try run(binary, arguments, environment)
+    }
+
+    /// A script in a shell, in which `$larder` is the binary.
+    static func shell(_ script: String, _ variables: [String: String]) throws -> Outcome {
+        try run(URL(filePath: "/bin/sh"), ["-c", script], variables.merging(["larder": binary.path]) { $1 })
+    }
+
+    private static var binary: URL {
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "larder")
+    }
+
+    private static func run(_ program: URL, _ arguments: [String], _ environment: [String: String]) throws -> Outcome {
         let process = Process()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "larder")
+        process.executableURL = program
         process.arguments = arguments
         process.environment = CleanEnvironment.variables.merging(environment) { $1 }
         let output = Pipe()

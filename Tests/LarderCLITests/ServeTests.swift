@@ -12,14 +12,19 @@ struct ServeTests {
         private let talk = Talk()
         private let ended = DispatchSemaphore(value: 0)
 
-        /// - Parameter descriptors: How many it may have open, where that is less than the tests themselves may.
-        init(_ yaml: String = "", in place: TemporaryFolder? = nil, descriptors: Int? = nil) throws {
+        /// - Parameters:
+        ///   - store: The name of its file in the folder; in memory without one.
+        ///   - descriptors: How many it may have open, where that is less than the tests themselves may.
+        init(
+            _ yaml: String = "", in place: TemporaryFolder? = nil, store: String? = nil, descriptors: Int? = nil
+        ) throws {
             folder = try place ?? TemporaryFolder()
+            let storePath = store.map { [folder] in "\(folder.path)/\($0)" } ?? ":memory:"
             settings = try folder.write(yaml, to: "larder.yaml")
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
                 .appending(path: "larder")
             process.arguments = [
-                "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", ":memory:",
+                "serve", "-c", settings, "--listen", "127.0.0.1:0", "--listen", "127.0.0.2:0", "--store", storePath,
                 "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
                 "--set", "admin.socket=\(folder.path)/admin.sock",
             ]

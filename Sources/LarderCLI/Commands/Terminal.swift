@@ -2,11 +2,22 @@ import Foundation
 
 /// What the command says: data on standard output, talk on standard error, colour only where a person looks on.
 enum Terminal {
-    static func output(_ text: String) { write(Array(text.utf8)[...], to: 1) }
+    /// Ends the process where it cannot be written: who reads half of it shall not take it for the whole.
+    static func output(_ text: String) { output(bytes: Array(text.utf8)[...]) }
 
-    static func output(bytes: ArraySlice<UInt8>) { write(bytes, to: 1) }
+    static func output(bytes: ArraySlice<UInt8>) {
+        switch Descriptor.write(bytes, to: 1) {
+        case 0: return
+        // The reader has seen enough: as it would be for a program that the signal ends.
+        case EPIPE: exit(128 + SIGPIPE)
+        case let code:
+            talk("larder: cannot write to standard output: \(String(cString: strerror(code)))\n")
+            exit(1)
+        }
+    }
 
-    static func talk(_ text: String) { write(Array(text.utf8)[...], to: 2) }
+    /// As much as the other end takes: there is nobody else to tell.
+    static func talk(_ text: String) { _ = Descriptor.write(Array(text.utf8)[...], to: 2) }
 
     static func exit(_ code: Int32) -> Never { Foundation.exit(code) }
 
@@ -26,17 +37,6 @@ enum Terminal {
 
         private func styled(_ text: String, _ code: String) -> String {
             isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-        }
-    }
-
-    /// Whole, or as much as the other end takes; a reader that has gone is no failure of ours.
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-        var bytes = bytes
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
         }
     }
 }

@@ -86,6 +86,23 @@ package struct CacheSource {
             }
         }
     }
+
+    /// A file of which nothing can be read: a verification says so, and all else fails.
+    /// - Parameter failed: Hears why.
+    package init(damaged error: StoreError, failed: @escaping (StoreError) -> Void) {
+        isAlone = true
+        list = { StoreListing($0, at: $1) }
+        page = { _ in
+            failed(error)
+            return nil
+        }
+        responses = { _ in
+            failed(error)
+            return nil
+        }
+        piece = { _, _ in nil }
+        verify = { _ in StoreVerification(damaged: error) }
+    }
 }
 
 extension StoreBrowser {

@@ -21,7 +21,7 @@ struct CacheTally {
     private var groups: [String: [String: Sum]] = [:]
 
     mutating func add(_ entry: borrowing StoredEntry, at now: Timestamp) {
-        let length = entry.bodyLength
+        let length = entry.storedLength
         CacheTally.add(length, to: &all)
         if entry.facts.isFresh(at: now) { CacheTally.add(length, to: &fresh) } else { CacheTally.add(length, to: &stale) }
         if entry.isMemoryOnly { CacheTally.add(length, to: &memoryOnly) }
@@ -69,7 +69,7 @@ struct CacheTally {
 
     private static func add(_ length: UInt64, to sum: inout Sum) {
         sum.count += 1
-        sum.bytes += length
+        sum.bytes = sum.bytes.addingUpToMax(length)
     }
 
     private static func line(_ name: String, _ sum: Sum) -> String {

@@ -88,25 +88,21 @@ enum EntryText {
         }
     }
 
-    /// The same in quotes, as JSON has it; blanks stay.
+    /// The same as JSON has text; blanks stay.
     static func append(quoted octets: ArraySlice<UInt8>, into output: inout [UInt8]) {
-        output.append(ASCII.quote)
+        var visible: [UInt8] = []
+        visible.reserveCapacity(octets.count)
         for octet in octets {
-            switch octet {
-            case ASCII.quote, ASCII.backslash:
-                output.append(ASCII.backslash)
-                output.append(octet)
-            case 0x20..<0x7F: output.append(octet)
-            default: append(encoded: octet, into: &output)
-            }
+            if octet >= 0x20, octet < 0x7F { visible.append(octet) } else { append(encoded: octet, into: &visible) }
         }
-        output.append(ASCII.quote)
+        output += JSONText.quoted(String(decoding: visible, as: UTF8.self)).utf8
     }
 
     /// `999 B`, `1.2 KiB`, `3.0 GiB`
     static func size(_ count: UInt64) -> String {
         if count < 1024 { return "\(count) B" }
-        var tenths = count * 10 / 1024
+        // Not ten times the count, which a length from a file may make too great.
+        var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024
         for unit in ["KiB", "MiB", "GiB"] {
             if tenths < 10_240 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
             tenths /= 1024

@@ -25,7 +25,7 @@ package struct ResponseDetail {
             ("row", .number(Int(response.row))), ("url", .string(url)), ("status", .number(Int(facts.status.code))),
             ("fields", .array(fields.map { .array([.string($0.name), .string($0.value)]) })),
             ("size", .count(response.body.length)), ("age", .number(Int(facts.currentAge(at: now).seconds))),
-            ("lifetime", .number(Int(facts.freshnessLifetime.seconds))), ("lifetime_source", .string("\(facts.lifetimeSource)")),
+            ("lifetime", .number(Int(facts.freshnessLifetime.seconds))), ("lifetime_source", .string(facts.lifetimeSource.word)),
             ("fresh", .bool(facts.isFresh(at: now))),
             ("stale_while_revalidate", .number(Int(facts.staleWhileRevalidate.seconds))),
             ("stale_if_error", .number(Int(facts.staleIfError.seconds))), ("authorized", .bool(isAuthorized)),
@@ -41,7 +41,7 @@ package struct ResponseDetail {
         var lines = [
             url, "  row       \(response.row)", "  size      \(response.body.length) (\(EntryText.size(response.body.length)))",
             "  age       \(facts.currentAge(at: now).seconds) s",
-            "  lifetime  \(facts.freshnessLifetime.seconds) s (\(facts.lifetimeSource)): \(facts.isFresh(at: now) ? "fresh" : "stale")",
+            "  lifetime  \(facts.freshnessLifetime.seconds) s (\(facts.lifetimeSource.word)): \(facts.isFresh(at: now) ? "fresh" : "stale")",
         ]
         if found.isPartial { lines.append("  in part   \(found.storedCount): bytes \(found.storedRanges)") }
         if !response.tags.isEmpty { lines.append("  tags      " + response.tags.map { printable($0) }.joined(separator: " ")) }

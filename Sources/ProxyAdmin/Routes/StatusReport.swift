@@ -81,14 +81,15 @@ struct StatusReport {
             ("listens on", process.listeners.joined(separator: ", ") + ", \(process.loops) loop\(process.loops == 1 ? "" : "s")"),
             ("settings", process.settingsFile ?? "no file"),
             ("connections", "\(loops.connections) open, \(loops.tunnels) of them tunnels"),
-            ("requests", requestsText), ("bytes", "\(Self.size(loops.sentBytes)) sent, \(Self.size(loops.savedBytes)) saved"),
+            ("requests", requestsText),
+            ("bytes", "\(EntryText.size(loops.sentBytes)) sent, \(EntryText.size(loops.savedBytes)) saved"),
             (
                 "store",
                 "\(process.storePath): \(store.entries) responses, \(Self.size(of: store.bytes, limit: process.storeLimit))"
             ),
             ("memory", "\(store.memoryEntries) responses, \(Self.size(of: store.memoryBytes, limit: process.memoryLimit))"),
         ]
-        if let residentBytes { lines.append(("resident", Self.size(UInt64(residentBytes)))) }
+        if let residentBytes { lines.append(("resident", EntryText.size(UInt64(residentBytes)))) }
         let dropped = process.droppedLines()
         if dropped > 0 { lines.append(("access log", "\(dropped) lines dropped")) }
         for warning in warnings { lines.append(("warning", "\(warning.at.rfc3339) \(printable(warning.message, limit: 4096))")) }
@@ -106,19 +107,7 @@ struct StatusReport {
     }
 
     private static func size(of bytes: Int, limit: Int) -> String {
-        "\(size(UInt64(max(0, bytes)))) of \(size(UInt64(max(0, limit))))"
-    }
-
-    private static func size(_ bytes: UInt64) -> String {
-        let units = ["KiB", "MiB", "GiB", "TiB"]
-        if bytes < 1024 { return "\(bytes) B" }
-        var tenths = bytes * 10 / 1024
-        var unit = 0
-        while tenths >= 10_240, unit < units.count - 1 {
-            tenths /= 1024
-            unit += 1
-        }
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+        "\(EntryText.size(UInt64(max(0, bytes)))) of \(EntryText.size(UInt64(max(0, limit))))"
     }
 
     private static func duration(_ milliseconds: Int64) -> String {

@@ -18,14 +18,7 @@ package final class StoreBrowser {
     /// Opens the file of a store that no process need have open. Nothing of it is changed, made or moved.
     package convenience init(path: String) throws(StoreError) {
         let connection = try StoreFile(path: path, role: .cache).connect(.browsing)
-        switch try Schema.inspect(connection) {
-        case .current: break
-        case .older(let version):
-            throw StoreError(.olderSchema(version), path: path, message: "the store is of the older version \(version)")
-        case .newer(let version):
-            throw StoreError(.newerSchema(version), path: path, message: "the store was written by a newer version (\(version))")
-        case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a store of Larder's")
-        }
+        try Schema.expectCurrent(on: connection)
         let left = try connection.purges().map(\.work.purge)
         try self.init(connection, hasher: KeyHasher(secret: try Schema.secret(of: connection))) { left }
     }
@@ -81,6 +74,8 @@ package final class StoreBrowser {
 
     /// Under which key the response in this row stands, whole or in part.
     package func key(inRow row: StoredRowID) throws(StoreError) -> [UInt8]? {
+        // Rows are counted from 1; one may be asked for by any number.
+        guard row > 0, row < .max else { return nil }
         var key: [UInt8]?
         try pages.read(after: row - 1, before: row + 1, limit: 1) { found in
             key = found.row.key

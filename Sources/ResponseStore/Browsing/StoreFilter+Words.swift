@@ -81,8 +81,8 @@ extension StoreFilter {
 
     /// `404`, `200-299` or `2xx`.
     private static func statusRange(_ text: Substring) -> StatusRange? {
-        if text.count == 3, text.hasSuffix("xx"), let hundreds = text.first?.wholeNumberValue {
-            return StatusRange(UInt16(hundreds) * 100, through: UInt16(hundreds) * 100 + 99)
+        if text.utf8.count == 3, text.hasSuffix("xx"), let hundreds = UInt16(text.prefix(1)) {
+            return StatusRange(hundreds * 100, through: hundreds * 100 + 99)
         }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let ends = parts.compactMap { UInt16($0) }

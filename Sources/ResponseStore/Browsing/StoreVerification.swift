@@ -19,7 +19,17 @@ package struct StoreVerification: Sendable {
         case database(String)
     }
 
-    enum Phase { case rows, index, whole, done }
+    enum Phase {
+        case rows, index, whole, done
+
+        func next(isAlone: Bool) -> Phase {
+            switch self {
+            case .rows: .index
+            case .index: isAlone ? .whole : .done
+            case .whole, .done: .done
+            }
+        }
+    }
 
     /// Whether nobody writes meanwhile, so that the totals can be compared and the whole file be checked at once.
     package let isAlone: Bool
@@ -37,6 +47,13 @@ package struct StoreVerification: Sendable {
 
     package init(isAlone: Bool) { self.isAlone = isAlone }
 
+    /// One that is over before it begins.
+    package init(damaged error: StoreError) {
+        isAlone = true
+        phase = .done
+        note(.database(error.message))
+    }
+
     package var isAtEnd: Bool { phase == .done }
 
     mutating func note(_ fault: Fault) {
@@ -46,13 +63,18 @@ package struct StoreVerification: Sendable {
 }
 
 extension StoreBrowser {
-    /// Goes on for some milliseconds.
+    /// Goes on for some milliseconds. Where SQLite cannot read on, that is a fault, and the next part is looked at.
     package func verify(_ verification: inout StoreVerification) throws(StoreError) {
-        switch verification.phase {
-        case .rows: try verifyRows(&verification)
-        case .index: try verifyIndex(&verification)
-        case .whole: try verifyWhole(&verification)
-        case .done: break
+        do {
+            switch verification.phase {
+            case .rows: try verifyRows(&verification)
+            case .index: try verifyIndex(&verification)
+            case .whole: try verifyWhole(&verification)
+            case .done: break
+            }
+        } catch  where error.code == .damaged {
+            verification.note(.database(error.message))
+            verification.phase = verification.phase.next(isAlone: verification.isAlone)
         }
     }
 
@@ -83,7 +105,7 @@ extension StoreBrowser {
             isCut = isCut || Clock.monotonicMilliseconds() >= deadline
             return !isCut
         }
-        if !isCut { verification.phase = .index }
+        if !isCut { verification.phase = verification.phase.next(isAlone: verification.isAlone) }
     }
 
     private func verifyRow(
@@ -91,7 +113,7 @@ extension StoreBrowser {
     ) throws(StoreError) {
         let row = found.row
         verification.rows += 1
-        verification.bytes += UInt64(max(row.bodyLength, 0))
+        verification.bytes = verification.bytes.addingUpToMax(found.storedLength)
         guard found.entry != nil, hash(row.key) == row.keyHash else { return verification.note(.row(row.id)) }
         row.keyHash.withBytes { place.bind(1, copying: $0) }
         place.bind(2, row.variant)
@@ -132,7 +154,7 @@ extension StoreBrowser {
             if !isSame { verification.note(.strayIndex(places.integer(3))) }
         }
         places.reset()
-        if count < 1024 { verification.phase = verification.isAlone ? .whole : .done }
+        if count < 1024 { verification.phase = verification.phase.next(isAlone: verification.isAlone) }
     }
 
     /// One long transaction, which would hold up a writer's log.

@@ -9,6 +9,8 @@ package struct StoredEntry: Sendable {
     /// The field's value, empty without one.
     package let contentType: [UInt8]
     package let bodyLength: UInt64
+    /// So much of the body is there: less than all where it is stored in part.
+    package let storedLength: UInt64
     package let tags: [String]
     /// It is one of several for its URL (Vary).
     package let isVariant: Bool
@@ -21,7 +23,7 @@ package struct StoredEntry: Sendable {
 
     package var url: [UInt8] { StoredURL.text(ofKey: key) }
 
-    init(_ row: borrowing ResponseRow, facts: ReuseFacts, lastAccess: Int64) {
+    init(_ row: borrowing ResponseRow, facts: ReuseFacts, lastAccess: Int64, storedLength: UInt64 = 0) {
         self.row = row.id
         key = row.key
         self.facts = facts
@@ -29,6 +31,7 @@ package struct StoredEntry: Sendable {
         let value = StoredHead.firstValue(of: .contentType, in: head)
         contentType = value.map { range in head.extracting(range).withUnsafeBufferPointer { Array($0) } } ?? []
         bodyLength = UInt64(max(row.bodyLength, 0))
+        self.storedLength = storedLength
         tags = ResponseRow.tags(decoding: row.tags)
         isVariant = !row.nominated.isEmpty
         isPartial = row.state == .partial
@@ -44,6 +47,7 @@ package struct StoredEntry: Sendable {
         let fields = response.head.fields
         contentType = fields.first(.contentType).map { fields.value(of: $0).withUnsafeBufferPointer { Array($0) } } ?? []
         self.bodyLength = bodyLength ?? response.body.length
+        storedLength = response.body.length
         tags = response.tags
         isVariant = !response.nominatedFields.isEmpty
         isPartial = false

@@ -24,5 +24,7 @@ struct Ballast: Sendable {
         if code != 0 { unlink(path) }
     }
 
-    func remove() { unlink(path) }
+    /// - Returns: Whether it was there.
+    @discardableResult
+    func remove() -> Bool { unlink(path) == 0 }
 }

@@ -99,6 +99,8 @@ final class ReadingTables {
     /// What can be read at once from a place on of a body that stands in extents, verified.
     /// - Returns: `nil` where the place is missing or not what was stored.
     func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> (bytes: [UInt8], range: Range<Int>)? {
+        // The number comes from the file.
+        guard body.id > .min else { return nil }
         extentAt.bind(1, -body.id)
         extentAt.bind(2, Int64(clamping: offset))
         // Not reset before the chunk is read: both have to come from the same moment.

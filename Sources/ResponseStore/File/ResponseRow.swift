@@ -37,9 +37,10 @@ struct ResponseRow {
     var head: [UInt8] = []
 
     /// What counts against the marks.
-    var size: Int64 {
+    var size: Int64 { sizeWithoutBody + (extentBytes ?? bodyLength) }
+
+    var sizeWithoutBody: Int64 {
         Int64(key.count + nominated.count + tags.count + head.count + facts.count + ResponseRow.overhead)
-            + (extentBytes ?? bodyLength)
     }
 
     /// Covers all but what changes with use or is counted elsewhere (last access, size).

@@ -11,6 +11,8 @@ final class RowPages {
         /// `nil` where the row is not what was stored.
         let entry: StoredEntry?
         let lastAccess: Int64
+        /// Octets of the body that stand in the file: fewer than there are where it is stored in part.
+        let storedLength: UInt64
     }
 
     private let connection: Connection
@@ -60,7 +62,10 @@ final class RowPages {
             bodyID: row.bodyID, bodyLength: row.bodyLength)
         let lastAccess = query.integer(18)
         let facts = row.checksum == query.integer(17) ? ReuseFacts(decoding: row.facts.span) : nil
-        let entry = facts.map { StoredEntry(row, facts: $0, lastAccess: lastAccess) }
-        return Found(row: row, summary: summary, entry: entry, lastAccess: lastAccess)
+        // A row's size counts the extents of a part, and is the file's word: it may say anything.
+        let partLength = summary.size.subtractingReportingOverflow(row.sizeWithoutBody).partialValue
+        let storedLength = UInt64(max(state == .partial ? min(partLength, row.bodyLength) : row.bodyLength, 0))
+        let entry = facts.map { StoredEntry(row, facts: $0, lastAccess: lastAccess, storedLength: storedLength) }
+        return Found(row: row, summary: summary, entry: entry, lastAccess: lastAccess, storedLength: storedLength)
     }
 }

@@ -61,6 +61,19 @@ enum Schema {
         throw StoreError(.damaged, path: connection.path, message: "the schema is damaged")
     }
 
+    /// For who changes nothing of a file that is not as this version writes it.
+    static func expectCurrent(on connection: Connection) throws(StoreError) {
+        let path = connection.path
+        switch try inspect(connection) {
+        case .current: break
+        case .older(let version):
+            throw StoreError(.olderSchema(version), path: path, message: "the store is of the older version \(version)")
+        case .newer(let version):
+            throw StoreError(.newerSchema(version), path: path, message: "the store was written by a newer version (\(version))")
+        case .empty, .foreign: throw StoreError(.foreignFile, path: path, message: "the file is not a store of Larder's")
+        }
+    }
+
     /// Makes the tables in an empty file, in one transaction.
     static func create(on connection: Connection, secret: [UInt8]) throws(StoreError) {
         try connection.execute("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL")

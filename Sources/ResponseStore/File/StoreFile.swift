@@ -6,6 +6,8 @@ package struct StoreFile: Sendable {
     package enum Role: Sendable {
         /// Read and written, emptied or moved aside when it cannot be used.
         case cache
+        /// A cache's, worked on by hand: read and written, and never made, emptied or moved aside. What cannot be written fails.
+        case kept
         /// Appended to, never evicted, never emptied.
         case recording
         /// Only read.
@@ -31,7 +33,8 @@ package struct StoreFile: Sendable {
     /// Opens the cache's file for writing, whatever state it is in, and makes it where it is missing.
     /// - Parameter secret: For a file that has to be made.
     func openForWriting(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection {
-        precondition(role == .cache, "only the cache's file is made, emptied or moved aside")
+        precondition(role == .cache || role == .kept, "only the cache's file is written")
+        if role == .kept { return try openKept() }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
         // A second try for a file that was emptied or moved aside; a third can only mean that the disk itself fails.
         for _ in 0..<2 {
@@ -44,6 +47,13 @@ package struct StoreFile: Sendable {
         guard let connection = try openOnce(secret: secret, report: report) else {
             throw StoreError(.failed, path: path, message: "the store cannot be emptied")
         }
+        return connection
+    }
+
+    private func openKept() throws(StoreError) -> Connection {
+        let connection = try connect(.writing)
+        try Schema.expectCurrent(on: connection)
+        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(64 << 20)")
         return connection
     }
 

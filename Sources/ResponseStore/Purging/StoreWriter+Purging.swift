@@ -61,10 +61,12 @@ extension StoreWriter {
         for scan in scans { end(scan) }
     }
 
-    /// The store closes. The marks stay for the next process.
+    /// The store closes, or cannot be written. The marks stay for the next process.
     func interruptPurges() {
-        for case .purge(let work) in mustHappen { work.report(.interrupted) }
-        for scan in purging { scan.work.report(.interrupted) }
+        let interrupted = mustHappen.compactMap { if case .purge(let work) = $0 { work } else { nil } } + purging.map(\.work)
+        mustHappen = []
+        purging = []
+        for work in interrupted { work.report(.interrupted) }
     }
 
     /// - Returns: Whether no row is left to look at.

@@ -28,7 +28,7 @@ final class StoreCore: Sendable {
 
     init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID) {
         self.configuration = configuration
-        file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: .cache)
+        file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(
             hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: !configuration.isInMemory, purges: purges)
         queue = WriterQueue(limits: configuration.limits)

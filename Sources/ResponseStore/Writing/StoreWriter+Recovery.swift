@@ -66,6 +66,16 @@ extension StoreWriter {
         openFresh()
     }
 
+    // MARK: A file that is worked on by hand
+
+    /// What cannot be written is not done, and who asked for it is told. The mark of a purge that is in effect stays in the file.
+    func giveUpPurges(_ error: StoreError) {
+        // The room that was kept for this: a full disk is when deleting is wanted.
+        if error.code == .diskFull, room.ballast.remove() { return }
+        notices.tell(.writeFailed(error.message), kind: .writeFailed)
+        interruptPurges()
+    }
+
     // MARK: A full disk
 
     /// Evicts some of the store, gives its room back to the disk, and lets responses in again.

@@ -53,12 +53,12 @@ final class StoreWriter {
     static func open(
         _ configuration: StoreConfiguration, secret: [UInt8], _ opening: Monitor<Result<StoreCore, StoreError>?>
     ) -> StoreWriter? {
-        let file = StoreFile(path: configuration.path, role: .cache)
+        let file = StoreFile(path: configuration.path, role: configuration.role)
         do {
             let opened = try openTables(file, secret: secret, configuration)
             let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow)
             let writer = StoreWriter(core, file, opened)
-            writer.room.ballast.make()
+            if file.role == .cache { writer.room.ballast.make() }
             writer.publishTotals()
             opening.withLock { $0 = .success(core) }
             opening.wake()
@@ -85,7 +85,7 @@ final class StoreWriter {
         let report = configuration.report
         do {
             return try openTablesOnce(file, secret: secret, report)
-        } catch  where error.code == .damaged {
+        } catch  where error.code == .damaged && file.role == .cache {
             report(.movedAside(to: file.moveAside(), reason: error.message))
             return try openTablesOnce(file, secret: secret, report)
         }
@@ -260,6 +260,7 @@ final class StoreWriter {
             core.memory.settle(hash)
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
         case .freshen(_, let hash): core.memory.settle(hash)
+        case .purge(let work) where file.role == .kept: work.report(.interrupted)
         case .remove, .invalidate, .purge: mustHappen.append(operation)
         case .filling(let filling):
             filling.giveUpStoring()
@@ -270,6 +271,7 @@ final class StoreWriter {
     }
 
     private func judge(_ error: StoreError) {
+        if file.role == .kept { return giveUpPurges(error) }
         switch error.code {
         case .damaged: replaceFile(reason: error.message)
         case .diskFull:

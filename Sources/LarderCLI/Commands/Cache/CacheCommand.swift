@@ -29,6 +29,10 @@ struct CacheListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
     var limit: Int?
 
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more.") }
+    }
+
     func run() throws {
         let filter = try filter.value()
         switch try place.open() {

@@ -12,7 +12,7 @@ struct CacheExportCommand: ParsableCommand {
             is given.
             """)
 
-    @Argument(help: "A folder, made where it is missing.")
+    @Argument(help: "A folder that is empty, or made where it is missing.")
     var folder: String
 
     @OptionGroup var filter: FilterWords
@@ -23,11 +23,13 @@ struct CacheExportCommand: ParsableCommand {
 
     func run() throws {
         let filter = try filter.value()
+        let access = try place.open()
         let export = try CacheExport(folder: folder, secrets: secrets)
-        switch try place.open() {
+        switch access {
         case .running(let larder): try export.write(from: larder, filter)
         case .file(let file): try export.write(from: file, filter)
         }
+        try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
             Terminal.talk("larder: \(export.leftOut) responses to requests with Authorization were left out\n")
@@ -41,7 +43,7 @@ struct CacheExportCommand: ParsableCommand {
 final class CacheExport {
     private let folder: String
     private let secrets: Bool
-    private let index: FileHandle
+    private let index: ExportedFile
     private(set) var count = 0
     private(set) var leftOut = 0
     private(set) var inPart = 0
@@ -50,11 +52,12 @@ final class CacheExport {
     init(folder: String, secrets: Bool) throws {
         self.folder = folder
         self.secrets = secrets
-        let files = FileManager.default
-        try files.createDirectory(
-            atPath: "\(folder)/bodies", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        index = try CacheExport.make("\(folder)/index.ndjson")
+        try CacheExport.makeFolder(folder)
+        index = try ExportedFile("\(folder)/index.ndjson")
     }
+
+    /// Everything is written, or this fails.
+    func close() throws { try index.close() }
 
     func write(from larder: RunningCache, _ filter: StoreFilter) throws {
         let entries = try larder.ask("GET", "entries", filter.parameters + [("output", "ndjson")])
@@ -71,7 +74,7 @@ final class CacheExport {
             let isAuthorized = response?["authorized"] as? Bool ?? true
             let isPartial = response?["partial"] as? Bool ?? false
             try write(row, isAuthorized: isAuthorized, isPartial: isPartial, detail: CacheExport.line(detail)) { body in
-                try larder.send("GET", "body", parameters) { body.write(Data($0)) }
+                try larder.send("GET", "body", parameters) { body.write($0) }
             }
         }
     }
@@ -86,13 +89,13 @@ final class CacheExport {
             let line = CacheExport.line(detail.json.written())
             try write(Int(entry.row), isAuthorized: detail.isAuthorized, isPartial: found.isPartial, detail: line) { body in
                 let all = 0..<found.response.body.length
-                try file.send(CacheAnswers.body(file.source, of: found.response, all)) { body.write(Data($0)) }
+                try file.send(CacheAnswers.body(file.source, of: found.response, all)) { body.write($0) }
             }
         }
     }
 
     private func write(
-        _ row: Int, isAuthorized: Bool, isPartial: Bool, detail: String, body: (FileHandle) throws -> Void
+        _ row: Int, isAuthorized: Bool, isPartial: Bool, detail: String, body: (ExportedFile) throws -> Void
     ) throws {
         guard secrets || !isAuthorized else {
             leftOut += 1
@@ -101,11 +104,12 @@ final class CacheExport {
         if isPartial {
             inPart += 1
         } else {
-            let file = try CacheExport.make("\(folder)/bodies/\(row)")
+            let file = try ExportedFile("\(folder)/bodies/\(row)")
             try body(file)
             try file.close()
         }
-        index.write(Data((detail + "\n").utf8))
+        index.write(Array((detail + "\n").utf8)[...])
+        try index.check()
         count += 1
     }
 
@@ -115,13 +119,20 @@ final class CacheExport {
         return line.hasPrefix("[") ? String(line.dropFirst().dropLast()).trimmingCharacters(in: .whitespaces) : line
     }
 
-    private static func make(_ path: String) throws -> FileHandle {
-        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let file = FileHandle(forWritingAtPath: path)
-        else {
-            Terminal.talk("larder: cannot write \(printable(path, limit: 4096))\n")
+    /// What an earlier export has left would pass for this one's.
+    private static func makeFolder(_ folder: String) throws {
+        let files = FileManager.default
+        // One that cannot be read is told of below.
+        if let names = try? files.contentsOfDirectory(atPath: folder), !names.isEmpty {
+            Terminal.talk("larder: \(printable(folder, limit: 4096)) is not empty\n")
             throw ExitCode.failure
         }
-        return file
+        do {
+            try files.createDirectory(
+                atPath: "\(folder)/bodies", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            Terminal.talk("larder: cannot make the folder \(printable(folder, limit: 4096))\n")
+            throw ExitCode.failure
+        }
     }
 }

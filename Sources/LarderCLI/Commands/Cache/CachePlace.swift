@@ -104,11 +104,18 @@ final class StoreFileAccess {
         self.path = path
         self.settings = settings
         now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        guard FileManager.default.fileExists(atPath: path) else {
+            Terminal.talk("larder: there is no store: \(printable(path, limit: 4096)) does not exist\n")
+            throw ExitCode.failure
+        }
         do throws(StoreError) {
             source = CacheSource(try StoreBrowser(path: path)) { StoreFileAccess.tell($0) }
         } catch {
-            StoreFileAccess.tell(error)
-            throw ExitCode.failure
+            guard error.code == .damaged else {
+                StoreFileAccess.tell(error)
+                throw ExitCode.failure
+            }
+            source = CacheSource(damaged: error) { StoreFileAccess.tell($0) }
         }
     }
 
@@ -137,16 +144,37 @@ final class StoreFileAccess {
     }
 
     /// Takes the store's lock, so that no other process has it meanwhile.
+    /// - Throws: exit code 1 after saying how far it came: a file that cannot be written stays what it was.
     func purge(_ filter: StoreFilter, isSoft: Bool) throws -> Int {
-        do throws(StoreError) {
-            let configuration = ServerAssembly.store(settings, path: path) { Terminal.talk("larder: \(StoreNotices.text($0))\n") }
-            let store = try ResponseStore(configuration)
-            defer { store.shutdown() }
-            let report = PurgeReport()
-            store.purge(.matching(filter), isSoft: isSoft, at: now, report: report.take)
-            while true {
-                if case .done(let count) = report.next() { return count }
+        let store = try openForWriting()
+        defer { store.shutdown() }
+        let report = PurgeReport()
+        store.purge(.matching(filter), isSoft: isSoft, at: now, report: report.take)
+        var isInEffect = false
+        while true {
+            switch report.next() {
+            case .inEffect: isInEffect = true
+            case .done(let count): return count
+            case .interrupted:
+                let state = isInEffect ? "is in effect, and deleting goes on when Larder next runs" : "was not carried out"
+                Terminal.talk("larder: the purge \(state)\n")
+                throw ExitCode.failure
+            case nil: break
             }
+        }
+    }
+
+    private func openForWriting() throws -> ResponseStore {
+        var configuration = ServerAssembly.store(settings, path: path) { [path] notice in
+            switch notice {
+            case .writeFailed(let detail):
+                Terminal.talk("larder: \(printable(path, limit: 4096)): \(printable(detail, limit: 4096))\n")
+            default: Terminal.talk("larder: \(StoreNotices.text(notice))\n")
+            }
+        }
+        configuration.role = .kept
+        do throws(StoreError) {
+            return try ResponseStore(configuration)
         } catch {
             StoreFileAccess.tell(error)
             throw ExitCode.failure

@@ -35,6 +35,10 @@ struct FilterWords: ParsableArguments {
     @Option(help: ArgumentHelp("Content smaller than this.", valueName: "size"))
     var smallerThan: String?
 
+    func validate() throws {
+        if fresh, stale { throw ValidationError("Nothing is both --fresh and --stale.") }
+    }
+
     /// - Throws: exit code 2 after saying what does not fit.
     func value() throws -> StoreFilter { try value(url: nil) }
 
@@ -54,7 +58,7 @@ struct FilterWords: ParsableArguments {
         try set(.type, type)
         try set(.olderThan, olderThan, as: seconds)
         try set(.youngerThan, youngerThan, as: seconds)
-        if fresh != stale { try set(.freshness, fresh ? "fresh" : "stale") }
+        if fresh || stale { try set(.freshness, fresh ? "fresh" : "stale") }
         for tag in tag { try set(.tag, tag) }
         try set(.largerThan, largerThan, as: bytes)
         try set(.smallerThan, smallerThan, as: bytes)
