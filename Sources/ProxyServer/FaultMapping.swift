@@ -3,8 +3,8 @@ import HTTPWire
 import ProxyCore
 
 /// Translates each room's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
-enum FaultMapping {
-    static func fault(_ error: RequestParseError) -> Fault {
+package enum FaultMapping {
+    package static func fault(_ error: RequestParseError) -> Fault {
         switch error {
         case .requestLineTooLong: .targetTooLong
         case .headTooLarge, .tooManyFields: .requestFieldsTooLarge(detail: Word(error.reason))

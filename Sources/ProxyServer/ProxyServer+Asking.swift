@@ -1,4 +1,5 @@
 import EventLoop
+import HTTPWire
 import ProxyCore
 
 /// What other threads ask the loops: each loop answers for itself, on its own thread, and nothing is shared for it.
@@ -15,6 +16,9 @@ extension ProxyServer {
 
     /// What requests are decided by now.
     package var context: ExchangeContext { shared.current.context }
+
+    /// What the heads of requests are held to now.
+    package var parseLimits: ParseLimits { shared.current.settings.parseLimits }
 
     /// Asks each loop, and gives on what all have answered, in no order; called on some loop's thread.
     func askLoops<Answer: Sendable>(

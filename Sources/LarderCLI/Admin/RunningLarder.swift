@@ -53,6 +53,10 @@ enum RunningLarder {
         do {
             let (status, text) = try client.send(method, target, body: body, accept: form.mediaType)
             if status.isSuccessful { return Terminal.output(text) }
+            if let detail = JSONAnswer(text)["detail"] as? String {
+                Terminal.talk("larder: \(printable(detail, limit: 1000))\n")
+                throw status.code == 400 ? ExitCode(2) : failure
+            }
             if form == .text { Terminal.talk(text) } else { Terminal.output(text) }
             throw failure
         } catch let error as AdminClient.Failure {

@@ -16,8 +16,12 @@ struct StoreAlone {
         path = try ServingPlan(loaded).storePath
     }
 
-    func explain(_ heads: ExplainedHeads) throws -> Explanation {
+    /// - Parameters:
+    ///   - octets: A request's head, perhaps its content, and perhaps a saved response's head behind it.
+    ///   - contentLength: How many of them are its content; `nil`: none is given.
+    func explain(_ octets: [UInt8], contentLength: Int?) throws -> Explanation {
         let settings = ServerAssembly.serverSettings(loaded.settings)
+        let heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
         let context = ProxyServer.context(settings, rules: loaded.settings.rules.compiled, addresses: [])
         let tellsQuery = loaded.settings.log.access.includesQuery
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

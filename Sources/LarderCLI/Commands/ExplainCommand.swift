@@ -55,7 +55,7 @@ struct ExplainCommand: ParsableCommand {
                 client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output)
         }
         do {
-            let explanation = try StoreAlone(loaded).explain(ExplainedHeads(heads, contentLength: content?.count))
+            let explanation = try StoreAlone(loaded).explain(heads, contentLength: content?.count)
             Terminal.output(output == .text ? explanation.text : explanation.json.written() + "\n")
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
@@ -98,20 +98,39 @@ struct ExplainCommand: ParsableCommand {
     /// Longer content stands in no key (`ProxyLimits.keyedBodyLength`).
     private static let contentLimit = 128 * 1024
 
-    /// The file's first head, its lines ended as on the wire however the file was saved.
+    /// The file's last head, as it would stand on a connection of HTTP/1.1, whatever its lines end with and whichever version it names:
+    /// `curl -D` writes one for each response on the way.
     private func savedHead() throws -> [UInt8] {
         guard let response else { return [] }
         guard let handle = FileHandle(forReadingAtPath: response), let data = try? handle.read(upToCount: Self.savedLimit) else {
             Terminal.talk("larder: cannot read \(printable(response, limit: 4096))\n")
             throw ExitCode.failure
         }
-        var head: [UInt8] = []
+        var last: [[UInt8]] = []
+        var head: [[UInt8]] = []
         for line in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            let octets = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            if octets.isEmpty { break }
-            head += octets + [0x0D, 0x0A]
+            let octets = Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+            guard octets.isEmpty else {
+                // Behind the heads the content may stand.
+                if head.isEmpty, !last.isEmpty, !octets.starts(with: "HTTP/".utf8) { break }
+                head.append(head.isEmpty ? Self.statusLine(octets) : octets)
+                continue
+            }
+            if !head.isEmpty { last = head }
+            head = []
         }
-        return head + [0x0D, 0x0A]
+        if !head.isEmpty { last = head }
+        return Array(last.joined(separator: [0x0D, 0x0A])) + [0x0D, 0x0A, 0x0D, 0x0A]
+    }
+
+    /// `HTTP/2 200` as HTTP/1.1 has it.
+    private static func statusLine(_ line: [UInt8]) -> [UInt8] {
+        let parts = line.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, ["HTTP/2", "HTTP/2.0", "HTTP/3", "HTTP/3.0"].contains(String(decoding: parts[0], as: UTF8.self))
+        else {
+            return line
+        }
+        return Array("HTTP/1.1 ".utf8) + parts[1] + (parts[1].contains(0x20) ? [] : [0x20])
     }
 
     private static let savedLimit = 256 * 1024

@@ -33,7 +33,7 @@ package enum CacheRoutes {
                 if question.form == .text { return exchange.answer(text: details.map(\.text).joined(separator: "\n")) }
                 exchange.answer(json: .array(details.map(\.json)))
             },
-            AdminRoute(.get, "/v1/cache/body", parameters: choice) { request, exchange in
+            AdminRoute(.get, "/v1/cache/body", parameters: choice + [AdminParameter("range")]) { request, exchange in
                 let source = CacheSource(store)
                 guard let question = Question(request, exchange), let found = question.find(in: source)?.first else { return }
                 let octets: Range<UInt64>

@@ -11,6 +11,13 @@ struct DecisionSteps {
     /// What is known of the candidates beside the trace, where they are at hand.
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
+    /// Whether the request says only-if-cached, where it is at hand.
+    var isOnlyIfCached: Bool?
+
+    /// The reason's word, as the log and Cache-Status have it; the error's where one ended it, empty where there is none.
+    static func reason(of trace: DecisionTrace) -> String {
+        trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
+    }
 
     // MARK: Rules
 
@@ -133,8 +140,15 @@ struct DecisionSteps {
             return step("the origin is asked: \(text.says)", text.section, "\(reason.word)")
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
+            // What was not the request's word was a rule's.
+            let isByRequest = isOnlyIfCached ?? rules.isEmpty
+            let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
+            let cause =
+                isByRequest ? "the request says only-if-cached" : isOnlyIfCached == nil ? "" : "a rule's policy is stored_only"
             return step(
-                "nothing may go forward, and nothing stored can be used: \(text.says)", "RFC 9111 §5.2.1.7", "\(reason.word)")
+                "nothing may go forward\(cause.isEmpty ? "" : " (\(cause))"), and nothing stored can be used: \(text.says)",
+                section,
+                "\(reason.word)")
         }
     }
 
@@ -165,13 +179,7 @@ struct DecisionSteps {
             ? "without a lifetime of the origin server's" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
     }
 
-    var faultStep: Explanation.Step? {
-        guard let fault = trace.fault else { return nil }
-        let row = GatewayError(fault)
-        let detail = row.detail.map { ": \($0.text)" } ?? ""
-        return Explanation.Step(
-            "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
-    }
+    var faultStep: Explanation.Step? { trace.fault.map(Explanation.faultStep) }
 }
 
 extension LifetimeSource {

@@ -1,5 +1,7 @@
 import HTTPMessage
 import HTTPWire
+import ProxyCore
+import ProxyServer
 
 /// What is to be explained: a request's head, perhaps its content, and perhaps a response's head behind that, as they would stand on
 /// a connection.
@@ -19,27 +21,44 @@ package struct ExplainedHeads {
         }
     }
 
+    /// What the proxy refuses as it stands: a head past a limit, or one whose body has no length that is sure.
+    struct Refusal {
+        let fault: ProxyCore.Fault
+        let method: String
+        let target: String
+    }
+
     package let request: RequestHead
+    let refusal: Refusal?
     /// `nil` where it was not given.
     let requestContent: [UInt8]?
     package let response: ResponseHead?
     let responseBody: BodyFraming
 
-    /// - Parameter contentLength: How many octets behind the request's head are its content; `nil`: none are given.
-    package init(_ octets: [UInt8], contentLength: Int? = nil) throws(Fault) {
+    /// - Parameters:
+    ///   - contentLength: How many octets behind the request's head are its content; `nil`: none are given.
+    ///   - limits: those of the proxy for its clients.
+    package init(_ octets: [UInt8], contentLength: Int? = nil, limits: ParseLimits) throws(Fault) {
         var request = RequestHead()
         var response = ResponseHead()
         var framing = BodyFraming.none
         let length: Int?
         do throws(RequestParseError) {
-            var parser = RequestParser()
+            var parser = RequestParser(limits: limits)
             length = try parser.parse(octets.span.bytes, into: &request)
+            if length != nil { _ = try BodyFraming.ofRequest(request) }
         } catch {
-            throw .request(error)
+            guard error.isOfReadableRequest else { throw .request(error) }
+            self.request = request
+            refusal = Refusal(fault: FaultMapping.fault(error), requestLine: octets)
+            requestContent = nil
+            self.response = nil
+            responseBody = .none
+            return
         }
         guard let length else { throw .incomplete }
+        guard 0...(octets.count - length) ~= contentLength ?? 0 else { throw .incomplete }
         let end = length + (contentLength ?? 0)
-        guard contentLength ?? 0 >= 0, end <= octets.count else { throw .incomplete }
         requestContent = contentLength.map { _ in Array(octets[length..<end]) }
         let rest = Array(octets[end...])
         if rest.isEmpty {
@@ -57,6 +76,28 @@ package struct ExplainedHeads {
             self.response = response
         }
         self.request = request
+        refusal = nil
         responseBody = framing
+    }
+}
+
+extension ExplainedHeads.Refusal {
+    /// - Parameter octets: Begin with a request line.
+    fileprivate init(fault: ProxyCore.Fault, requestLine octets: [UInt8]) {
+        let line = octets.prefix { $0 != ASCII.cr }
+        let parts = line.split(separator: ASCII.space, maxSplits: 2, omittingEmptySubsequences: false)
+        self.fault = fault
+        method = String(decoding: parts.first ?? [], as: UTF8.self)
+        target = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
+    }
+}
+
+extension RequestParseError {
+    /// There is a request line that says which request it is. Without one there is nothing to be explained.
+    fileprivate var isOfReadableRequest: Bool {
+        switch self {
+        case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .unsupportedVersion, .target: false
+        default: true
+        }
     }
 }

@@ -21,8 +21,10 @@ package enum Explainer {
         _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp,
         lookUp: (_ key: [UInt8], _ onDisk: Bool) -> Answer
     ) -> Explained {
-        var rehearsal = Rehearsal(heads.request, content: heads.requestContent, context: context)
-        var step = rehearsal.start(body: body(of: heads.request), at: now)
+        if let refusal = heads.refusal { return .explanation(Explanation(refusal, at: now, tellsQuery: tellsQuery)) }
+        let request = heads.request
+        var rehearsal = Rehearsal(request, content: heads.requestContent, context: context)
+        var step = rehearsal.start(body: body(of: request), at: now)
         while case .needsLookUp(let onDisk) = step {
             switch lookUp(rehearsal.exchange.key, onDisk) {
             case .later: return .waiting(key: rehearsal.exchange.key)
@@ -38,18 +40,19 @@ package enum Explainer {
     package static func judge(
         _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
     ) -> Explanation {
+        if let refusal = heads.refusal { return Explanation(refusal, at: now, tellsQuery: tellsQuery) }
         var rehearsal = Rehearsal(heads.request, content: heads.requestContent, context: context)
         var step = rehearsal.start(body: body(of: heads.request), at: now)
         while case .needsLookUp = step { step = rehearsal.found([], partials: [], isComplete: true, at: now) }
         guard case .asksOrigin = rehearsal.conclusion, let response = heads.response else {
-            return Explanation(rehearsal, at: now, tellsQuery: tellsQuery)
+            return Explanation(rehearsal, at: now, tellsQuery: tellsQuery, judgesSaved: true)
         }
         _ = rehearsal.answer(response, body: heads.responseBody.length, at: now)
         let origin = Explanation.Step(
             "origin", "the saved response, as if it came now: \(response.status.code)",
             values: [("status", .number(Int(response.status.code)))])
         return Explanation(
-            rehearsal, at: now, tellsQuery: tellsQuery, origin: origin,
+            rehearsal, at: now, tellsQuery: tellsQuery, judgesSaved: true, origin: origin,
             again: again(rehearsal, heads, context, tellsQuery, now))
     }
 
@@ -71,7 +74,7 @@ package enum Explainer {
     }
 
     private static func body(of request: RequestHead) -> BodyLength {
-        // A head whose framing is wrong is refused before any exchange, with the reason that the proxy would give.
+        // A head whose framing is wrong has been refused before.
         guard let framing = try? BodyFraming.ofRequest(request) else { return .none }
         return framing.length
     }

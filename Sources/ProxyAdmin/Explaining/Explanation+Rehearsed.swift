@@ -7,10 +7,12 @@ import ProxyServer
 extension Explanation {
     /// - Parameters:
     ///   - tellsQuery: whether the query may be shown, as in the log.
+    ///   - judgesSaved: a saved response is judged: the store was not asked.
     ///   - origin: what is said of an answer that was given for the origin's.
     ///   - again: what would follow once that is stored.
     package init(
-        _ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool, origin: Step? = nil, again: Step? = nil
+        _ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool, judgesSaved: Bool = false, origin: Step? = nil,
+        again: Step? = nil
     ) {
         let trace = rehearsal.exchange.trace
         let request = rehearsal.exchange.request
@@ -19,28 +21,28 @@ extension Explanation {
         let overrides = rehearsal.exchange.ruleOverrides.map { RuleOverride(rule: $0.rule, word: "\($0.word)") }
         let decision = DecisionSteps(
             trace: trace, rules: rules, overrides: overrides, candidates: rehearsal.candidates,
-            requestFields: request.fields)
+            requestFields: request.fields, isOnlyIfCached: rehearsal.exchange.directives.contains(.onlyIfCached))
         tense = .would
         method = request.fields.text(of: request.methodName)
         url = Self.shown(request.fields.text(of: request.rawTarget), tellsQuery: tellsQuery)
         at = now
         id = nil
         action = Action(rehearsal.conclusion, trace)
-        reason = trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
+        // That nothing is stored is no more than supposed then.
+        let isSupposed = judgesSaved && trace.fault == nil
+        reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
         status = trace.status
         steps =
             [
-                decision.ruleStep, Self.key(rehearsal.exchange.key, tellsQuery: tellsQuery), decision.lookUpStep,
-                decision.freshnessStep, decision.decisionStep, Self.forwarding(rehearsal), origin, decision.storageStep,
+                decision.ruleStep, Self.key(rehearsal.exchange.key, tellsQuery: tellsQuery),
+                judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
+                isSupposed ? nil : decision.decisionStep, Self.forwarding(rehearsal), origin, decision.storageStep,
                 decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
 
-    /// Without its query where the log tells none: it often holds secrets.
-    private static func shown(_ url: String, tellsQuery: Bool) -> String {
-        guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
-        return url[..<mark] + "?…"
-    }
+    private static let savedInstead = Step(
+        "look-up", "left out: a saved response is judged, whatever is stored", values: [("asked", .string("nothing"))])
 
     private static func key(_ key: [UInt8], tellsQuery: Bool) -> Step? {
         if key.isEmpty { return nil }
@@ -53,6 +55,9 @@ extension Explanation {
         let collapsing: Bool
         switch rehearsal.conclusion {
         case .asksOrigin(let mayCollapse): collapsing = mayCollapse
+        case .opensTunnel:
+            let request = rehearsal.exchange.request
+            return Step("request", "a tunnel is opened to \(request.fields.text(of: request.rawTarget))", "RFC 9110 §9.3.6")
         default: return nil
         }
         let conditions = conditions(rehearsal)

@@ -14,13 +14,26 @@ extension Explanation {
         at = trace.receivedAt
         id = traced.id
         action = Action(trace)
-        reason = trace.fault.map { "\(GatewayError($0).code.text)" } ?? trace.reuse.map { "\($0.word)" } ?? ""
+        reason = DecisionSteps.reason(of: trace)
         status = trace.status
         steps =
             [
-                decision.ruleStep, decision.lookUpStep, decision.freshnessStep, decision.decisionStep, Self.upstream(traced),
-                decision.storageStep, decision.faultStep, Self.answer(traced),
+                decision.ruleStep, decision.lookUpStep, decision.freshnessStep, decision.decisionStep,
+                Self.request(trace), Self.upstream(traced), decision.storageStep ?? Self.freshening(trace), decision.faultStep,
+                Self.answer(traced),
             ].compactMap { $0 }
+    }
+
+    private static func request(_ trace: DecisionTrace) -> Step? {
+        guard trace.upstreamStatus > 0, case .validate = trace.reuse else { return nil }
+        return Step("request", "went out with the validators of the stored response", "RFC 9111 §4.3.1")
+    }
+
+    private static func freshening(_ trace: DecisionTrace) -> Step? {
+        guard trace.upstreamStatus == 304, trace.outcome == .revalidated else { return nil }
+        return Step(
+            "storage", "the stored response holds, and takes the fields of the 304 over", "RFC 9111 §4.3.4",
+            values: [("freshened", .bool(true))])
     }
 
     private static func upstream(_ traced: TracedRequest) -> Step? {

@@ -18,7 +18,7 @@ struct ReasonText {
 
     init(_ refusal: StorageRefusal) { self = Self.refusals[refusal] ?? ReasonText("\(refusal.word)") }
 
-    init(_ source: LifetimeSource) { self = Self.sources[source] ?? ReasonText("\(source)") }
+    init(_ source: LifetimeSource) { self = Self.sources[source] ?? ReasonText(source.word) }
 
     // A table each, so that a word that is new elsewhere shows itself until its row is written; a test asks for every row.
 

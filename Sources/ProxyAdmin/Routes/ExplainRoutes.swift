@@ -12,9 +12,11 @@ package enum ExplainRoutes {
     /// - Parameter tellsQuery: whether the query of a URL may be shown, as in the log.
     package static func routes(server: ProxyServer, store: ResponseStore, tellsQuery: Bool) -> [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/traces", parameters: [AdminParameter("id")]) { request, exchange in trace(request, exchange, server) },
-            AdminRoute(.post, "/v1/explain") { request, exchange in
-                explain(request, exchange, server.context, store, tellsQuery)
+            AdminRoute(.get, "/v1/traces", parameters: [AdminParameter("id")]) { request, exchange in
+                trace(request, exchange, server)
+            },
+            AdminRoute(.post, "/v1/explain", parameters: [AdminParameter("content", .count)]) { request, exchange in
+                explain(request, exchange, server, store, tellsQuery)
             },
         ]
     }
@@ -35,11 +37,13 @@ package enum ExplainRoutes {
     }
 
     private static func explain(
-        _ request: AdminRequest, _ exchange: AdminExchange, _ context: ExchangeContext, _ store: ResponseStore, _ tellsQuery: Bool
+        _ request: AdminRequest, _ exchange: AdminExchange, _ server: ProxyServer, _ store: ResponseStore, _ tellsQuery: Bool
     ) {
+        let context = server.context
         let question: ExplainedHeads
         do throws(ExplainedHeads.Fault) {
-            question = try ExplainedHeads(request.body, contentLength: request["content"].flatMap { Int($0) })
+            question = try ExplainedHeads(
+                request.body, contentLength: request["content"].flatMap { Int($0) }, limits: server.parseLimits)
         } catch {
             return exchange.refuse(Status(400), code: "bad_head", detail: error.sentence)
         }

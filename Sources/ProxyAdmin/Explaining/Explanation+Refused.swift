@@ -1,0 +1,34 @@
+import HTTPMessage
+import ProxyCore
+
+/// What is refused before anybody asks what it means.
+extension Explanation {
+    init(_ refusal: ExplainedHeads.Refusal, at now: Timestamp, tellsQuery: Bool) {
+        let row = GatewayError(refusal.fault)
+        tense = .would
+        method = refusal.method
+        url = Self.shown(refusal.target, tellsQuery: tellsQuery)
+        at = now
+        id = nil
+        action = .refuse
+        reason = "\(row.code.text)"
+        status = row.status.code
+        steps = [
+            Self.faultStep(refusal.fault),
+            Step("answer", "\(row.status.code), failed", values: [("outcome", .string("\(DecisionTrace.Outcome.failed.word)"))]),
+        ]
+    }
+
+    static func faultStep(_ fault: Fault) -> Step {
+        let row = GatewayError(fault)
+        let detail = row.detail.map { ": \($0.text)" } ?? ""
+        return Step(
+            "fault", "\(row.code.text)\(detail): \(row.explanation.text)", values: [("code", .string("\(row.code.text)"))])
+    }
+
+    /// Without its query where the log tells none: it often holds secrets.
+    static func shown(_ url: String, tellsQuery: Bool) -> String {
+        guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
+        return url[..<mark] + "?…"
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@Suite("larder explain")
+struct ExplainCommandTests {
+    private func explain(_ arguments: String...) throws -> CommandLineTests.Outcome {
+        try CommandLineTests.larder(
+            ["explain"] + arguments + ["--set", "admin.socket=off", "--set", "store.path=/nonexistent/store.sqlite"])
+    }
+
+    @Test(
+        "A response that curl -D or curl -i has saved is judged, the last of several",
+        arguments: [
+            "HTTP/2 200 \r\ncache-control: max-age=60\r\n\r\n", "HTTP/2 200\ncache-control: max-age=60\n",
+            "HTTP/1.1 301 Moved\r\nLocation: /b\r\n\r\nHTTP/3 200 \r\ncache-control: max-age=60\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nThe content.\n\nHTTP/1.1 no head\n",
+        ])
+    func judgesWhatCurlSaves(saved: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(saved, to: "head.txt")
+        let outcome = try explain("--response", file, "http://example.test/")
+        #expect(outcome.code == 0 && outcome.talk.isEmpty)
+        #expect(outcome.output.contains("origin: the saved response, as if it came now: 200\n"))
+        #expect(outcome.output.contains("storage: stored: lifetime 60 s (max-age)"))
+    }
+
+    @Test(
+        "What cannot be explained is said in one form, beside a running Larder and alone",
+        arguments: ["text", "json"])
+    func refusesAlike(output: String) throws {
+        let served = try ServeTests.Served()
+        _ = try served.ports()
+        for url in ["nonsense", "ftp://a/", "http://"] {
+            let alone = try explain(url, "-o", output)
+            let running = try CommandLineTests.larder(
+                "explain", url, "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
+            #expect(alone.code == 2 && alone.output.isEmpty && alone.talk.hasPrefix("larder: The request's head is malformed: "))
+            #expect(running.code == alone.code && running.output.isEmpty && running.talk == alone.talk)
+        }
+        let unknown = try CommandLineTests.larder(
+            "explain", "--id", "0123456789abcdef", "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
+        #expect(unknown.code == 1 && unknown.talk == "larder: No request of this id is remembered (any more).\n")
+    }
+
+    @Test("A request that the proxy would refuse is explained as such, by the limits in force")
+    func foretellsRefusals() throws {
+        let framing = try explain("-H", "Content-Length: 5,6", "http://example.test/")
+        #expect(framing.code == 0 && framing.output.contains("answer: 400, failed"))
+        let long = try explain("http://example.test/\(String(repeating: "x", count: 100))", "--set", "limits.request_line=100")
+        #expect(long.code == 0 && long.output.contains("answer: 414, failed"))
+    }
+}
