@@ -21,7 +21,7 @@ struct CollapsingTests {
     }
 
     @Test(
-        "Shows 3: 50 clients on one cold slow URL are one request and 50 equal answers", arguments: [1, 4],
+        "50 clients on one cold slow URL are one request and 50 equal answers", arguments: [1, 4],
         [1_000, 16_384, 3_000_000])
     func shares(loops: Int, length: Int) throws {
         let body = PatternedBody(length: length)

@@ -3,7 +3,7 @@ import HTTPMessage
 import Testing
 import TestSupport
 
-/// Shows 7: every rule of `config/larder.example.yaml`, over real sockets.
+/// Every rule of `config/larder.example.yaml`, over real sockets.
 @Suite("The rules of the example file")
 struct ExampleRulesTests {
     private static let hosts = [

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite("Large bodies (Shows 4)")
+@Suite("Large bodies")
 struct LargeBodyTests {
     /// 64 MiB, or 2 GiB where `LARDER_LONG` is set.
     private static let isLong = ProcessInfo.processInfo.environment["LARDER_LONG"] != nil

@@ -38,7 +38,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "Shows 7: no answer from before a purge is given once it was acknowledged, on 4 loops", arguments: Tiers.allCases,
+        "No answer from before a purge is given once it was acknowledged, on 4 loops", arguments: Tiers.allCases,
         [false, true])
     func neverGivesPurged(tiers: Tiers, isSoft: Bool) throws {
         let versions = Versions()

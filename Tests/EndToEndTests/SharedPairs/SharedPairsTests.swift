@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Shows 8: pairs of requests that differ in one thing never share what they must not, whatever the answer says, one after the
+/// Pairs of requests that differ in one thing never share what they must not, whatever the answer says, one after the
 /// other or both at once. A failing seed is named; LARDER_PAIRS_SEED=N runs it alone.
 @Suite("Pairs of requests (T18 to T26)", .serialized)
 struct SharedPairsTests {
