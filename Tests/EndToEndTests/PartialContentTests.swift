@@ -100,6 +100,20 @@ struct PartialContentTests {
         #expect(stage.requestCount() == 2)
     }
 
+    @Test("Who asks right behind a part finds it: nothing of it is asked for twice")
+    func findsAtOnce() throws {
+        let (stage, origin) = try stage()
+        let client = try stage.client()
+        for number in 0..<5 {
+            client.send(stage.head("GET", "/x", fields: "Range: bytes=\(number * 500_000)-\(number * 500_000 + 499_999)\r\n"))
+            #expect(try client.readResponse().status == 206)
+        }
+        client.send(stage.head("GET", "/x"))
+        #expect(try client.readResponse().body == Self.body.bytes(0..<Self.length))
+        #expect(stage.askedRanges.last == "bytes=2500000-2999999")
+        #expect(origin.sentCount == Self.length)
+    }
+
     @Test("What breaks off while it is completed is continued")
     func continuesCompletion() throws {
         var plan = RangedOrigin.Plan()

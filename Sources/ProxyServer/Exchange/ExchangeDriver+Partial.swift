@@ -14,6 +14,19 @@ extension ExchangeDriver {
         }
     }
 
+    /// Who asks right behind a part finds it: the look-up comes once the store has written it.
+    func awaitsPart() -> Bool {
+        guard worker.store.hasFillings else { return false }
+        let epoch = epoch
+        return worker.store.whenPartIsWritten(
+            of: exchange.key,
+            worker.loop.reply { [self] (_: FillingOutcome) in
+                guard self.epoch == epoch else { return }
+                lookUpInMemory()
+                connection?.flush()
+            })
+    }
+
     /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
     func joinBody() {
         guard let body = exchange.joinedBody,

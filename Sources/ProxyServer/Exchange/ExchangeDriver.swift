@@ -169,7 +169,8 @@ final class ExchangeDriver: TunnelDelegate {
 
     // MARK: The store
 
-    private func lookUpInMemory() {
+    func lookUpInMemory() {
+        if awaitsPart() { return }
         findPartials()
         switch store.inMemory(exchange.key.span) {
         case .found(let variants):

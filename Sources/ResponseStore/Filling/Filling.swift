@@ -171,6 +171,11 @@ package final class Filling: Sendable {
     /// The writer has taken all there was to do, and nothing of it is kept.
     var isDiscarded: Bool { state.withLock { $0.storage == .abandoned && $0.hasGivenLast } }
 
+    /// All has come that will, and once it is written it can be found as a part.
+    var endsInPart: Bool {
+        state.withLock { $0.phase != .appending && $0.storage == .storing && (plan.part != nil || $0.phase == .aborted) }
+    }
+
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 
     // MARK: Under the lock

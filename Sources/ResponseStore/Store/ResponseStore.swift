@@ -110,6 +110,15 @@ package final class ResponseStore: Sendable {
         core.fillings.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
     }
 
+    /// Answers once a part that has come to its end can be found by its key, or certainly never will be. The writer is hurried.
+    /// - Returns: `false` where there is none: nothing answers then.
+    package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<FillingOutcome>) -> Bool {
+        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart) else { return false }
+        part.whenStored(reply())
+        core.queue.nudge()
+        return true
+    }
+
     // MARK: Storing
 
     /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.
