@@ -5,16 +5,17 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# Of LarderCLI only the folder Settings is built, which needs no other room than the pure ones.
+# Of LarderCLI only the folder Settings is built, which needs no other room than the pure ones and the folder Text of ProxyAdmin.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/.build/fuzz}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-# The package's own copy of Yams.
-[[ -d $root/.build/checkouts/Yams ]] || swift package --package-path "$root" resolve
+# The package's own copies of what the rooms use.
 yams=$root/.build/checkouts/Yams/Sources
+structured=$root/.build/checkouts/swift-http-structured-headers/Sources
+[[ -d $yams && -d $structured ]] || swift package --package-path "$root" resolve
 
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
@@ -39,9 +40,11 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     done
     module HTTPMessage Sources/HTTPMessage "${covered[@]}"
     module HTTPWire Sources/HTTPWire "${covered[@]}"
+    module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
+    module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
     module LarderCLI Sources/LarderCLI/Settings "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
