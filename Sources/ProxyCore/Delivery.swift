@@ -19,6 +19,8 @@ package struct Delivery: Equatable, Sendable {
     package internal(set) var isAnnotated = false
     private(set) var isNotModified = false
     private(set) var isUnsatisfied = false
+    /// The part is cut from a whole that is on its way to the store.
+    package private(set) var isCutFromRelayed = false
     private var speaks11 = true
     private var isHead = false
 
@@ -67,6 +69,12 @@ package struct Delivery: Equatable, Sendable {
         case .one(let part): choose(part)
         }
         frame()
+    }
+
+    /// From the origin by way of the store: the origin sends the whole, the client gets the part that it asked for.
+    mutating func cut(_ part: Range<UInt64>) {
+        isCutFromRelayed = true
+        choose(part)
     }
 
     mutating func chooseMade(_ status: Status, closes: Bool) {

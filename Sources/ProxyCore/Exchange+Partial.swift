@@ -145,6 +145,23 @@ extension Exchange {
         fetch(at: now, into: &commands)
     }
 
+    // MARK: Parts of what comes whole
+
+    /// The part to be cut from a response that is about to be stored: the origin has passed the range over (RFC 9110 §14.2). The next
+    /// request for one is answered from what is stored, and a client that asks for several at once takes all as parts or none.
+    package var partToCut: Range<UInt64>? {
+        guard directives.contains(.range), case .known(let whole) = responseBody, response.status.code == 200,
+            case .one(let part)? = Delivery.choice(of: whole, validators: response.fields, for: request)
+        else { return nil }
+        return part
+    }
+
+    /// The whole goes into the store, and the client reads the part from there.
+    package mutating func cut(_ part: Range<UInt64>) {
+        delivery.cut(part)
+        trace.status = delivery.status.code
+    }
+
     // MARK: Parts that are stored
 
     /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the

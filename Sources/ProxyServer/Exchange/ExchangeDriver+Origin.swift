@@ -234,6 +234,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func relay(store: Bool) {
         if store { beginStoring() } else { fetch.mode = .direct }
         if exchange.isUnattended { return relayToNobody() }
+        if fetch.mode == .filling { cutPart() }
         sendRelayedHead()
         delivery.source = fetch.mode == .filling ? .filling : .origin
         divertIfLarge()
@@ -257,7 +258,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
             return
         }
         if fetch.entry == nil { worker.fetches.noteShareable(exchange.key) }
-        if case .known(let length) = exchange.responseBody, length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) {
+        if case .known(let length) = exchange.responseBody,
+            length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) || exchange.partToCut != nil
+        {
             if !beginFilling(length: length) { fetch.mode = .direct }
         } else if !worker.store.takesNew {
             // Said now, since Cache-Status goes with the head.

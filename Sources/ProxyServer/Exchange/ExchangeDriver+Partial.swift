@@ -99,6 +99,14 @@ extension ExchangeDriver {
         return true
     }
 
+    /// The origin sends the whole in place of a part: the client reads its part from the filling.
+    func cutPart() {
+        guard let part = exchange.partToCut else { return }
+        exchange.cut(part)
+        delivery.offset = part.lowerBound
+        delivery.end = part.upperBound
+    }
+
     /// A part that the client asked for passes, and is kept.
     /// - Returns: `false` where the store takes none now.
     func beginStoringPart() -> Bool {

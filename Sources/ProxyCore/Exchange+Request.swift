@@ -1,0 +1,96 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// What is made of a request's head: refused, answered here, denied by a rule, or looked up.
+extension Exchange {
+    mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
+        delivery.readConnection(of: request)
+        if let fault = refusal() { return fail(fault, at: now, into: &commands) }
+        if isAnsweredHere() {
+            trace.outcome = .local
+            delivery.chooseMade(.ok, closes: false)
+            trace.status = 200
+            state = .delivering
+            return commands.append(.sendLocal)
+        }
+        if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
+        if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
+        // What a rule writes counts as the client's: it comes before the key and the directives.
+        if obligations.editsRequest { matched.editRequest(&request.fields) }
+        directives = RequestDirectives(request)
+        makeKey()
+        if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
+        if obligations.rewritesKey, isToBeKeyedByContent {
+            if requestBody != .none, requestBody != .known(0) {
+                state = .gathering
+                return commands.append(.gatherRequestBody)
+            }
+            keyByContent()
+        }
+        lookUp(at: now, into: &commands)
+    }
+
+    /// - Returns: `false` where one of them denies the request.
+    private mutating func matchRules() -> Bool {
+        guard case .allow(let entailed) = context.rules.match(request, into: &matched) else { return false }
+        if matched.isEmpty { return true }
+        obligations = entailed
+        if obligations.cache.setCookie == nil { obligations.cache.setCookie = context.setCookie }
+        return true
+    }
+
+    mutating func lookUp(at now: Timestamp, into commands: inout CommandBuffer) {
+        if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: obligations.cache) {
+            return forward(by: decision, at: now, into: &commands)
+        }
+        state = .lookingUp
+        commands.append(.lookUp(onDisk: false))
+    }
+
+    private mutating func receiveConnect(at now: Timestamp, into commands: inout CommandBuffer) {
+        guard context.tunnelPorts.allows(request.target.port) else {
+            return fail(.portNotAllowed, at: now, into: &commands)
+        }
+        state = .connecting
+        commands.append(.openTunnel)
+    }
+
+    /// A head in the making holds places without their bytes: nothing of it may be read but the method.
+    mutating func forgetUnreadRequest() {
+        let method = request.method
+        request.removeAll()
+        request.method = method
+    }
+
+    // The next two only read, and are mutating so that they are given the exchange's address: what may only be read is handed
+    // over as a copy of all its seven hundred bytes. By patterns, since == of an enum of another room is a generic call.
+
+    /// What makes a request unusable before any rule is asked.
+    private mutating func refusal() -> Fault? {
+        if LoopDetection.isLoop(request, in: context) { return .loop }
+        switch request.target.form {
+        case .origin: return .notForAProxy
+        case .absolute, .authority, .asterisk: break
+        }
+        if case (.absolute, .https) = (request.target.form, request.target.scheme) { return .secureOriginNotSupported }
+        if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
+        if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
+            return .unknownExpectation
+        }
+        if let limit = context.limits.requestBodyLength, case .known(let length) = requestBody, length > limit {
+            return .requestBodyTooLarge
+        }
+        return nil
+    }
+
+    /// OPTIONS for the server as a whole is asked of us (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
+    /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
+    private mutating func isAnsweredHere() -> Bool {
+        if case .asterisk = request.target.form { return true }
+        switch request.method {
+        case .options, .trace: return MaxForwards.value(in: request.fields) == 0
+        default: return false
+        }
+    }
+}

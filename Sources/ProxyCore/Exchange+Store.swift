@@ -1,0 +1,102 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// What is made of what the store has: delivered, validated, completed, or passed over for the origin.
+extension Exchange {
+    mutating func select(
+        among candidates: [StoredResponse], isComplete: Bool, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        guard let index = Vary.select(among: candidates, for: request, secondaryKey) else {
+            if !isComplete {
+                trace.candidates.askDisk()
+                return commands.append(.lookUp(onDisk: true))
+            }
+            if usePartial(at: now, into: &commands) { return }
+            trace.candidates.note(noneAmong: candidates.count)
+            siblings = candidates
+            let reason: ForwardReason = candidates.isEmpty ? .uriMiss : .varyMiss
+            let decision = Reuse.decideMiss(reason, for: directives, overrides: obligations.cache)
+            return forward(by: decision, at: now, into: &commands)
+        }
+        let candidate = candidates[index]
+        let decision = Reuse.decide(candidate.facts, for: directives, overrides: obligations.cache, at: now)
+        if !isComplete, decision.asksOrigin {
+            // The answer may speak of those that only the disk has.
+            trace.candidates.askDisk()
+            return commands.append(.lookUp(onDisk: true))
+        }
+        trace.candidates.note(candidate.facts, at: index, among: candidates.count, at: now)
+        if !matched.isEmpty {
+            trace.candidates.note(lifetime: candidate.facts.freshnessLifetime(under: obligations.cache))
+        }
+        switch decision {
+        case .fresh:
+            trace.reuse = decision
+            selected = candidate
+            deliverSelected(outcome: .hit, into: &commands)
+        case .staleAllowed(_, let reason):
+            trace.reuse = decision
+            selected = candidate
+            deliverSelected(outcome: .staleHit, into: &commands)
+            if reason.wantsValidation, mayValidateUnattended {
+                siblings = candidates
+                commands.append(.validateUnattended)
+            }
+        case .validate:
+            selected = candidate
+            siblings = candidates
+            isValidating = true
+            forward(by: decision, at: now, into: &commands)
+        case .forward(let reason):
+            siblings = candidates
+            // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
+            if reason != .originCondition { selected = candidate }
+            forward(by: decision, at: now, into: &commands)
+        case .notSatisfiable:
+            forward(by: decision, at: now, into: &commands)
+        }
+    }
+
+    /// Nothing stored can be used as it is. Only what may be shared and is asked for as a whole is fetched for several at once
+    /// (T24).
+    mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.reuse = decision
+        if case .notSatisfiable = decision { return fail(.onlyIfCachedMiss, at: now, into: &commands) }
+        guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations, secondaryKey) else {
+            return fetch(at: now, into: &commands)
+        }
+        state = .joining
+        commands.append(.joinFetch)
+    }
+
+    mutating func share(_ shared: StoredResponse, at now: Timestamp, into commands: inout CommandBuffer) {
+        guard
+            RequestCollapsing.mayShare(
+                shared, with: request, directives: directives, obligations: obligations, secondaryKey, at: now)
+        else {
+            collapsing = .failed
+            selectedLength = nil
+            if joinedBody != nil { joinedBody = nil }
+            return fetch(at: now, into: &commands)
+        }
+        selected = shared
+        isValidating = false
+        isCollapsed = true
+        deliverSelected(outcome: .collapsed, into: &commands, command: completion == nil ? .sendStored : .complete)
+    }
+
+    mutating func deliverSelected(
+        outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
+    ) {
+        guard let selected else { return }
+        if isUnattended { return endUnattended(.background, into: &commands) }
+        trace.outcome = outcome
+        delivery.chooseStored(
+            selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request)
+        if delivery.multipart != nil { describeParts(of: selected) }
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(command)
+    }
+}
