@@ -30,7 +30,7 @@ extension Exchange {
 
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
-        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: gatheredLength ?? 0, at: now, into: &output) }
+        if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: cutLength ?? 0, at: now, into: &output) }
         writeStatusLine(delivery.status, of: response, into: &output)
         var fields = response.fields
         if obligations.editsResponse { matched.editResponse(&fields) }
@@ -191,9 +191,9 @@ extension Exchange {
     }
 
     private func writeFraming(into output: inout [UInt8]) {
-        if let range = delivery.range, let gatheredLength, selected == nil {
+        if let range = delivery.range, let cutLength, selected == nil {
             output.append("Content-Range: ")
-            ContentRange.part(range, of: gatheredLength).write(into: &output)
+            ContentRange.part(range, of: cutLength).write(into: &output)
             output.append("\r\n")
         }
         switch delivery.length {

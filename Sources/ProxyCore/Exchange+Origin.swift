@@ -40,8 +40,8 @@ extension Exchange {
             return endUnattended(.background, into: &commands)
         }
         trace.outcome = outcomeOfForwarding
-        if isChecked, let gatheredLength {
-            delivery.chooseGathered(response, whole: gatheredLength, for: request)
+        if isChecked, let cutLength {
+            delivery.chooseGathered(response, whole: cutLength, for: request)
         } else {
             delivery.chooseRelayed(response, body: responseBody)
         }
@@ -73,7 +73,7 @@ extension Exchange {
             targets: context.targets, requestTime: requestTime, responseTime: now)
         trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return false }
-        let body = gatheredLength.map { .known($0) } ?? responseBody
+        let body = cutLength.map { .known($0) } ?? responseBody
         if let limit = obligations.cache.maximumBodyLength, case .known(let length) = body, length > limit {
             trace.storage = .refused(.bodyTooLarge)
             return false

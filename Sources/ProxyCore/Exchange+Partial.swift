@@ -158,6 +158,8 @@ extension Exchange {
 
     /// The whole goes into the store, and the client reads the part from there.
     package mutating func cut(_ part: Range<UInt64>) {
+        guard case .known(let whole) = responseBody else { return }
+        cutLength = whole
         delivery.cut(part)
         trace.status = delivery.status.code
     }
@@ -167,7 +169,7 @@ extension Exchange {
     /// A part that the client asked for is stored as such, where it can be joined to others: under a strong entity tag, with the
     /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
     mutating func decidePartStorage(at now: Timestamp) -> Bool {
-        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), gatheredLength == nil,
+        guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), cutLength == nil,
             case .part(let range, let length?)? = Continuation.contentRange(of: response.fields),
             responseBody == .known(range.upperBound - range.lowerBound), Continuation.strongTag(of: response.fields) != nil
         else { return false }

@@ -23,7 +23,7 @@ extension Exchange {
     mutating func bodyChecked(
         _ outcome: BodyCheckOutcome, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        gatheredLength = length
+        cutLength = length
         let passesOversize = outcome == .tooLarge && validation?.oversize == .pass
         if outcome != .passed, !passesOversize {
             trace.findings.insert(outcome)

@@ -64,8 +64,9 @@ package struct Exchange: ~Copyable, Sendable {
     var collapsing = CacheStatus.Collapsing.none
     /// How much of the joined response is to come, where its body is still on its way.
     package var selectedLength: BodyLength?
-    /// The length of the body that was gathered to be checked, where all of it was.
-    var gatheredLength: UInt64?
+    /// The length of the whole of which the client may get a part: of a body that was gathered to be checked, or that comes whole in
+    /// place of the part.
+    var cutLength: UInt64?
     var isLeading = false
     /// Filled by the driver before `requestHead`, for a method that is not known here.
     package var clientAddress: IPAddress?
@@ -128,7 +129,7 @@ package struct Exchange: ~Copyable, Sendable {
         isCollapsed = false
         collapsing = .none
         selectedLength = nil
-        gatheredLength = nil
+        cutLength = nil
         isLeading = false
         clientAddress = nil
         purgedCount = nil
