@@ -34,7 +34,7 @@ format: ## Formats the sources in place
 lint: ## Checks the format
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
-docs: setup ## Writes docs/configuration.md and the schema again from the table of settings
+docs: setup ## Writes docs/configuration.md again from the table of settings
 	swift build --product larder
 	"$$(swift build --show-bin-path)/larder" config schema --output markdown > docs/configuration.md.new
 	mv docs/configuration.md.new docs/configuration.md
@@ -42,9 +42,10 @@ docs: setup ## Writes docs/configuration.md and the schema again from the table 
 bench: release ## Measures allocations, instructions, system calls and memory of the release binary
 	Tests/Performance/measure.sh all
 
-bench-peers: release ## Drives a harness that measures Larder beside its peers: make bench-peers BENCH=DIR
+bench-peers: release ## Drives a harness that measures Larder beside its peers: make bench-peers BENCH=DIR ARGS=...
 	@test -n "$(BENCH)" || { echo 'make bench-peers BENCH=DIR, where DIR holds bench.sh' >&2; exit 2; }
-	LARDER="$$(swift build $(RELEASE) --show-bin-path)/larder" "$(BENCH)/bench.sh" $(ARGS)
+	BENCH_PEERS="$(CURDIR)/Tests/Performance/peers.toml" LARDER="$$(swift build $(RELEASE) --show-bin-path)/larder" \
+		"$(BENCH)/bench.sh" $(ARGS)
 
 tsan: setup ## Runs the tests under ThreadSanitizer
 	LARDER_SANITIZE=thread swift test --sanitize=thread --scratch-path .build-tsan
