@@ -48,7 +48,7 @@ struct Fetch {
     /// A fetch whose client has left is completed for the store when most of it has come (C14).
     var isWorthFinishing: Bool {
         guard let filling, let length = filling.plan.length else { return false }
-        return filling.isStoring && receivedCount >= length / 5 * 4
+        return filling.isToBeKept && receivedCount >= length / 5 * 4
     }
 
     mutating func reset() {

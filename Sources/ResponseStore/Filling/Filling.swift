@@ -178,6 +178,15 @@ package final class Filling: Sendable {
 
     package var isStoring: Bool { state.withLock { $0.storage != .abandoned } }
 
+    /// When it has come whole it is stored, be it in memory alone.
+    package var isToBeKept: Bool {
+        let limit = UInt64(core.configuration.memoryBodyLimit)
+        return state.withLock { state in
+            if state.storage != .abandoned { return true }
+            return state.mayKeepInMemory && plan.part == nil && plan.length.map { $0 <= limit } != false
+        }
+    }
+
     // MARK: Under the lock
 
     private func copy(_ bytes: Span<UInt8>, into state: inout FillingState) {

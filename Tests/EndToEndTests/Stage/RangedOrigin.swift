@@ -13,6 +13,8 @@ final class RangedOrigin: Sendable {
         /// The gate at which the n-th answer waits, and behind how many octets of its content.
         var waits: @Sendable (Int) -> (behind: Int, gate: Gate)? = { _ in nil }
         var isChunked = false
+        /// Range is passed over, as an origin without ranges does.
+        var heedsRange = true
         /// No answer holds more than so many octets, whatever was asked for.
         var longestPart = 1 << 40
     }
@@ -36,7 +38,7 @@ final class RangedOrigin: Sendable {
         }
         let tag = plan.entityTag(number)
         let isCurrent = request["If-Range"] == nil || request["If-Range"] == tag
-        let asked = isCurrent ? Self.range(request["Range"], of: body.length) : nil
+        let asked = isCurrent && plan.heedsRange ? Self.range(request["Range"], of: body.length) : nil
         let range = asked.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + plan.longestPart) } ?? 0..<body.length
         var head = asked == nil ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n"
         if asked != nil { head += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.length)\r\n" }

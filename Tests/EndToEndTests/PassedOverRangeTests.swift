@@ -1,0 +1,83 @@
+import TestSupport
+import Testing
+
+@Suite("Ranges that the origin passes over (RFC 9110 §14.2)")
+struct PassedOverRangeTests {
+    private func stage(
+        _ body: PatternedBody, storePath: String?, release: Gate? = nil, fields: String = "Cache-Control: max-age=600\r\n"
+    ) throws -> (Stage, RangedOrigin) {
+        var plan = RangedOrigin.Plan()
+        plan.heedsRange = false
+        plan.fields = fields
+        if let release { plan.waits = { $0 == 1 ? (1_000_000, release) : nil } }
+        let origin = RangedOrigin(body, plan)
+        return (try Stage(origin, storePath: storePath), origin)
+    }
+
+    @Test(
+        "What is stored whole is cut for who asked for a part of it, from the first answer on",
+        arguments: [5000, 100_000, 3_000_000], [":memory:", nil])
+    func cuts(length: Int, storePath: String?) throws {
+        let body = PatternedBody(length: length)
+        let (stage, _) = try stage(body, storePath: storePath)
+        let client = try stage.client()
+        for range in [length - 1000..<length, 10..<2000, 0..<length] {
+            client.send(stage.head("GET", "/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)\r\n"))
+            let response = try client.readResponse()
+            #expect(response.status == 206)
+            #expect(response["Content-Range"] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)")
+            #expect(response.body == body.bytes(range))
+            try stage.waitUntilStored("/x")
+        }
+        // The first brought all of it.
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("Who has its part goes on, and what is still to come of the whole does not", arguments: [":memory:", nil])
+    func endsWithPart(storePath: String?) throws {
+        let (body, release) = (PatternedBody(length: 4_000_000), Gate())
+        let (stage, _) = try stage(body, storePath: storePath, release: release)
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: "Range: bytes=10-2009\r\n"))
+        #expect(try client.readResponse().body == body.bytes(10..<2010))
+        // The origin is held back: the next request on the connection does not wait for it.
+        client.send(stage.head("GET", "/x", fields: "Range: bytes=3999000-\r\n"))
+        let response = try client.readResponse()
+        #expect(response.status == 206)
+        #expect(response.body == body.bytes(3_999_000..<4_000_000))
+        #expect(stage.requestCount() == 2)
+        release.open()
+    }
+
+    @Test("Beside a fetch of the whole, what is far ahead comes as a part as well")
+    func cutsBesideWhole() throws {
+        let (body, release) = (PatternedBody(length: 8_000_000), Gate())
+        let (stage, _) = try stage(body, storePath: nil, release: release)
+        let first = try stage.client()
+        first.send(stage.head("GET", "/x"))
+        _ = try first.readHead()
+        #expect(try first.read(body, count: 1_000_000) == 1_000_000)
+        for range in [6_000_000..<7_000_000, 500_000..<900_000] {
+            let response = try stage.fetch("/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)\r\n")
+            #expect(response.status == 206)
+            #expect(response.body == body.bytes(range))
+        }
+        release.open()
+        #expect(try first.read(count: 7_000_000) == body.bytes(1_000_000..<8_000_000))
+    }
+
+    @Test(
+        "What is not kept, several parts, and a part beyond the end: the whole passes as it came",
+        arguments: [
+            ("Cache-Control: no-store\r\n", "bytes=0-9"), ("Cache-Control: max-age=600\r\n", "bytes=0-9,200000-200009"),
+            ("Cache-Control: max-age=600\r\n", "bytes=9999999-"), ("Cache-Control: max-age=600\r\n", "lines=1-2"),
+        ])
+    func passesWhole(fields: String, range: String) throws {
+        let body = PatternedBody(length: 300_000)
+        let (stage, _) = try stage(body, storePath: nil, fields: fields)
+        let response = try stage.fetch("/x", fields: "Range: \(range)\r\n")
+        #expect(response.status == 200)
+        #expect(response["Content-Range"] == nil)
+        #expect(response.body == body.bytes(0..<300_000))
+    }
+}
