@@ -3,8 +3,8 @@ package import HTTPMessage
 extension TrustPolicy {
     /// Judges what a server showed. Runs on any thread; reads no clock and no file, and asks nobody.
     ///
-    /// The order in which faults are told: what cannot be read, the version of TLS, the chain (RFC 5280 §6), dates, keys and
-    /// signatures, the host (RFC 9525), the stapled response, the pins.
+    /// The order in which faults are told: what cannot be read, the version of TLS, pins whose time is over, the chain (RFC 5280 §6),
+    /// dates, keys and signatures, the host (RFC 9525), the stapled response, the pins.
     /// - Parameters:
     ///   - host: a name in A-labels without a final dot, or an address, with or without brackets.
     ///   - now: the moment for which is asked.

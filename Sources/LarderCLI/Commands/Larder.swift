@@ -11,7 +11,7 @@ public struct Larder: ParsableCommand {
               larder serve
               export http_proxy=http://127.0.0.1:3180
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage or settings.
+            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 5 a store in which something is wrong (cache verify).
             """,
         version: "larder \(Version.number)",
         subcommands: [
