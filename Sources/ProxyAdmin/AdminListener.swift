@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 
 /// Takes the clients of the admin socket in, as many as may be. Confined to the admin thread.
-final class AdminListener: EventHandler {
+final class AdminListener: EventHandler, TimerHandler {
     let loop: EventLoop
     let routes: [AdminRoute]
     let limits: AdminLimits
@@ -11,6 +11,9 @@ final class AdminListener: EventHandler {
     private var registration: Registration?
     private var connections: [ObjectIdentifier: AdminConnection] = [:]
     private var turnedAwayCount = 0
+    private var timer: TimerID?
+    /// How long no client is taken in after an error that may last, in milliseconds: no descriptors, no memory.
+    private static let pause = 200
 
     init(_ loop: EventLoop, routes: [AdminRoute], limits: AdminLimits) {
         self.loop = loop
@@ -21,19 +24,30 @@ final class AdminListener: EventHandler {
     func listen(on descriptor: Int32) throws(SystemError) {
         self.descriptor = descriptor
         registration = try loop.register(descriptor, .read, handler: self)
+        timer = loop.makeTimer(self)
     }
 
     func ready(_ events: ReadyEvents) {
         while true {
             let client = accept4(descriptor, nil, nil, larder_sock_nonblock | larder_sock_cloexec)
-            // An error that lasts wakes this thread again with the next client, and no other thread.
-            if client < 0 { return }
+            guard client >= 0 else { return acceptFailed(errno) }
             guard isPermitted(client), let connection = try? AdminConnection(self, descriptor: client) else {
                 _ = Glibc.close(client)
                 continue
             }
             admit(connection)
         }
+    }
+
+    /// Clients that wait would wake this thread again at once, and for as long as the error lasts.
+    private func acceptFailed(_ error: Int32) {
+        if error == EAGAIN { return }
+        if let registration { loop.modify(registration, Interest()) }
+        if let timer { loop.setTimer(timer, afterMilliseconds: Self.pause) }
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        if let registration { loop.modify(registration, .read) }
     }
 
     /// The mode of the socket keeps others out; this holds where someone has changed it (T08).
@@ -63,6 +77,8 @@ final class AdminListener: EventHandler {
     func closeAll() {
         if let registration { loop.deregister(registration) }
         registration = nil
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
         for connection in Array(connections.values) { connection.close() }
     }
 }

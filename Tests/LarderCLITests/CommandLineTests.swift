@@ -114,6 +114,26 @@ struct CommandLineTests {
         #expect(outcome.talk.contains("cannot write the access log /nowhere/access.log: open: No such file or directory"))
     }
 
+    @Test("Closed standard descriptors do not become files in which the log would be written")
+    func holdsStandardDescriptors() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try Self.shell(
+            """
+            $larder serve --listen 127.0.0.1:0 --store $folder/store --set admin.socket=$folder/admin --port-file $folder/ports <&- >&- 2>&- &
+            until test -s $folder/ports; do kill -0 $! || exit 1; done
+            ls -l /proc/$!/fd
+            kill $!
+            """, ["folder": folder.path])
+        let links = outcome.output.split(separator: "\n").compactMap { line in
+            line.split(separator: " -> ").last.flatMap { target in
+                line.split(separator: " ").dropLast(2).last.map { ($0, target) }
+            }
+        }
+        let standard = links.filter { ["0", "1", "2"].contains($0.0) }
+        #expect(standard.count == 3)
+        #expect(standard.allSatisfy { $0.1 == "/dev/null" })
+    }
+
     @Test("completions are made for each shell", arguments: ["bash", "zsh", "fish"])
     func completes(shell: String) throws {
         let outcome = try Self.larder("completions", shell)

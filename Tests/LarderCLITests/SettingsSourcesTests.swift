@@ -104,11 +104,23 @@ struct SettingsSourcesTests {
             SettingsSources(
                 assignments: [
                     "upstream.proxy=http://me:hunter2@proxy.example:3128",
-                    "rules=[{name: a, request: {set: {Authorization: Bearer hunter2, X-Api-Key: [hunter2], Accept: '*/*'}}}]",
+                    "rules=[{name: a, request: {set: {Authorization: Bearer hunter2, X-Api-Key: [hunter2], X-Auth: hunter2, Credential: hunter2, Accept: '*/*'}}}]",
                 ], environment: [:]))
         let shown = YAMLWriter.write(settings)
         #expect(!shown.contains("hunter2"))
         #expect(shown.contains("Accept: \"*/*\""))
         #expect(shown.contains("proxy: \"http://(redacted)@proxy.example:3128\""))
+    }
+
+    @Test(
+        "A problem with a value that may be a secret does not say the value",
+        arguments: [
+            "upstream.proxy=http://me:hunter2@proxy.example", "upstream.proxy=hunter2",
+            "rules=[{name: a, request: {set: {Authorization: \"Bearer hunter2\\n\"}}}]",
+        ])
+    func tellsNoSecret(assignment: String) {
+        let problems = problems(SettingsSources(assignments: [assignment], environment: [:]))
+        #expect(problems.count == 1)
+        #expect(!problems.joined().contains("hunter2"))
     }
 }

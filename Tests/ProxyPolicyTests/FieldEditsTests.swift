@@ -90,6 +90,6 @@ struct FieldEditsTests {
     func splitting(control: String) throws {
         let found = try problems("[{name: n,\n  request: {set: {X: \"a\(control)Y: b\"}}}]")
         #expect(found.count == 1)
-        #expect(found[0].hasPrefix("f:2:22: rules[0].request.set.X: a field value holds no line break, NUL or other control: "))
+        #expect(found[0].hasPrefix("f:2:22: rules[0].request.set.X: a field value holds no line break, NUL or other control"))
     }
 }

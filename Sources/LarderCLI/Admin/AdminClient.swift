@@ -22,7 +22,7 @@ final class AdminClient {
     private let path: String
     private let descriptor: Int32
 
-    /// How long the server may say nothing.
+    /// How long the server may say nothing before its answer begins, in seconds.
     private static let silence = 120
 
     init(path: String) throws(Failure) {
@@ -32,9 +32,8 @@ final class AdminClient {
         }
         descriptor = socket(AF_UNIX, larder_sock_stream | larder_sock_cloexec, 0)
         guard descriptor >= 0 else { throw .broken(path: path, reason: Self.lastError) }
-        var limit = timeval(tv_sec: Self.silence, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        limit(SO_RCVTIMEO, seconds: Self.silence)
+        limit(SO_SNDTIMEO, seconds: Self.silence)
         guard address.withAddress({ connect(descriptor, $0, $1) }) != 0 else { return }
         switch errno {
         case ENOENT, ECONNREFUSED, ENOTDIR: throw .notRunning(path: path)
@@ -60,6 +59,8 @@ final class AdminClient {
         try write(Array((request + "\r\n").utf8) + body)
         var input: [UInt8] = []
         let head = try readHead(&input)
+        // What is made piece by piece, a going over the store say, takes its time, and ends with the process that makes it.
+        limit(SO_RCVTIMEO, seconds: 0)
         let answered = head.status
         try readBody(of: head, to: method, &input) { take($0, answered) }
         return head.status
@@ -73,6 +74,12 @@ final class AdminClient {
     }
 
     // MARK: Parts
+
+    /// - Parameter seconds: 0 is no limit.
+    private func limit(_ option: Int32, seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
 
     private func write(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0

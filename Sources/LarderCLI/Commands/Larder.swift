@@ -23,6 +23,7 @@ public struct Larder: ParsableCommand {
 
     /// Runs the command line, and ends the process with an exit code of `conventions`: 2 for usage and settings.
     public static func run() -> Never {
+        Terminal.holdStandardDescriptors()
         do {
             var command = try parseAsRoot()
             try command.run()

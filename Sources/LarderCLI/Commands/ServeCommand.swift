@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ProxyAdmin
 import ProxyPolicy
 
@@ -50,7 +51,9 @@ struct ServeCommand: ParsableCommand {
             do {
                 try PortFile.write(server.addresses.map(\.port), to: portFile)
             } catch {
-                Terminal.talk("larder: cannot write \(printable(portFile)): \(error.localizedDescription)\n")
+                let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+                let reason = cause.map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
+                Terminal.talk("larder: cannot write \(printable(portFile, limit: 4096))\(reason)\n")
                 throw ExitCode.failure
             }
         }

@@ -2,6 +2,16 @@ import Foundation
 
 /// What the command says: data on standard output, talk on standard error, colour only where a person looks on.
 enum Terminal {
+    /// First of all: a standard descriptor that is closed would become the next file that is opened, and what is said there would be
+    /// written into that. A write to one of them fails as it did.
+    static func holdStandardDescriptors() {
+        // Open for the other direction: 0 cannot be read, 1 and 2 cannot be written.
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+            let opened = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+            if opened >= 0, opened != descriptor { close(opened) }
+        }
+    }
+
     /// Ends the process where it cannot be written: who reads half of it shall not take it for the whole.
     static func output(_ text: String) { output(bytes: Array(text.utf8)[...]) }
 
@@ -33,7 +43,6 @@ enum Terminal {
         func bold(_ text: String) -> String { styled(text, "1") }
         func faint(_ text: String) -> String { styled(text, "2") }
         func green(_ text: String) -> String { styled(text, "32") }
-        func yellow(_ text: String) -> String { styled(text, "33") }
 
         private func styled(_ text: String, _ code: String) -> String {
             isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text

@@ -16,8 +16,12 @@ enum RedactedRules {
     /// A field's name that says what it carries. A rule's own words (`match`, `set`, `ttl`) are none of these.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
-        return ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"].contains { name.contains($0) }
+        return secretWords.contains { name.contains($0) }
     }
+
+    private static let secretWords = [
+        "auth", "cookie", "token", "secret", "passw", "credential", "session", "signature", "api-key", "apikey", "access-key",
+    ]
 
     private static func redacted(_ node: SettingsNode) -> ShownValue {
         switch node.value {

@@ -14,7 +14,7 @@ extension ValueForm where Value == String {
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }, show: { .text($0) })
 
     static let upstreamProxy = text(
-        "an HTTP proxy's address, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"),
+        "an HTTP proxy's address, `http://[user:password@]host:port`", schema: .pattern("^http://.+:[0-9]+/?$"), isSecret: true,
         parse: { UpstreamProxyAddress($0) == nil ? nil : $0 }, show: { .text(UpstreamProxyAddress($0)?.redacted ?? "(redacted)") }
     )
 }

@@ -13,8 +13,9 @@ package struct ValueForm<Value: Sendable>: Sendable {
 
 extension ValueForm {
     /// A form over one scalar's text. `parse` answers `nil` for a text that does not fit.
+    /// - Parameter isSecret: What was found is not said: it may hold a password.
     static func text(
-        _ about: String, schema: JSONText, parse: @escaping @Sendable (String) -> Value?,
+        _ about: String, schema: JSONText, isSecret: Bool = false, parse: @escaping @Sendable (String) -> Value?,
         show: @escaping @Sendable (Value) -> ShownValue
     ) -> ValueForm {
         ValueForm(
@@ -22,7 +23,8 @@ extension ValueForm {
             read: { cursor, problems in
                 guard let text = cursor.text(problems: &problems) else { return nil }
                 if let value = parse(text) { return value }
-                cursor.report("expected \(about), found `\(printable(text))`", to: &problems)
+                let found = isSecret ? "" : ", found `\(printable(text))`"
+                cursor.report("expected \(about)\(found)", to: &problems)
                 return nil
             }, show: show)
     }

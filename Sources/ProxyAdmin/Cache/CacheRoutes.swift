@@ -40,7 +40,7 @@ package enum CacheRoutes {
                 do throws(FoundResponse.Refusal) {
                     octets = try found.octets(in: request["range"])
                 } catch {
-                    return exchange.refuse(Status(error.isOfRequest ? 400 : 409), code: error.code, detail: error.sentence)
+                    return exchange.refuse(error.status, code: error.code, detail: error.sentence)
                 }
                 let hold = found.response.bodyReference.map { store.hold($0) }
                 let next = CacheAnswers.body(source, of: found.response, octets)
@@ -127,8 +127,21 @@ package enum CacheRoutes {
 }
 
 extension FoundResponse.Refusal {
-    fileprivate var isOfRequest: Bool { if case .badRange = self { true } else { false } }
-    fileprivate var code: String { isOfRequest ? "bad_range" : "stored_in_part" }
+    fileprivate var status: Status {
+        switch self {
+        case .badRange: Status(400)
+        case .unsatisfiable: Status(416)
+        case .incomplete: Status(409)
+        }
+    }
+
+    fileprivate var code: String {
+        switch self {
+        case .badRange: "bad_range"
+        case .unsatisfiable: "range_not_satisfiable"
+        case .incomplete: "stored_in_part"
+        }
+    }
 }
 
 extension StoredResponse {

@@ -30,12 +30,18 @@ package struct FoundResponse: Sendable {
     /// Why content is not written.
     package enum Refusal: Error {
         case badRange
+        /// It begins behind the end.
+        case unsatisfiable(length: UInt64)
         /// Not all that was asked for is there.
         case incomplete(stored: String, length: UInt64)
 
+        /// It is not what is stored that is in the way.
+        package var isOfRequest: Bool { if case .badRange = self { true } else { false } }
+
         package var sentence: String {
             switch self {
-            case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT, within the content."
+            case .badRange: "A range is FIRST-LAST, FIRST- or -COUNT."
+            case .unsatisfiable(let length): "The content has \(length) octets, and none of these."
             case .incomplete(let stored, let length):
                 "Stored in part: of \(length) octets the bytes \(stored). Ask for a range of these."
             }
@@ -46,9 +52,10 @@ package struct FoundResponse: Sendable {
     package func octets(in range: String?) throws(Refusal) -> Range<UInt64> {
         var wanted = 0..<response.body.length
         if let range {
-            guard let set = ByteRangeSet(Array("bytes=\(range)".utf8).span), set.count == 1,
-                let resolved = set[0].resolved(inLength: response.body.length)
-            else { throw .badRange }
+            guard let set = ByteRangeSet(Array("bytes=\(range)".utf8).span), set.count == 1 else { throw .badRange }
+            guard let resolved = set[0].resolved(inLength: response.body.length) else {
+                throw .unsatisfiable(length: response.body.length)
+            }
             wanted = resolved
         }
         let isThere = extents?.contains { $0.lowerBound <= wanted.lowerBound && wanted.upperBound <= $0.upperBound } ?? true

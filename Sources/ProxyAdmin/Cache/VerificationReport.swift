@@ -10,7 +10,7 @@ struct VerificationReport {
         let seen = "\(verification.rows) responses, \(verification.chunks) chunks, \(EntryText.size(verification.bytes))"
         if verification.faultCount == 0 { return "good: \(seen)\(note)\n" }
         let faults = verification.faults.map { "  \(words($0))\n" }.joined()
-        return "\(verification.faultCount) faults in \(seen)\(note)\n\(faults)"
+        return "faults: \(verification.faultCount) in \(seen)\(note)\n\(faults)"
     }
 
     var json: JSONText {

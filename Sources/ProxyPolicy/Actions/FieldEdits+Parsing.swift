@@ -70,9 +70,8 @@ extension FieldEdits {
             return try FieldValue(text)
         } catch {
             switch error {
-            case .control:
-                cursor.report(
-                    "a field value holds no line break, NUL or other control: \(SettingsText.quoted(text))", to: &problems)
+            // The value is not said: it may be a secret.
+            case .control: cursor.report("a field value holds no line break, NUL or other control", to: &problems)
             case .outerBlank: cursor.report("a field value neither begins nor ends with a blank", to: &problems)
             }
         }

@@ -21,6 +21,10 @@ struct CacheExportCommand: ParsableCommand {
     @Flag(help: "Writes responses to requests with Authorization, and Set-Cookie, too.")
     var secrets = false
 
+    func validate() throws {
+        if folder.isEmpty { throw ValidationError("Name a folder.") }
+    }
+
     func run() throws {
         let filter = try filter.value()
         let access = try place.open()
@@ -32,10 +36,10 @@ struct CacheExportCommand: ParsableCommand {
         try export.close()
         Terminal.output("exported \(export.count)\n")
         if export.leftOut > 0 {
-            Terminal.talk("larder: \(export.leftOut) responses to requests with Authorization were left out\n")
+            Terminal.talk("larder: left out, being for requests with Authorization: \(export.leftOut)\n")
         }
-        if export.inPart > 0 { Terminal.talk("larder: \(export.inPart) are stored in part: without their content\n") }
-        if export.gone > 0 { Terminal.talk("larder: \(export.gone) were gone before they were written\n") }
+        if export.inPart > 0 { Terminal.talk("larder: without their content, being stored in part: \(export.inPart)\n") }
+        if export.gone > 0 { Terminal.talk("larder: gone before they were written: \(export.gone)\n") }
     }
 }
 

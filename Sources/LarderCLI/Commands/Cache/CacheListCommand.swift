@@ -1,0 +1,33 @@
+import ArgumentParser
+import ProxyAdmin
+
+struct CacheListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "Lists stored responses: status, freshness, size, age, type, URL.")
+
+    @OptionGroup var filter: FilterOptions
+    @OptionGroup var place: CachePlace
+
+    @Option(name: [.short, .long], help: "text, json or ndjson.")
+    var output = CacheOutput.text
+
+    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    var limit: Int?
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more.") }
+    }
+
+    func run() throws {
+        let filter = try filter.value()
+        switch try place.open() {
+        case .running(let larder):
+            let limits = limit.map { [("limit", "\($0)")] } ?? []
+            try larder.print("GET", "entries", filter.parameters + limits + [("output", output.rawValue)])
+        case .file(let file):
+            try file.print(CacheAnswers.list(file.source, filter, at: file.now, output, limit: limit))
+        }
+    }
+}
+
+extension CacheOutput: ExpressibleByArgument {}

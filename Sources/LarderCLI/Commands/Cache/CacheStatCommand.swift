@@ -1,0 +1,22 @@
+import ArgumentParser
+import ProxyAdmin
+
+struct CacheStatCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stat", abstract: "Says what stored responses come to, by host, type and status.")
+
+    @OptionGroup var filter: FilterOptions
+    @OptionGroup var place: CachePlace
+
+    @Option(name: [.short, .long], help: "text or json.")
+    var output = OutputForm.text
+
+    func run() throws {
+        let filter = try filter.value()
+        switch try place.open() {
+        case .running(let larder): try larder.print("GET", "tally", filter.parameters + [("output", output.rawValue)])
+        case .file(let file):
+            try file.print(CacheAnswers.tally(file.source, filter, at: file.now, isText: output == .text))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import HTTPCaching
+import ProxyAdmin
+import ResponseStore
+
+/// Which stored response a verb is about.
+struct ResponseChoice: ParsableArguments {
+    @Argument(help: "The response's URL.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("The response's row, as ls -o ndjson says it.", valueName: "number"))
+    var row: Int64?
+
+    func validate() throws {
+        if (url == nil) == (row == nil) { throw ValidationError("Name a URL or a row.") }
+        if let url, URLPattern(url)?.isExact != true { throw ValidationError("`\(printable(url))` is not one URL.") }
+    }
+
+    var parameters: [(String, String)] { row.map { [("row", "\($0)")] } ?? [("url", url ?? "")] }
+
+    /// - Throws: exit code 1 after saying that there is none.
+    func find(in file: StoreFileAccess) throws -> [FoundResponse] {
+        let place = row.map { CacheSource.Place.row($0) } ?? url.flatMap { URLPattern($0) }.map { .url($0) }
+        guard let place, let found = file.find(place), !found.isEmpty else {
+            Terminal.talk("larder: no such response is stored\n")
+            throw ExitCode.failure
+        }
+        return found
+    }
+}
