@@ -83,9 +83,9 @@ package enum Storability {
         switch status.code {
         case 206: .partialContent
         case 304: .notModified
-        // What depends on preconditions, ranges, expectations, size or connection of this one request says nothing about
-        // the next one with the same key.
-        case 407, 408, 411, 412, 413, 416, 417, 421, 425, 426, 428, 431, 511: .status
+        // What depends on preconditions, ranges, expectations, size or connection of this one request, or on its client, says nothing
+        // about the next one with the same key (428, 429, 431 and 511: RFC 6585).
+        case 407, 408, 411, 412, 413, 416, 417, 421, 425, 426, 428, 429, 431, 511: .status
         case 200...599: nil
         default: .status
         }

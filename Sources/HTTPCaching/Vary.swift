@@ -213,6 +213,13 @@ package enum Vary {
         var index = 0
         while index < value.count {
             let byte = value[index]
+            if isQuoted, byte == ASCII.backslash, index + 1 < value.count {
+                guard sink.put(byte), sink.put(isFolded ? ASCII.lowercased(value[index + 1]) : value[index + 1]) else {
+                    return false
+                }
+                index += 2
+                continue
+            }
             if byte == ASCII.quote { isQuoted.toggle() }
             let isLoose = isList && !isQuoted
             if isLoose, byte == ASCII.comma {

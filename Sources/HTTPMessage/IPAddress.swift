@@ -20,17 +20,19 @@ package struct IPAddress: Hashable, Sendable {
     }
 
     /// The IPv4 address that this IPv6 address stands for, so that a range of IPv4 holds it in every spelling:
-    /// IPv4-mapped and IPv4-compatible (RFC 4291 §2.5.5), NAT64 (RFC 6052 §2.1) and 6to4 (RFC 3056 §2).
+    /// IPv4-mapped and IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.1; of the range for local
+    /// use, RFC 8215, by its last 32 bits) and 6to4 (RFC 3056 §2).
     package var embeddedIPv4: IPAddress? {
         guard family == .ipv6 else { return nil }
         let tail = UInt32(truncatingIfNeeded: low)
         if high == 0 {
-            if low >> 32 == 0xFFFF { return IPAddress(ipv4: tail) }
+            if low >> 32 == 0xFFFF || low >> 32 == 0xFFFF_0000 { return IPAddress(ipv4: tail) }
             // `::` and `::1` are the unspecified and the loopback address, not IPv4-compatible ones.
             if low >> 32 == 0, tail > 1 { return IPAddress(ipv4: tail) }
             return nil
         }
-        if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(ipv4: tail) }
+        let isTranslated = high == 0x0064_FF9B_0000_0000 && low >> 32 == 0
+        if isTranslated || high >> 16 == 0x0064_FF9B_0001 { return IPAddress(ipv4: tail) }
         if high >> 48 == 0x2002 { return IPAddress(ipv4: UInt32(truncatingIfNeeded: high >> 16)) }
         return nil
     }

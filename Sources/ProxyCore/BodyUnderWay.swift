@@ -12,8 +12,14 @@ package struct BodyUnderWay: Sendable {
     package let wholeLength: UInt64
     /// Up to here they have come.
     package let reached: UInt64
+    /// The origin passes ranges over: what is far ahead comes no sooner when it is asked for.
+    package let isInPlaceOfPart: Bool
 
-    package init(response: StoredResponse, row: StoredRowID, range: Range<UInt64>, wholeLength: UInt64, reached: UInt64) {
+    package init(
+        response: StoredResponse, row: StoredRowID, range: Range<UInt64>, wholeLength: UInt64, reached: UInt64,
+        isInPlaceOfPart: Bool = false
+    ) {
+        self.isInPlaceOfPart = isInPlaceOfPart
         self.response = response
         self.row = row
         self.range = range
@@ -27,9 +33,9 @@ package struct BodyUnderWay: Sendable {
             && brings(completion.missing, within: distance)
     }
 
-    /// Whether it brings all of these, and the first of them before long: what is far ahead comes sooner when it is asked for.
+    /// Whether it brings all of these, and the first of them before long: what is far ahead comes sooner when it is asked for, as a rule.
     func brings(_ wanted: Range<UInt64>, within distance: UInt64) -> Bool {
         guard range.lowerBound <= wanted.lowerBound, wanted.upperBound <= range.upperBound else { return false }
-        return wanted.lowerBound <= reached || wanted.lowerBound - reached <= distance
+        return isInPlaceOfPart || wanted.lowerBound <= reached || wanted.lowerBound - reached <= distance
     }
 }

@@ -33,6 +33,7 @@ extension Exchange {
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: cutLength ?? 0, at: now, into: &output) }
         writeStatusLine(delivery.status, of: response, into: &output)
         var fields = response.fields
+        if delivery.range != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
         // What HEAD is told of the length is the origin's; any other length is written with the framing.
         let keepsContentLength = delivery.length == .none && delivery.status.code != 204
@@ -141,6 +142,7 @@ extension Exchange {
     /// A stored head that a rule changes, or of which a part is sent.
     private func writeChangedHead(of stored: StoredResponse, into output: inout [UInt8]) {
         var fields = stored.head.fields
+        if delivery.range != nil || delivery.multipart != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
         writeStatusLine(delivery.status, of: stored.head, into: &output)
         output.appendEndToEndLines(of: fields) { known in

@@ -244,8 +244,7 @@ package struct Exchange: ~Copyable, Sendable {
             if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
             if !isComplete { commands.append(.abortClient) }
             state = .finished
-            // The client has its part; what is still to come of the whole is for others, if for anybody.
-            if delivery.isCutFromRelayed { commands.append(.cancelUpstream) }
+            if delivery.isCutFromRelayed { commands.append(.completeUpstream) }
             commands.append(.finish)
 
         case .clientGone:

@@ -46,6 +46,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case openTunnel
     /// Answer 200 and move bytes both ways until both have ended. Answer: `deliveryEnded`.
     case splice
+    /// The client has its part: what is still to come upstream is for the store, unless another request's fetch brings it.
+    case completeUpstream
     /// Stop what is under way upstream.
     case cancelUpstream
     /// End the client's connection so that it cannot be taken for a complete message.

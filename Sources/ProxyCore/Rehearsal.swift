@@ -72,7 +72,10 @@ package struct Rehearsal: ~Copyable {
                 return handle(.fetchesAlone(at: now), at: now)
             case .fetch: if case .asksOrigin = conclusion {} else { conclusion = .asksOrigin(collapsing: false) }
             case .sendStored: conclusion = .servesStored
-            case .relay(let store), .sendChecked(let store): conclusion = .relays(stores: store)
+            case .relay(let store):
+                if store, let part = exchange.partToCut { exchange.cut(part) }
+                conclusion = .relays(stores: store)
+            case .sendChecked(let store): conclusion = .relays(stores: store)
             case .gatherRequestBody:
                 guard let content else { break }
                 exchange.requestContent = content
@@ -86,7 +89,7 @@ package struct Rehearsal: ~Copyable {
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove,
                 .releaseJoined,
                 .invalidate,
-                .splice, .cancelUpstream, .abortClient, .finish:
+                .splice, .completeUpstream, .cancelUpstream, .abortClient, .finish:
                 break
             }
         }

@@ -37,7 +37,8 @@ struct StorabilityTests {
         "The status must be final, and not of this request alone",
         arguments: [
             (100, StorageRefusal.status), (103, .status), (199, .status), (206, .partialContent), (304, .notModified),
-            (412, .status), (416, .status), (417, .status), (407, .status), (408, .status), (421, .status), (431, .status),
+            (412, .status), (416, .status), (417, .status), (407, .status), (408, .status), (421, .status), (429, .status),
+            (431, .status),
             (600, .status), (999, .status),
         ] as [(UInt16, StorageRefusal)])
     func refusesStatuses(status: UInt16, refusal: StorageRefusal) {

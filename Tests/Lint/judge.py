@@ -60,7 +60,8 @@ def lint(request, response, excused=""):
     linter = httplint.HttpResponseLinter(start_time=time.time(), no_content=method == "HEAD")
     linter.request, linter.base_uri, linter.is_head_response = asked, asked.iri, method == "HEAD"
     linter.process_response_topline(version.removeprefix(b"HTTP/"), status, phrase)
-    linter.process_headers(fields)
+    # A Date is judged as it is read, by the Age that has been read before it: the order of fields means nothing (RFC 9110 §5.3).
+    linter.process_headers(sorted(fields, key=lambda field: field[0].lower() != b"age"))
     linter.feed_content(content)
     linter.finish_content(True)
     known = {name.lower(): value for name, value in fields}

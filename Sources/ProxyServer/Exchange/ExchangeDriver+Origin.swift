@@ -10,6 +10,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func startFetch() {
         // What was joined, if anything was, could not be used.
         delivery.reader = nil
+        delivery.readerStart = 0
         fetch.reset()
         fetch.moment = worker.store.moment(of: exchange.key)
         openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
@@ -287,7 +288,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
             releaseJoined(.notShareable)
             return false
         }
-        let plan = FillingPlan(response: stored, length: length, keptLength: exchange.keptBodyLength, since: fetch.moment)
+        let plan = FillingPlan(
+            response: stored, length: length, keptLength: exchange.keptBodyLength,
+            isInPlaceOfPart: exchange.partToCut != nil, since: fetch.moment)
         guard let filling = worker.store.beginFilling(plan) else {
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)
@@ -431,6 +434,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func isWanted(readersBesides count: Int) -> Bool {
         if fetch.entry?.isAwaited == true || fetch.isWorthFinishing { return true }
         if exchange.isUnattended, exchange.state != .finished { return true }
+        if fetch.isForStore, fetch.filling?.isToBeKept == true { return true }
         return fetch.filling.map { $0.readerCount > count } ?? false
     }
 

@@ -107,6 +107,12 @@ extension ExchangeDriver {
         delivery.end = part.upperBound
     }
 
+    /// A client that asks for many parts has the whole fetched as often: one of these goes on.
+    func completeUpstream() {
+        fetch.isForStore = !worker.store.fillings(of: exchange.key).contains { $0 !== fetch.filling && $0.plan.part == nil }
+        cancelUpstream()
+    }
+
     /// A part that the client asked for passes, and is kept.
     /// - Returns: `false` where the store takes none now.
     func beginStoringPart() -> Bool {
@@ -145,6 +151,7 @@ extension Filling {
         guard let count = plan.length, let whole = plan.wholeLength else { return nil }
         let start = plan.part?.start ?? 0
         return BodyUnderWay(
-            response: plan.response, row: row, range: start..<start + count, wholeLength: whole, reached: start + length)
+            response: plan.response, row: row, range: start..<start + count, wholeLength: whole, reached: start + length,
+            isInPlaceOfPart: plan.isInPlaceOfPart)
     }
 }

@@ -161,6 +161,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
         case .openTunnel: openTunnel()
         case .splice: splice()
+        case .completeUpstream: completeUpstream()
         case .cancelUpstream: cancelUpstream()
         case .abortClient: abortClient()
         case .finish: finish()

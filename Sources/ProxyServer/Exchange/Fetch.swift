@@ -39,6 +39,8 @@ struct Fetch {
     /// The origin's content is complete while it is still being checked.
     var hasEnded = false
     var receivedCount: UInt64 = 0
+    /// The client has the part that it asked for, and the store is to have the whole.
+    var isForStore = false
     /// When the request went out.
     var moment = StoreMoment.beginning
 
@@ -61,6 +63,7 @@ struct Fetch {
         isContinuationDue = false
         hasEnded = false
         receivedCount = 0
+        isForStore = false
         checkShare = nil
         if gathered.capacity > 64 * 1024 { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }

@@ -4,8 +4,8 @@ import Glibc
 
 /// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
 ///
-/// When the process runs out of descriptors it stops accepting for a moment and says so: clients wait in the kernel's queue,
-/// and the connections that are open go on being served.
+/// When the process runs out of descriptors, or as many clients are served and others refused as may be, it stops accepting for a
+/// moment and says so: clients wait in the kernel's queue, and the connections that are open go on being served.
 final class Listener: EventHandler, TimerHandler {
     private unowned let worker: LoopWorker
     private let socket: ListeningSocket
@@ -26,6 +26,7 @@ final class Listener: EventHandler, TimerHandler {
 
     func ready(_ events: ReadyEvents) {
         for _ in 0..<Self.acceptedPerTurn {
+            if isFull, !worker.canRefuse { return pause("\(worker.settings.connectionLimit) connections are open") }
             var address = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             let descriptor = withUnsafeMutablePointer(to: &address) { storage in
@@ -54,7 +55,8 @@ final class Listener: EventHandler, TimerHandler {
     private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
         let settings = worker.settings
         guard settings.allows(peer) else { return worker.refuse(descriptor: descriptor, peer: peer, .clientNotAllowed) }
-        guard worker.shared.counts.total < settings.connectionLimit else {
+        if isFull {
+            warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
             return worker.refuse(descriptor: descriptor, peer: peer, .overloaded)
         }
         var one: Int32 = 1
@@ -70,12 +72,19 @@ final class Listener: EventHandler, TimerHandler {
     private func acceptFailed(_ code: Int32) {
         switch code {
         case EAGAIN, EINTR, ECONNABORTED: break
-        default:
-            if warning.isDue(at: worker.loop.now) {
-                worker.shared.warn("cannot accept connections: \(String(cString: strerror(code))); waiting")
-            }
-            if let registration { worker.loop.modify(registration, Interest()) }
-            if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
+        default: pause("\(String(cString: strerror(code)))")
         }
+    }
+
+    private var isFull: Bool { worker.shared.counts.total >= worker.settings.connectionLimit }
+
+    private func pause(_ reason: String) {
+        warn("cannot accept connections: \(reason); waiting")
+        if let registration { worker.loop.modify(registration, Interest()) }
+        if let timer { worker.loop.setTimer(timer, afterMilliseconds: Self.pauseMilliseconds) }
+    }
+
+    private func warn(_ text: @autoclosure () -> String) {
+        if warning.isDue(at: worker.loop.now) { worker.shared.warn(text()) }
     }
 }

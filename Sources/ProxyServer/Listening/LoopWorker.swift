@@ -94,7 +94,7 @@ final class LoopWorker: BatchHandler {
 
     /// Tells a client that it is not served. A refused connection counts as none of those served, and there are only so many.
     func refuse(descriptor: Int32, peer: PeerAddress, _ fault: Fault) {
-        guard refused.count < settings.refusalLimit else { return closeDescriptor(descriptor) }
+        guard canRefuse else { return closeDescriptor(descriptor) }
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
             connections[ObjectIdentifier(connection)] = connection
@@ -104,6 +104,8 @@ final class LoopWorker: BatchHandler {
             closeDescriptor(descriptor)
         }
     }
+
+    var canRefuse: Bool { refused.count < settings.refusalLimit }
 
     func connectionClosed(_ connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil

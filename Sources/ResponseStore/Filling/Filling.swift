@@ -183,7 +183,7 @@ package final class Filling: Sendable {
         let limit = UInt64(core.configuration.memoryBodyLimit)
         return state.withLock { state in
             if state.storage != .abandoned { return true }
-            return state.mayKeepInMemory && plan.part == nil && plan.length.map { $0 <= limit } != false
+            return state.mayKeepInMemory && state.isWhole && plan.part == nil && plan.length.map { $0 <= limit } != false
         }
     }
 

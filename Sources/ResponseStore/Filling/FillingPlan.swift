@@ -9,6 +9,8 @@ package struct FillingPlan: Sendable {
     package var length: UInt64?
     /// Where the body is a part of a representation: its place, and the length of the whole (RFC 9110 §14.4).
     package var part: (start: UInt64, whole: UInt64)?
+    /// The origin has sent the whole in place of a part: none comes sooner for being asked for.
+    package var isInPlaceOfPart: Bool
     /// A body that turns out longer than this reaches its readers and is not kept; `nil`: as the store's own limits say.
     package var keptLength: UInt64?
     /// `ResponseStore.moment` when the fetch began; `nil`: now.
@@ -16,11 +18,12 @@ package struct FillingPlan: Sendable {
 
     package init(
         response: StoredResponse, length: UInt64?, keptLength: UInt64? = nil, part: (start: UInt64, whole: UInt64)? = nil,
-        since: StoreMoment? = nil
+        isInPlaceOfPart: Bool = false, since: StoreMoment? = nil
     ) {
         self.response = response
         self.length = length
         self.part = part
+        self.isInPlaceOfPart = isInPlaceOfPart
         self.keptLength = keptLength
         self.since = since
     }

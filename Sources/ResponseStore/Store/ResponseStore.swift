@@ -198,7 +198,7 @@ package final class ResponseStore: Sendable {
             let hash = core.memory.hasher.hash(key)
             for filling in core.fillings.all(of: hash) where filling.plan.response.key == key { filling.invalidate() }
             core.partials.remove(key: key)
-            core.memory.invalidate(key, hash) { core.queue.add(.invalidate(key: key, hash), urgent: false) }
+            core.memory.invalidate(key, hash) { core.queue.add(.invalidate(key: key, hash), urgent: true) }
         }
     }
 

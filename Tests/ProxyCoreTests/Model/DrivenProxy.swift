@@ -133,7 +133,8 @@ final class DrivenExchange {
             try deliver(step)
         case .discardUpstreamBody, .releaseJoined: break
         case .finish: isFinished = true
-        case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .cancelUpstream,
+        case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
+            .cancelUpstream,
             .joinBody, .fillRest,
             .abortClient:
             throw Unexpected(text: "\(command)")

@@ -173,6 +173,8 @@ final class SimulatedConnection {
                     one.world.random.chance(80) ? .tunnelOpened(at: now) : .upstreamFailed(.connectionRefused, at: now))
             }
         case .splice: later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
+        // No part is cut here: that is the driver's.
+        case .completeUpstream: expect(false, command)
         case .cancelUpstream:
             expect(isLeaving, command)
             cancelUpstream()
