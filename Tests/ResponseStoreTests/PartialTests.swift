@@ -74,6 +74,36 @@ struct PartialTests {
         #expect(store.find(Sample.key("p")) == nil)
     }
 
+    @Test("A fetch whose rest another brings is no further ahead of its reader than a part; what is far from it slows it not")
+    func overlaps() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        let response = Sample.response("p", body: [], etag: true)
+        let whole = try #require(store.beginSurely(FillingPlan(response: response, length: UInt64(Self.length))))
+        let reader = try #require(whole.attach())
+        func begin(_ start: UInt64) -> Filling? {
+            store.beginSurely(
+                FillingPlan(response: response, length: 100_000, part: (start: start, whole: UInt64(Self.length))))
+        }
+        func append(_ range: Range<Int>) -> FlowControl {
+            let piece = Array(body[range])
+            return whole.append(piece.span)
+        }
+        #expect(append(0..<1_000_000) == .proceed)
+        let behind = try #require(begin(500_000))
+        #expect(append(1_000_000..<1_500_000) == .proceed)
+        #expect(!whole.isOverlapped)
+        let ahead = try #require(begin(2_000_000))
+        #expect(whole.isOverlapped && !behind.isOverlapped && !ahead.isOverlapped)
+        #expect(append(1_500_000..<1_600_000) == .pause)
+        // Once the reader is near, it goes on.
+        let ready = Answer<Bool>()
+        whole.whenReady { ready.set(true) }
+        _ = reader.read(at: 1_600_000)
+        #expect(ready.wait())
+        for filling in [whole, behind, ahead] { filling.abort() }
+    }
+
     @Test("Another entity tag is another representation: the older goes, and nothing is joined")
     func keepsApart() throws {
         let fixture = StoreFixture()

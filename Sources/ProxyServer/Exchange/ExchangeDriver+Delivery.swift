@@ -1,3 +1,4 @@
+import Glibc
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
@@ -8,6 +9,8 @@ import ResponseStore
 extension ExchangeDriver {
     /// Up to this length a body is copied behind its head and leaves in the same write.
     private static let copiedBodyLength = 16 * 1024
+    /// Bodies shorter than this fit into any buffer.
+    private static let boundedBodyLength: UInt64 = 1 << 20
 
     func sendStored() {
         guard let connection, let selected = exchange.selected else { return }
@@ -26,6 +29,7 @@ extension ExchangeDriver {
         }
         if delivery.reader != nil {
             delivery.source = .filling
+            boundSending()
             return pump()
         }
         switch selected.body {
@@ -51,6 +55,20 @@ extension ExchangeDriver {
         delivery.source = .memory
         delivery.offset = delivery.end
         connection.flushSoon()
+    }
+
+    /// Called when the head of a body has been written that the origin is sending. What the kernel holds of it for a client that leaves
+    /// has come in vain, and may come twice: its buffers, which grow to megabytes by themselves, are kept small where the way is short.
+    func boundSending() {
+        guard let connection, peer.address.isLoopback else { return }
+        switch exchange.delivery.length {
+        case .none: return
+        case .known(let length) where length < Self.boundedBodyLength: return
+        case .known, .unknown: break
+        }
+        // The kernel takes the double of it.
+        var bound = Int32(worker.settings.proxyLimits.relayWindow / 2)
+        _ = setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &bound, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Content of the response for this client, framed as its head has said.

@@ -238,6 +238,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if fetch.mode == .filling { cutPart() }
         sendRelayedHead()
         delivery.source = fetch.mode == .filling ? .filling : .origin
+        boundSending()
         divertIfLarge()
         if exchange.delivery.length == .none || exchange.delivery.length == .known(0) {
             if exchange.request.method == .head || fetch.mode == .direct { delivery.source = .none }

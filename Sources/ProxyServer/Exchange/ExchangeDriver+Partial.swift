@@ -70,6 +70,7 @@ extension ExchangeDriver {
         delivery.offset = completion.wanted.lowerBound
         delivery.end = delivery.offset
         delivery.source = .disk
+        boundSending()
         pump()
     }
 

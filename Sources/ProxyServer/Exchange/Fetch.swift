@@ -47,10 +47,10 @@ struct Fetch {
     /// The origin's answer is still under way.
     var isActive: Bool { upstream != nil || isContinuationDue }
 
-    /// A fetch whose client has left is completed for the store when most of it has come (C14).
+    /// A fetch whose client has left is completed for the store when most of it has come (C14), and no other brings the rest.
     var isWorthFinishing: Bool {
         guard let filling, let length = filling.plan.length else { return false }
-        return filling.isToBeKept && receivedCount >= length / 5 * 4
+        return filling.isToBeKept && !filling.isOverlapped && receivedCount >= length / 5 * 4
     }
 
     mutating func reset() {

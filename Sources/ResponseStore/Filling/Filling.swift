@@ -23,7 +23,7 @@ package final class Filling: Sendable {
         var state = FillingState()
         if !isStoring { state.storage = .abandoned }
         // Who asks for parts asks for the next one elsewhere: what is ahead would come twice.
-        if plan.part != nil { state.lead = Filling.partLead }
+        if plan.part != nil { state.lead = FillingState.partLead }
         state.lastProgress = Clock.monotonicMilliseconds()
         self.state = Guarded(state)
     }
@@ -117,7 +117,6 @@ package final class Filling: Sendable {
     }
 
     private static let smallLength = 64 << 10
-    private static let partLead = 256 << 10
 
     /// The response as it is stored, with its body and trailers.
     func response(body: StoredBody, trailers: Fields) -> StoredResponse {
@@ -156,6 +155,19 @@ package final class Filling: Sendable {
 
     /// What of it stands in memory.
     package var bytesInMemory: Int { state.withLock { $0.bytesInMemory } }
+
+    /// Another fetch brings the rest of it from some place on: whoever reads this one may leave it there, and nobody else needs that rest of it.
+    package var isOverlapped: Bool { state.withLock { $0.isOverlapped } }
+
+    /// The other has begun.
+    func noteOverlap(by other: FillingPlan) {
+        guard let otherStart = other.part?.start else { return }
+        let start = plan.part?.start ?? 0
+        state.withLock { state in
+            let isAhead = otherStart > start + state.length && otherStart < plan.length.map { start + $0 } ?? .max
+            if isAhead, state.phase == .appending { state.noteOverlap() }
+        }
+    }
 
     /// More has come than is to be kept.
     package var isTooLongToKeep: Bool {

@@ -49,8 +49,13 @@ struct FillingState: Sendable {
     var mayKeepInMemory = true
     /// How far the fetch may be ahead of its fastest reader, where that is less than the window.
     var lead = Int.max
+    /// Another fetch brings the rest from some place on.
+    private(set) var isOverlapped = false
     /// More has come than was announced.
     var isTooLong = false
+
+    /// `lead` for parts.
+    static let partLead = 256 << 10
 
     var memoryStart: UInt64 { UInt64(firstChunk) * UInt64(Chunk.length) }
     var fastest: UInt64? { readers.map(\.position).max() }
@@ -95,6 +100,11 @@ struct FillingState: Sendable {
 
     /// A paused fetch goes on no sooner than one of its readers has come nearer.
     func awaitsReaders(window: Int) -> Bool { fastest.map { length > $0 + UInt64(min(window, lead) / 2) } ?? false }
+
+    mutating func noteOverlap() {
+        isOverlapped = true
+        lead = FillingState.partLead
+    }
 
     /// Whole chunks that the writer has not taken.
     var untakenChunks: Int {

@@ -153,6 +153,7 @@ package final class ResponseStore: Sendable {
         let filling = Filling(
             plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk,
             since: plan.since ?? moment(of: plan.response.key))
+        if plan.part != nil { for other in fillings(of: plan.response.key) { other.noteOverlap(by: plan) } }
         core.fillings.add(filling)
         // A purge or an invalidation that comes from here on finds it among the fillings.
         let isPurged = core.purges.left(of: plan.response, since: filling.since.purge) !== plan.response
