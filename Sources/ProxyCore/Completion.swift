@@ -10,19 +10,10 @@ package struct Completion: Sendable {
     /// The octets that the origin is asked for.
     package let missing: Range<UInt64>
 
-    /// The fields of the request for what is missing: the client's, without its own conditions on the whole.
+    /// The fields of the request for what is missing.
     func fields(from request: Fields) -> Fields {
-        var fields = request
-        for field in [KnownField.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { fields.remove(field) }
-        var range: [UInt8] = []
-        range.append("bytes=")
-        range.append(decimal: missing.lowerBound)
-        range.append(0x2D)
-        range.append(decimal: missing.upperBound - 1)
-        fields.append("Range", range.span)
         let tag = partial.response.strongTag ?? []
-        fields.append("If-Range", tag.span)
-        return fields
+        return request.askingForPart(from: missing.lowerBound, to: missing.upperBound - 1, of: tag.span)
     }
 
     /// Whether the answer is what was asked for, of the same representation.

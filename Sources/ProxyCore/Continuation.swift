@@ -74,22 +74,10 @@ package struct Continuation: Equatable, Sendable {
         return start + received < end
     }
 
-    /// The fields of the request for what is missing: the client's, without its own conditions on the whole.
+    /// The fields of the request for what is missing.
     func fields(from request: Fields) -> Fields {
-        var fields = request
-        for field in [KnownField.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { fields.remove(field) }
-        fields.append("Range", rangeValue.span)
-        fields.append("If-Range", entityTag.span)
-        return fields
-    }
-
-    private var rangeValue: [UInt8] {
-        var value: [UInt8] = []
-        value.append("bytes=")
-        value.append(decimal: position)
-        value.append(0x2D)
-        if let end, end != whole { value.append(decimal: end - 1) }
-        return value
+        let last = end == whole ? nil : end.map { $0 - 1 }
+        return request.askingForPart(from: position, to: last, of: entityTag.span)
     }
 
     // MARK: What a head says
