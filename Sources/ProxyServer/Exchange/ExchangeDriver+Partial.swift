@@ -14,7 +14,7 @@ extension ExchangeDriver {
         }
     }
 
-    /// Who asks right behind a part finds it: the look-up comes once the store has written it.
+    /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.
     func awaitsPart() -> Bool {
         guard worker.store.hasFillings else { return false }
         let epoch = epoch

@@ -111,9 +111,9 @@ package final class ResponseStore: Sendable {
     }
 
     /// Answers once a part that has come to its end can be found by its key, or certainly never will be. The writer is hurried.
-    /// - Returns: `false` where there is none: nothing answers then.
+    /// - Returns: `false` where there is none, or the writer is behind: nothing answers then.
     package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<FillingOutcome>) -> Bool {
-        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart) else { return false }
+        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart), !core.queue.isFull else { return false }
         part.whenStored(reply())
         core.queue.nudge()
         return true
