@@ -40,6 +40,11 @@ package enum Freshening {
         }
     }
 
+    /// Whether a 304 speaks of what is stored in part: by its strong validator alone, which has joined the parts.
+    package static func identifies(_ response: ResponseHead, _ partial: PartialResponse) -> Bool {
+        validators(of: response) == .strong && identifies(response, partial.response)
+    }
+
     /// What the 304 does to a stored response that it speaks of.
     /// - Parameters:
     ///   - request: the client's request that led to the validation.

@@ -27,14 +27,31 @@ extension Exchange {
                 if stored === newest { use(once, keptOutBy: refusal) }
             }
         }
+        freshenPartials(at: now)
         changeStored(into: &commands)
         if isLeading { commands.append(.releaseJoined) }
         deliverSelected(outcome: .revalidated, into: &commands)
     }
 
+    /// The origin has answered a condition of the client's with 304: what is stored in part is brought up to date by it.
+    mutating func updateByNotModified(at now: Timestamp, into commands: inout CommandBuffer) {
+        freshenPartials(at: now)
+        changeStored(into: &commands)
+    }
+
+    private mutating func freshenPartials(at now: Timestamp) {
+        for partial in selectablePartials where Freshening.identifies(response, partial) {
+            switch outcome(for: partial.response, at: now) {
+            case .freshened(let new): freshened.append(Freshened(old: partial.response, new: new))
+            case .usedAndRemoved: removed.append(partial.response)
+            case .usedOnce: break
+            }
+        }
+    }
+
     /// What a 200 to HEAD tells of each stored response to GET that could have been selected for it.
     mutating func updateByHEAD(at now: Timestamp, into commands: inout CommandBuffer) {
-        for stored in selectable(nil).reversed() {
+        for stored in selectable(nil).reversed() + selectablePartials.map(\.response) {
             let effect = Freshening.effect(
                 ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
                 targets: context.targets, requestTime: requestTime, responseTime: now)
@@ -52,6 +69,10 @@ extension Exchange {
     /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
     private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
         siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
+    }
+
+    private var selectablePartials: [PartialResponse] {
+        partials.filter { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
     }
 
     private func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {

@@ -26,6 +26,7 @@ extension Exchange {
             return commands.append(.checkBody)
         }
         if request.method == .head, response.status == .ok, trace.findings.isEmpty { updateByHEAD(at: now, into: &commands) }
+        if request.method == .get, response.status == .notModified { updateByNotModified(at: now, into: &commands) }
         deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
     }
 
@@ -56,9 +57,9 @@ extension Exchange {
     /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
     private mutating func removeReplaced(into commands: inout CommandBuffer) {
         guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
-            refusal != .validation, response.isOfAnotherRepresentation
+            refusal != .validation, response.isOfAnotherRepresentation, !removed.contains(where: { $0 === selected })
         else { return }
-        removed = [selected]
+        removed.append(selected)
         commands.append(.remove)
     }
 

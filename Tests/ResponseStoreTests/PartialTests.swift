@@ -74,7 +74,7 @@ struct PartialTests {
         #expect(store.find(Sample.key("p")) == nil)
     }
 
-    @Test("A fetch whose rest another brings is no further ahead of its reader than a part; what is far from it slows it not")
+    @Test("A fetch whose rest another brings is no further ahead of its reader than a part is")
     func overlaps() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
@@ -102,6 +102,27 @@ struct PartialTests {
         _ = reader.read(at: 1_600_000)
         #expect(ready.wait())
         for filling in [whole, behind, ahead] { filling.abort() }
+    }
+
+    @Test("What is stored in part is freshened at once, and in the file; or removed")
+    func freshens() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        try self.store(0..<1_000_000, in: store)
+        let old = try #require(store.partials(of: Sample.key("p")).first).response
+        let later = Sample.response("p", body: body, etag: true, requested: 1_700_000_500)
+        store.freshen(old, as: later.placed(body: old.body, row: old.row))
+        #expect(store.partials(of: Sample.key("p")).first?.response.requestTime == later.requestTime)
+        store.shutdown()
+        store = try fixture.open()
+        let deadline = Date.now + 10
+        while extents(store) == nil, Date.now < deadline { store.drain() }
+        let found = try #require(store.partials(of: Sample.key("p")).first)
+        #expect(found.response.requestTime == later.requestTime)
+        #expect(found.extents == [0..<1_000_000])
+        store.remove(found.response)
+        #expect(!store.hasPartials)
+        expectGone(store)
     }
 
     @Test("Another entity tag is another representation: the older goes, and nothing is joined")

@@ -37,7 +37,18 @@ final class PartialDirectory: Sendable {
         }
     }
 
+    /// A row's response has another head by now.
+    func freshen(_ response: StoredResponse) {
+        if isEmpty { return }
+        contents.withLock { contents in
+            let found = contents.byKey[response.key]
+            guard let found, let index = found.firstIndex(where: { $0.response.row == response.row }) else { return }
+            contents.byKey[response.key]?[index] = PartialResponse(response, extents: found[index].extents)
+        }
+    }
+
     func remove(row: StoredRowID) {
+        if isEmpty { return }
         change { contents in
             guard let key = contents.keys.removeValue(forKey: row) else { return }
             contents.byKey[key]?.removeAll { $0.response.row == row }

@@ -173,20 +173,26 @@ package final class ResponseStore: Sendable {
             || core.purges.mayCover(key: key, since: moment.purge)
     }
 
-    /// Replaces a stored response by its freshened self (RFC 9111 §4.3.4).
+    /// Replaces a stored response, whole or in part, by its freshened self (RFC 9111 §4.3.4).
     /// - Parameter since: `moment` when the request went out that the 304 answers; `nil`: now.
     package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreMoment? = nil) {
         let hash = core.memory.hasher.hash(new.key)
         let since = since ?? core.memory.moment(hash)
         if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash, since: since) }
         let new = new.row == old.row ? new : new.placed(body: new.body, row: old.row)
-        core.memory.freshen(old, as: new, hash, since: since) { core.queue.add(.freshen($0, hash), urgent: false) }
+        core.memory.freshen(old, as: new, hash, since: since) {
+            core.partials.freshen($0)
+            core.queue.add(.freshen($0, hash), urgent: false)
+        }
     }
 
     /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
     private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment) {
         let core = core
-        let removeRow = { core.queue.add(.remove(old, hash), urgent: false) }
+        let removeRow = {
+            core.partials.remove(row: old.row)
+            core.queue.add(.remove(old, hash), urgent: false)
+        }
         if new.isOnDisk { return core.memory.remove(old, hash, enqueue: removeRow) }
         // A row's number of its own, so that nothing queued for the old row concerns it.
         let placed = new.placed(body: new.body, row: core.makeRow())
@@ -203,10 +209,13 @@ package final class ResponseStore: Sendable {
         }
     }
 
-    /// Forgets one response.
+    /// Forgets one response, whole or in part.
     package func remove(_ response: StoredResponse) {
         let hash = core.memory.hasher.hash(response.key)
-        core.memory.remove(response, hash) { core.queue.add(.remove(response, hash), urgent: false) }
+        core.memory.remove(response, hash) {
+            core.partials.remove(row: response.row)
+            core.queue.add(.remove(response, hash), urgent: false)
+        }
     }
 
     package var statistics: StoreStatistics {

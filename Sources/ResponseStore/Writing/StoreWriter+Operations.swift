@@ -16,7 +16,9 @@ extension StoreWriter {
             try freshen(response, hash)
         case .remove(let response, let hash):
             transaction.mustHappen.append(operation)
-            if let row = try tables.row(response.row), row.keyHash == hash, row.state == .complete { try delete(row) }
+            if let row = try tables.row(response.row), row.keyHash == hash, row.state == .complete || row.state == .partial {
+                try delete(row)
+            }
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
             try invalidate(hash)
@@ -92,19 +94,27 @@ extension StoreWriter {
     private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
         // Gone meanwhile, or damaged: memory alone has it fresh.
         // Or purged, and about to be deleted.
-        guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash, row.state == .complete,
-            core.purges.active.leave(row)
+        guard let tables, var row = try tables.parts(ofRow: response.row), row.keyHash == hash,
+            row.state == .complete || row.state == .partial, core.purges.active.leave(row)
         else { return }
-        if row.bodyID < 0 { row.extentBytes = try tables.extents.all(ofRow: row.id)?.byteCount }
+        let extents = row.bodyID < 0 ? try tables.extents.all(ofRow: row.id) : nil
+        row.extentBytes = extents?.byteCount
         let (size, variant) = (row.size, row.variant)
         row.facts = []
         response.facts.encode(into: &row.facts)
         row.encodeHead(of: response)
         row.nominated = response.nominatedFields
         row.variant = core.memory.hasher.variant(ofNominated: row.nominated)
-        if row.variant != variant { try move(row) }
+        if row.variant != variant {
+            // What is in part makes no room for itself among whole ones.
+            if row.state == .partial, let summary = try tables.row(row.id) { return try delete(summary) }
+            try move(row)
+        }
         totals.bytes += row.size - size
         try tables.freshen(row)
+        if row.state == .partial, let extents {
+            transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), hash))
+        }
     }
 
     /// Makes a row another variant, in the place of one that has been that until now.
