@@ -183,13 +183,7 @@ extension Exchange {
         matched.editResponse(&fields)
         writeStatusLine(.notModified, into: &output)
         let hasEntityTag = fields.contains(.etag)
-        output.appendEndToEndLines(of: fields) { known in
-            switch known {
-            case .contentLength, .contentType, .contentEncoding, .contentRange: true
-            case .lastModified: hasEntityTag
-            default: false
-            }
-        }
+        output.appendEndToEndLines(of: fields) { Validation.isLeftOutOfNotModified($0, hasEntityTag: hasEntityTag) }
     }
 
     private func writeFraming(into output: inout [UInt8]) {
