@@ -15,6 +15,10 @@ extension Exchange {
         if isValidating, response.status == .notModified, let stored = selected {
             return freshen(stored, at: now, into: &commands)
         }
+        if isUnaskedNotModified {
+            commands.append(.discardUpstreamBody)
+            return upstreamFailed(.unexpectedNotModified, at: now, into: &commands)
+        }
         if isUnattended, response.status.code >= 500 { return leaveStored(into: &commands) }
         if Reuse.isError(response.status), standsIn(for: .error, at: now) {
             return deliverStale(discardingBody: true, into: &commands)
@@ -110,6 +114,12 @@ extension Exchange {
     private mutating func invalidate(into commands: inout CommandBuffer) {
         noteInvalidatedKeys()
         if !invalidatedKeys.isEmpty { commands.append(.invalidate) }
+    }
+
+    /// A 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): the client has nothing that it could speak of,
+    /// and nothing stored was asked about (T39).
+    private var isUnaskedNotModified: Bool {
+        response.status == .notModified && !directives.contains(.cacheCondition)
     }
 
     private var outcomeOfForwarding: DecisionTrace.Outcome {

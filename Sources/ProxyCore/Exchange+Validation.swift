@@ -9,8 +9,7 @@ extension Exchange {
 
     func validateHead() -> ValidationFaults {
         // A 304 to the client's own condition brings nothing: what the client has is not judged again.
-        let confirms = response.status == .notModified && directives.contains(.cacheCondition)
-        guard let validation, !confirms else { return ValidationFaults() }
+        guard let validation, response.status != .notModified else { return ValidationFaults() }
         return validation.headChecks.faults(of: response, to: request.method, hasBody: hasResponseContent)
     }
 

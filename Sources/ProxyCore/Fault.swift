@@ -43,6 +43,7 @@ package enum Fault: Equatable, Sendable {
     case responseFieldsTooLarge
     case responseIncomplete
     case unexpectedUpgrade
+    case unexpectedNotModified
 
     // What a rule's validation found.
     case unacceptableStatus

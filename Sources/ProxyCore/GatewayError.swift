@@ -161,6 +161,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "unexpected_upgrade", "http_upgrade_failed", .upstream,
                 "The host changed the protocol without having been asked.")
+        case .unexpectedNotModified:
+            self.init(
+                502, "unexpected_not_modified", "http_protocol_error", .upstream,
+                "The host says that nothing has changed, without having been asked.")
         case .unacceptableStatus:
             self.init(
                 502, "unacceptable_status", "http_protocol_error", .policy, "A rule does not accept this status.")

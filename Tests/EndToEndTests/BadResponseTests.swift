@@ -42,6 +42,8 @@ struct BadResponseTests {
         ),
         BadResponse("101 unasked", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", code: "unexpected_upgrade"),
         BadResponse(
+            "304 unasked", "HTTP/1.1 304 Not Modified\r\nETag: \"v\"\r\n\r\n", code: "unexpected_not_modified"),
+        BadResponse(
             "a head without end", "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 100_000))\r\n",
             code: "response_fields_too_large"),
         BadResponse(
@@ -113,7 +115,7 @@ struct BadResponseTests {
         }
         let client = try stage.client()
         let method = kind == "HEAD" ? "HEAD" : "GET"
-        client.send(stage.head(method, "/none"))
+        client.send(stage.head(method, "/none", fields: "If-None-Match: \"v\"\r\n"))
         #expect(try client.readResponse(to: method).body.isEmpty)
         client.send(stage.head("GET", "/next"))
         #expect(try client.readResponse().text == "clean")
@@ -127,7 +129,8 @@ struct BadResponseTests {
                 : connection.respond(fields: "ETag: \"v\"\r\n\(Self.store)", body: "kept")
         }
         #expect(try stage.fetch("/m").text == "kept")
-        _ = try stage.fetch("/m", fields: "Cache-Control: no-cache\r\n")
+        let unasked = try stage.fetch("/m", fields: "Cache-Control: no-cache\r\n")
+        #expect(stage.requestCount() == 3 && unasked.code == "unexpected_not_modified")
         let response = try stage.fetch("/m")
         #expect(response.status == 200 && response.text == "kept" && response["ETag"] == "\"v\"")
     }

@@ -61,6 +61,9 @@ struct GatewayErrorTests {
         Provoked("unexpected_upgrade", 502, "http_upgrade_failed", plain) {
             $0.send("HTTP/1.1 101 Switching Protocols\r\n\r\n") && false
         },
+        Provoked("unexpected_not_modified", 502, "http_protocol_error", plain) {
+            $0.send("HTTP/1.1 304 Not Modified\r\n\r\n")
+        },
         Provoked("timeout", 504, "http_response_timeout", plain, yaml: "timeouts: {first_byte: 100ms}") { connection in
             connection.pause(milliseconds: 5_000)
             return false

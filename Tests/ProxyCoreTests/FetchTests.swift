@@ -178,7 +178,7 @@ struct FetchTests {
     func framesWhatItRelays(status: Int, field: String) throws {
         let book = try Playbook()
         try book.run(
-            .request("GET http://a.example/x", "Cache-Control: no-store"), [.lookUp(onDisk: false)],
+            .request("GET http://a.example/x", "Cache-Control: no-store", "If-None-Match: \"v1\""), [.lookUp(onDisk: false)],
             .found([]), [.fetch],
             .response(status, field), [.relay(store: false)],
             .delivered, [.finish])

@@ -17,7 +17,7 @@ struct GatewayErrorTests {
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,
         .unacceptableContentType, .malformedJSON, .malformedCoding, .unsupportedCoding, .responseBodyTooLarge,
         .secureOriginNotSupported, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
-        .purgeOff, .purgeNotAllowed,
+        .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -67,6 +67,7 @@ struct GatewayErrorTests {
         case .internalError: 42
         case .purgeOff: 43
         case .purgeNotAllowed: 44
+        case .unexpectedNotModified: 45
         }
     }
 
@@ -85,7 +86,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<45))
+        #expect(Self.faults.map(Self.number) == Array(0..<46))
     }
 
     @Test(

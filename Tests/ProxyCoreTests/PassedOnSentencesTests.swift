@@ -7,17 +7,20 @@ import Testing
 struct PassedOnSentencesTests {
     @Test(
         "§4.3.2: conditions on what is not stored are for the origin, and its answer to them is the client's",
-        arguments: ["If-None-Match: \"v1\"", "If-Modified-Since: Tue, 14 Nov 2023 19:00:00 GMT", "If-Match: \"v1\""])
-    func conditionsOnWhatIsNotStored(condition: String) throws {
+        arguments: [
+            ("If-None-Match: \"v1\"", 304), ("If-Modified-Since: Tue, 14 Nov 2023 19:00:00 GMT", 304), ("If-Match: \"v1\"", 412),
+            ("If-Unmodified-Since: Tue, 14 Nov 2023 19:00:00 GMT", 412),
+        ])
+    func conditionsOnWhatIsNotStored(condition: String, status: Int) throws {
         let book = try Playbook()
         try book.run(
             .request("GET http://a.example/x", condition), [.lookUp(onDisk: false)],
             .found([]), [.fetch],
-            .response(304, "ETag: \"v1\""), [.relay(store: false)],
+            .response(status, "ETag: \"v1\""), [.relay(store: false)],
             .delivered, [.finish])
         let parts = condition.split(separator: ": ", maxSplits: 1)
         #expect(book.forwarded(String(parts[0])) == String(parts[1]))
-        #expect(book.written?.status == 304)
+        #expect(book.written?.status == UInt16(status))
     }
 
     @Test(

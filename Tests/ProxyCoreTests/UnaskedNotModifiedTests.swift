@@ -1,0 +1,58 @@
+import HTTPCaching
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A 304 that no condition asked for (RFC 9110 §15.4.5)")
+struct UnaskedNotModifiedTests {
+    @Test(
+        "T39 It is a 502: the client has nothing that it could speak of",
+        arguments: ["GET", "HEAD"], ["X-Other: 1", "If-Match: \"v1\"", "If-Range: \"v1\""])
+    func refuses(method: String, field: String) throws {
+        let book = try Playbook()
+        try book.run(
+            .request("\(method) http://a.example/x", field, "Authorization: Basic x"), [.lookUp(onDisk: false)],
+            .found([]), [.fetch],
+            .response(304, "ETag: \"v1\""), [.discardUpstreamBody, .sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == 502)
+        #expect(book.exchange.trace.fault == .unexpectedNotModified)
+    }
+
+    @Test("T39 So it is for an unsafe method, after which nothing stored is used (RFC 9111 §4.4)")
+    func refusesUnsafe() throws {
+        let book = try Playbook()
+        try book.run(
+            .request("DELETE http://a.example/x"), [.fetch],
+            .response(304), [.invalidate, .discardUpstreamBody, .sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == 502)
+    }
+
+    @Test("It is a failure of the origin's, for which what is stored may stand in (RFC 5861 §4)", arguments: [true, false])
+    func standsIn(mayBeStale: Bool) throws {
+        let book = try Playbook()
+        let control = "Cache-Control: max-age=60" + (mayBeStale ? ", stale-if-error=60" : "")
+        try book.run(
+            .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+            .found([try Messages.stored(control, age: 70)]), [.joinFetch],
+            .leads, [.fetch],
+            .response(304), [.discardUpstreamBody, .releaseJoined, mayBeStale ? .sendStored : .sendError],
+            .delivered, [.finish])
+        #expect(book.written?.status == (mayBeStale ? 200 : 504))
+    }
+
+    @Test("Where nobody waits for the answer, what is stored stays as it is")
+    func leavesStored() throws {
+        let book = try Playbook()
+        try book.run(
+            .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
+            .found([try Messages.stored("Cache-Control: max-age=60, stale-while-revalidate=60", age: 70)]),
+            [.sendStored, .validateUnattended])
+        let background = book.validating()
+        try background.run(
+            .validates, [.fetch],
+            .response(304), [.discardUpstreamBody, .releaseJoined, .finish])
+        #expect(background.exchange.trace.outcome == .failed)
+    }
+}
