@@ -8,7 +8,7 @@ package struct CacheStatus: Equatable, Sendable {
         case hit
         case forwarded(ForwardReason)
         /// Nothing stored could be used, and the request was not to go forward: neither `hit` nor `fwd` is true of it.
-        case notSatisfied(ForwardReason)
+        case notSatisfied
     }
 
     package enum Collapsing: UInt8, Sendable {
@@ -44,7 +44,7 @@ package struct CacheStatus: Equatable, Sendable {
             remaining = terms.remaining
             detail = terms.usedUnsafe ? "unsafe" : reason.word
         case .validate(let reason), .forward(let reason): self.init(.forwarded(reason))
-        case .notSatisfiable(let reason): self.init(.notSatisfied(reason))
+        case .notSatisfiable: self.init(.notSatisfied)
         }
     }
 
@@ -139,9 +139,12 @@ package struct CacheStatus: Equatable, Sendable {
         switch outcome {
         case .hit: break
         case .forwarded(let reason) where !reason.hasDetail: break
-        case .forwarded(let reason), .notSatisfied(let reason):
+        case .forwarded(let reason):
             output.append("; detail=")
             output.append(reason.word)
+        case .notSatisfied:
+            output.append("; detail=")
+            output.append(ReuseDecision.notSatisfiableWord)
         }
     }
 }

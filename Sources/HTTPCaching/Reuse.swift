@@ -19,7 +19,7 @@ package enum ReuseDecision: Equatable, Sendable {
     case validate(ForwardReason)
     /// Forward without regard to what is stored.
     case forward(ForwardReason)
-    /// The request may not go forward (only-if-cached, or a rule): 504.
+    /// The request may not go forward (only-if-cached, or a rule), and would have to for this reason: 504.
     case notSatisfiable(ForwardReason)
 
     /// The origin server is asked, before the client is answered or behind it.
@@ -30,6 +30,9 @@ package enum ReuseDecision: Equatable, Sendable {
         case .fresh, .notSatisfiable: false
         }
     }
+
+    /// What `notSatisfiable` is called wherever it is told: as a decision and as the error that it leads to.
+    package static var notSatisfiableWord: StaticString { "cache_miss_only_if_cached" }
 }
 
 /// The one decision about reuse. It reads trivial values only and allocates nothing.

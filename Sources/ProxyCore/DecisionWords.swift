@@ -6,7 +6,8 @@ extension ReuseDecision {
         switch self {
         case .fresh: "fresh"
         case .staleAllowed(_, let reason): reason.word
-        case .validate(let reason), .forward(let reason), .notSatisfiable(let reason): reason.word
+        case .validate(let reason), .forward(let reason): reason.word
+        case .notSatisfiable: Self.notSatisfiableWord
         }
     }
 }

@@ -62,7 +62,9 @@ extension Exchange {
     /// (T24).
     mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = decision
-        if case .notSatisfiable = decision { return fail(.onlyIfCachedMiss, at: now, into: &commands) }
+        if case .notSatisfiable(let reason) = decision {
+            return fail(.onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
+        }
         guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations, secondaryKey) else {
             return fetch(at: now, into: &commands)
         }

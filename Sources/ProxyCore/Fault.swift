@@ -16,7 +16,7 @@ package enum Fault: Equatable, Sendable {
     case unknownExpectation
     case requestTimeout
     case notForAProxy
-    case onlyIfCachedMiss
+    case onlyIfCachedMiss(detail: Word)
     case loop
 
     // Policy's.

@@ -78,10 +78,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 400, "not_a_proxy_request", "http_request_error", .client,
                 "This is a proxy: set it as http_proxy, or ask for an absolute URL.")
-        case .onlyIfCachedMiss:
+        case .onlyIfCachedMiss(let detail):
             self.init(
-                504, "cache_miss_only_if_cached", "destination_unavailable", .policy,
-                "Only a stored response was asked for, and none can be used.")
+                504, Word(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
+                "Only a stored response was asked for, and none can be used.", detail: detail)
         case .loop:
             self.init(
                 508, "loop_detected", "proxy_loop_detected", .client, "The request has come back to where it was before.")

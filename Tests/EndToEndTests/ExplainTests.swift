@@ -94,7 +94,7 @@ struct ExplainTests {
         try Schema.check(explanation)
     }
 
-    @Test("What may not go forward is put down to who said so", arguments: [true, false])
+    @Test("What may not go forward is put down to who said so, in one word everywhere", arguments: [true, false])
     func namesWhoForbids(isByRule: Bool) throws {
         let rule = "rules: [{name: offline, cache: {policy: stored_only}}]"
         let explained = try Explained(isByRule ? rule : "")
@@ -103,7 +103,16 @@ struct ExplainTests {
         let decision = steps(explanation)["decision"]
         #expect(decision?["section"] as? String == (isByRule ? nil : "RFC 9111 §5.2.1.7"))
         #expect((decision?["says"] as? String)?.contains(isByRule ? "stored_only" : "only-if-cached") == true)
-        #expect(explanation["reason"] as? String == (try explained.stage.fetch("/x", fields: fields)).code)
+        let word = "cache_miss_only_if_cached"
+        #expect(explanation["reason"] as? String == word)
+        #expect((decision?["values"] as? [String: Any])?["reason"] as? String == word)
+        let response = try explained.stage.fetch("/x", fields: fields)
+        #expect(response.code == word && response.detail == "uri_miss")
+        #expect(response["Cache-Status"] == "Larder; detail=\(word)")
+        #expect(response["Proxy-Status"]?.hasSuffix("details=\"\(word): uri_miss\"") == true)
+        let log = try #require(try explained.stage.proxy.logLines().last)
+        let line = try #require(try JSONSerialization.jsonObject(with: Data(log.utf8)) as? [String: Any])
+        #expect(line["reuse"] as? String == word && line["error"] as? String == word)
     }
 
     @Test("A tunnel that would be opened is told of")

@@ -50,7 +50,7 @@ struct CacheStatusTests {
     @Test("What was neither answered from the store nor forwarded says neither, and why (§2.1, §2.2)")
     func writesNotSatisfied() throws {
         let status = try #require(CacheStatus(ReuseDecision.notSatisfiable(.uriMiss)))
-        #expect(Self.write(status) == "Larder; detail=uri_miss")
+        #expect(Self.write(status) == "Larder; detail=cache_miss_only_if_cached")
     }
 
     @Test("The reason stands in detail where fwd does not tell it")

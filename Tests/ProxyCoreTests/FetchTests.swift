@@ -138,7 +138,8 @@ struct FetchTests {
             .found([]), [.sendError],
             .delivered, [.finish])
         #expect(missing.written?.status == 504)
-        #expect(missing.written?.cacheStatus == ["detail": "uri_miss"])
+        #expect(missing.written?.cacheStatus == ["detail": "cache_miss_only_if_cached"])
+        #expect(missing.exchange.trace.fault == .onlyIfCachedMiss(detail: "uri_miss"))
         let stale = try Playbook()
         try stale.run(
             .request("GET http://a.example/x", "Cache-Control: only-if-cached"), [.lookUp(onDisk: false)],

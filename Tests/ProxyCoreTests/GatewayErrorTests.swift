@@ -11,7 +11,8 @@ struct GatewayErrorTests {
     static let faults: [Fault] = [
         .malformedRequest(detail: "d"), .badTarget(detail: "d"), .targetTooLong, .requestFieldsTooLarge(detail: "d"),
         .requestBodyTooLarge, .unknownTransferCoding, .unsupportedVersion, .unknownExpectation, .requestTimeout, .notForAProxy,
-        .onlyIfCachedMiss, .loop, .deniedByRule, .clientNotAllowed, .portNotAllowed, .hostMismatch, .destinationProhibited,
+        .onlyIfCachedMiss(detail: "d"), .loop, .deniedByRule, .clientNotAllowed, .portNotAllowed, .hostMismatch,
+        .destinationProhibited,
         .nameNotFound, .nameLookUpTimeout, .connectionRefused, .connectionTimeout, .connectionTerminated,
         .destinationUnroutable, .upstreamQueueFull, .upstreamQueueTimeout, .upstreamProxyRefused, .responseTimeout(phase: "idle"),
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,

@@ -10,7 +10,7 @@ import Testing
 @Suite("Every Cache-Status and Proxy-Status that there can be (RFC 9211, RFC 9209)")
 struct StatusFieldsTests {
     static let outcomes: [CacheStatus.Outcome] =
-        [.hit] + ForwardReason.allCases.flatMap { [.forwarded($0), .notSatisfied($0)] }
+        [.hit, .notSatisfied] + ForwardReason.allCases.map { .forwarded($0) }
 
     static let details: [StaticString] =
         ["unsafe"] + LifetimeSource.allCases.compactMap(\.detail) + StaleReason.allCases.map(\.word)

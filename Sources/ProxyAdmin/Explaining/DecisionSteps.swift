@@ -145,10 +145,10 @@ struct DecisionSteps {
             let section = isByRequest ? "RFC 9111 §5.2.1.7" : ""
             let cause =
                 isByRequest ? "the request says only-if-cached" : isOnlyIfCached == nil ? "" : "a rule's policy is stored_only"
-            return step(
+            return Explanation.Step(
+                "decision",
                 "nothing may go forward\(cause.isEmpty ? "" : " (\(cause))"), and nothing stored can be used: \(text.says)",
-                section,
-                "\(reason.word)")
+                section, values: [("reason", .string("\(reuse.word)")), ("because", .string("\(reason.word)"))])
         }
     }
 

@@ -50,7 +50,7 @@ enum TellingCases {
             [
                 .init(
                     "GET", ["Cache-Control: only-if-cached"], answer: nil, .reused, status: 504,
-                    tells: "detail=uri_miss")
+                    tells: "detail=cache_miss_only_if_cached")
             ]),
         CacheCase(
             "What caches further up said stays in front",
