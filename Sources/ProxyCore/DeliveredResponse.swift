@@ -212,7 +212,7 @@ extension Exchange {
 
     /// Age, where it is from the store, Via, the decisions, and whether the connection goes on; then the empty line.
     private func writeEnd(age: DeltaSeconds? = nil, receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
-        let capacity = Age.lineLimit + context.viaLineLength + CacheStatus.lineLimit + ValidationFaults.lineLimit + 32
+        let capacity = Age.lineLimit + context.viaLineLength + CacheStatus.lineLimit + Self.lastLinesLimit
         output.append(addingCapacity: capacity) { output in
             if let age { Age.write(age, into: &output) }
             context.writeVia(for: version, into: &output)
@@ -221,15 +221,20 @@ extension Exchange {
         }
         if context.tellsKey {
             if trace.reuse != nil { CacheStatus.append(key: key, toFieldAtEndOf: &output) }
-            output.append(addingCapacity: ValidationFaults.lineLimit + 32) { writeLastLines(into: &$0) }
+            output.append(addingCapacity: Self.lastLinesLimit) { writeLastLines(into: &$0) }
         }
     }
 
     private func writeLastLines(into output: inout OutputSpan<UInt8>) {
         if delivery.isAnnotated { writeValidationNote(into: &output) }
-        if !delivery.keepsConnection { output.append("Connection: close\r\n") }
+        if !delivery.keepsConnection { output.append(Self.closeLine) }
         output.append("\r\n")
     }
+
+    private static var closeLine: StaticString { "Connection: close\r\n" }
+
+    /// The lines of `writeLastLines` are never longer, the empty one among them.
+    private static var lastLinesLimit: Int { ValidationFaults.lineLimit + closeLine.utf8CodeUnitCount + 2 }
 
     /// How the cache handled the request (RFC 9211), on every response.
     private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {

@@ -86,9 +86,7 @@ package struct Rehearsal: ~Copyable {
             case .sendLocal, .purge: conclusion = .answersItself
             case .openTunnel: conclusion = .opensTunnel
             // What has effects elsewhere is left undone here.
-            case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove,
-                .releaseJoined,
-                .invalidate,
+            case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,
                 .splice, .completeUpstream, .cancelUpstream, .abortClient, .finish:
                 break
             }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPMessage
 import ProxyAdmin
+import ProxyCore
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -95,8 +96,8 @@ struct ExplainCommand: ParsableCommand {
         return Array(read)
     }
 
-    /// Longer content stands in no key (`ProxyLimits.keyedBodyLength`).
-    private static let contentLimit = 128 * 1024
+    /// Twice what can stand in the key: what is too long for that is told of as well.
+    private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
 
     /// The file's last head, as it would stand on a connection of HTTP/1.1, whatever its lines end with and whichever version it names:
     /// `curl -D` writes one for each response on the way.

@@ -53,9 +53,16 @@ package struct StoreFile: Sendable {
     private func openKept() throws(StoreError) -> Connection {
         let connection = try connect(.writing)
         try Schema.expectCurrent(on: connection)
-        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(64 << 20)")
+        try useLog(on: connection)
         return connection
     }
+
+    private func useLog(on connection: Connection) throws(StoreError) {
+        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(Self.keptLogLength)")
+    }
+
+    /// What the file of the write-ahead log is cut back to once a checkpoint has emptied it, in octets.
+    private static let keptLogLength = 64 << 20
 
     /// - Returns: `nil` when the file was emptied and has to be opened again.
     private func openOnce(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection? {
@@ -79,7 +86,7 @@ package struct StoreFile: Sendable {
             throw StoreError(.foreignFile, path: path, message: "the file is another application's database")
         }
         FileSystem.makePrivate(path)
-        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=\(64 << 20)")
+        try useLog(on: connection)
         return connection
     }
 

@@ -10,7 +10,7 @@ package final class Filling: Sendable {
     package let row: StoredRowID
     let keyHash: KeyHash
     let core: StoreCore
-    /// The number of the latest purge when its fetch began.
+    /// When its fetch began.
     let since: StoreMoment
     let state: Guarded<FillingState>
 

@@ -7,15 +7,15 @@ import ServerTrust
 /// `TrustBench VECTORS [ROUNDS]`, VECTORS being Tests/TrustVectors/vectors.json, or a file like it with certificates `leaf`,
 /// `middle` and `root`. What cannot be measured ends the program.
 enum TrustBench {
-    static func main() {
+    static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count > 1 else { fatalError("TrustBench VECTORS [ROUNDS]") }
         let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 2000 : 2000
-        let chains = Chains(file: arguments[1])
+        let chains = try Chains(file: arguments[1])
         let bare = BareVerification(chain: ["leaf", "middle"].map(chains.der), anchor: chains.der("root"), at: Chains.now)
         print("chain of three    X509_verify_cert     evaluate     ratio  (CPU, medians of 21 runs of \(rounds))")
-        for (name, pins) in [("no pins", nil), ("pinned", chains.pins(of: "leaf"))] {
-            let policy = chains.policy(pins: pins)
+        for (name, pins) in [("no pins", nil), ("pinned", try chains.pins(of: "leaf"))] {
+            let policy = try chains.policy(pins: pins)
             let evidence = ServerEvidence(chain: ["leaf", "middle"].map(chains.der))
             let now = POSIXTime(seconds: Int64(Chains.now))
             var bareTimes: [Double] = []
@@ -23,8 +23,8 @@ enum TrustBench {
             for _ in 0..<21 {
                 bareTimes.append(microseconds(rounds) { precondition(bare.verify()) })
                 times.append(
-                    microseconds(rounds) {
-                        let verdict = try! policy.evaluate(evidence, host: "good.example.com", at: now)
+                    try microseconds(rounds) {
+                        let verdict = try policy.evaluate(evidence, host: "good.example.com", at: now)
                         precondition(verdict.chain.count == 3)
                     })
             }
@@ -33,17 +33,17 @@ enum TrustBench {
                 name.padding(toLength: 16, withPad: " ", startingAt: 0)
                     + String(format: "%15.1f µs %9.1f µs %9.2f", bareTime, time, time / bareTime))
         }
-        measurePins()
+        try measurePins()
     }
 
-    private static func measurePins() {
+    private static func measurePins() throws {
         let texts = (0..<10_000).map { number in
             let octets = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) &+ UInt8($0) }
             return "sha256/" + Data(octets).base64EncodedString()
         }
-        let times = (0..<21).map { _ in
-            microseconds(1) {
-                let pins = try! PinSet(.publicKey, texts.map { text in try! Pin(text) })
+        let times = try (0..<21).map { _ in
+            try microseconds(1) {
+                let pins = try PinSet(.publicKey, texts.map { text in try Pin(text) })
                 precondition(pins.pins.count == 10_000)
             }
         }
@@ -51,9 +51,9 @@ enum TrustBench {
     }
 
     /// CPU of this thread for one round.
-    private static func microseconds(_ rounds: Int, _ work: () -> Void) -> Double {
+    private static func microseconds(_ rounds: Int, _ work: () throws -> Void) rethrows -> Double {
         let start = cpu()
-        for _ in 0..<rounds { work() }
+        for _ in 0..<rounds { try work() }
         return (cpu() - start) / Double(rounds)
     }
 
@@ -72,18 +72,18 @@ private struct Chains {
 
     private struct File: Decodable { let certificates: [String: Data] }
 
-    init(file: String) {
-        certificates = try! JSONDecoder().decode(File.self, from: Data(contentsOf: URL(filePath: file))).certificates
+    init(file: String) throws {
+        certificates = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(filePath: file))).certificates
     }
 
     func der(_ label: String) -> [UInt8] { Array(certificates[label]!) }
 
-    func policy(pins: PinSet?) -> TrustPolicy {
-        try! TrustPolicy(anchors: .given(TrustAnchors([Certificate(der: der("root"))!])), pins: pins)
+    func policy(pins: PinSet?) throws -> TrustPolicy {
+        try TrustPolicy(anchors: .given(TrustAnchors([Certificate(der: der("root"))!])), pins: pins)
     }
 
-    func pins(of label: String) -> PinSet {
-        try! PinSet(.publicKey, [Pin(publicKeyDigest: Certificate(der: der(label))!.publicKeyDigest)])
+    func pins(of label: String) throws -> PinSet {
+        try PinSet(.publicKey, [Pin(publicKeyDigest: Certificate(der: der(label))!.publicKeyDigest)])
     }
 }
 

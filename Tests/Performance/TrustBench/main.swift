@@ -1,1 +1,1 @@
-TrustBench.main()
+try TrustBench.main()
