@@ -5,8 +5,16 @@ import HTTPMessage
 extension Exchange {
     mutating func fetch(at now: Timestamp, into commands: inout CommandBuffer) {
         requestTime = now
+        trace.sentConditions.formUnion(ownConditions)
         state = .fetching
         commands.append(.fetch)
+    }
+
+    /// What `writeForwardedHead` adds to the client's request, or puts in place of what stands there.
+    private var ownConditions: RequestConditions {
+        if completion != nil { return [.range, .ifRange] }
+        guard isValidating, let stored = selected else { return [] }
+        return RequestConditions(validating: stored)
     }
 
     mutating func receiveResponse(at now: Timestamp, into commands: inout CommandBuffer) {

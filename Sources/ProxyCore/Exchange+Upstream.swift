@@ -82,6 +82,11 @@ extension Exchange {
         body(request, response)
     }
 
+    /// Lends the request's head and its key to who keeps the trace, in the same way.
+    package mutating func withRequestAndKey(_ body: (_ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void) {
+        body(request, key.span)
+    }
+
     /// The rule that denied the request, else the last one that matched; empty where none did. For the log.
     package var decidingRuleName: String { matched.isEmpty ? "" : matched[matched.count - 1].name }
 }

@@ -125,11 +125,16 @@ struct ExplainTests {
     @Test("A validation that was made is told with its condition and what became of the stored response")
     func tellsOfValidations() throws {
         let explained = try Explained()
-        for _ in 0..<2 { _ = try explained.stage.fetch("/no-cache") }
+        for fields in ["", "If-Modified-Since: junk\r\nRange: bytes=0-1\r\n"] {
+            _ = try explained.stage.fetch("/no-cache", fields: fields)
+        }
         let line = try #require(try Self.lines(of: explained.stage.proxy.logPath, count: 2).last)
         let explanation = try explained.ask("GET /v1/traces?id=\(line["id"] as? String ?? "")").json
         try Schema.check(explanation)
-        #expect((steps(explanation)["request"]?["says"] as? String)?.contains("validators") == true)
+        #expect(
+            (steps(explanation)["conditions"]?["values"] as? [String: [String]])?["fields"] == ["If-Modified-Since", "Range"])
+        #expect((steps(explanation)["request"]?["values"] as? [String: [String]])?["conditions"] == ["If-None-Match"])
+        #expect((steps(explanation)["key"]?["values"] as? [String: String])?["key"] == explained.stage.url("/no-cache"))
         #expect(steps(explanation)["storage"]?["section"] as? String == "RFC 9111 §4.3.4")
     }
 
@@ -154,6 +159,8 @@ struct ExplainTests {
         let rules = try #require(steps(told[0])["rules"])
         #expect((rules["steps"] as? [[String: Any]])?.first?["says"] as? String == "rule past no-store overrode no-store")
         #expect((steps(told[0])["storage"]?["values"] as? [String: Any])?["stored"] as? Bool == true)
+        #expect(steps(told[0])["key"]?["says"] as? String == explained.stage.url("/no-store?…"))
+        #expect(told.map { steps($0)["request"] == nil } == [false, true, false])
         #expect((steps(told[2])["storage"]?["values"] as? [String: Any])?["reason"] as? String == "no_lifetime")
         #expect((steps(told[2])["origin"]?["values"] as? [String: Any])?["status"] as? Int == 200)
         #expect(try explained.ask("GET /v1/traces?id=0123456789abcdef").status == 404)

@@ -6,11 +6,12 @@ import Testing
 
 @Suite("The ring of traces")
 struct TraceRingTests {
-    private func note(_ id: UInt64, url: String, rules: String = "", in ring: TraceRing) {
+    private func note(_ id: UInt64, url: String, key: String? = nil, rules: String = "", in ring: TraceRing) {
         var record = TraceRecord()
         record.id = id
         ring.note(
-            record, method: Array("GET".utf8).span, url: Array(url.utf8).span, rules: Array(rules.utf8).span,
+            record, method: Array("GET".utf8).span, url: Array(url.utf8).span, key: Array((key ?? url).utf8).span,
+            rules: Array(rules.utf8).span,
             overrides: Array<UInt8>().span)
     }
 
@@ -24,6 +25,19 @@ struct TraceRingTests {
             let found = ring.find(UInt64(id))
             #expect(found?.url == "http://a.example/\(id)" && found?.method == "GET" && found?.rules == ["one", "two"])
         }
+    }
+
+    @Test("A key that is not the URL is kept beside it, and cut as that is")
+    func keepsKeys() {
+        let ring = TraceRing(count: 10, byteCount: 1 << 20)
+        note(1, url: "http://a.example/x", key: "http://a.example:80/x", rules: "one", in: ring)
+        note(2, url: "http://a.example:80/x", in: ring)
+        note(3, url: "http://a.example:80/x", key: "", in: ring)
+        note(4, url: "u", key: String(repeating: "k", count: TraceRing.keyLimit + 1), in: ring)
+        #expect(ring.find(1)?.key == "http://a.example:80/x" && ring.find(1)?.rules == ["one"])
+        #expect(ring.find(2)?.key == "http://a.example:80/x")
+        #expect(ring.find(3)?.key == "")
+        #expect(ring.find(4)?.key == String(repeating: "k", count: TraceRing.keyLimit))
     }
 
     @Test("Long texts push out the oldest records: never more octets than were allowed, and never another's text")

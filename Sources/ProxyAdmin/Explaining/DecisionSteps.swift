@@ -36,6 +36,32 @@ struct DecisionSteps {
         }
     }
 
+    // MARK: The request
+
+    /// The client's own, which the origin server evaluates, or Larder on what it has.
+    static func conditionStep(_ conditions: RequestConditions) -> Explanation.Step? {
+        let names = conditions.names
+        if names.isEmpty { return nil }
+        return Explanation.Step(
+            "conditions", "the request has \(names.joined(separator: " and "))", "RFC 9110 §13.2",
+            values: [("fields", .array(names.map(JSONText.string)))])
+    }
+
+    /// - Parameter text: as it is shown.
+    static func keyStep(_ text: String) -> Explanation.Step? {
+        if text.isEmpty { return nil }
+        return Explanation.Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
+    }
+
+    /// `with If-None-Match of the stored response`.
+    var sentConditions: String {
+        let names = trace.sentConditions.names
+        return names.isEmpty
+            ? "without a condition of ours" : "with " + names.joined(separator: " and ") + " of the stored response"
+    }
+
+    var sentConditionValues: JSONText { .array(trace.sentConditions.names.map(JSONText.string)) }
+
     // MARK: The store
 
     var lookUpStep: Explanation.Step? {

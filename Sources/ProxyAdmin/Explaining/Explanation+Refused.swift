@@ -29,6 +29,8 @@ extension Explanation {
     /// Without its query where the log tells none: it often holds secrets.
     static func shown(_ url: String, tellsQuery: Bool) -> String {
         guard !tellsQuery, let mark = url.firstIndex(of: "?") else { return url }
-        return url[..<mark] + "?…"
+        return url[..<mark] + leftOutQuery
     }
+
+    static let leftOutQuery = "?…"
 }

@@ -34,9 +34,11 @@ extension Explanation {
         status = trace.status
         steps =
             [
-                decision.ruleStep, Self.key(rehearsal.exchange.key, tellsQuery: tellsQuery),
+                decision.ruleStep, DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
+                DecisionSteps.keyStep(
+                    Self.shown(String(decoding: rehearsal.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
                 judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
-                isSupposed ? nil : decision.decisionStep, Self.forwarding(rehearsal), origin, decision.storageStep,
+                isSupposed ? nil : decision.decisionStep, Self.forwarding(rehearsal, decision), origin, decision.storageStep,
                 decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
@@ -44,14 +46,8 @@ extension Explanation {
     private static let savedInstead = Step(
         "look-up", "left out: a saved response is judged, whatever is stored", values: [("asked", .string("nothing"))])
 
-    private static func key(_ key: [UInt8], tellsQuery: Bool) -> Step? {
-        if key.isEmpty { return nil }
-        let text = shown(String(decoding: key, as: UTF8.self), tellsQuery: tellsQuery)
-        return Step("key", text, "RFC 9111 §2", values: [("key", .string(text))])
-    }
-
     /// How the origin would be asked, in the words of the head that would leave.
-    private static func forwarding(_ rehearsal: borrowing Rehearsal) -> Step? {
+    private static func forwarding(_ rehearsal: borrowing Rehearsal, _ decision: DecisionSteps) -> Step? {
         let collapsing: Bool
         switch rehearsal.conclusion {
         case .asksOrigin(let mayCollapse): collapsing = mayCollapse
@@ -60,10 +56,6 @@ extension Explanation {
             return Step("request", "a tunnel is opened to \(request.fields.text(of: request.rawTarget))", "RFC 9110 §9.3.6")
         default: return nil
         }
-        let conditions = conditions(rehearsal)
-        let says =
-            conditions.isEmpty
-            ? "without a condition of ours" : "with " + conditions.joined(separator: " and ") + " of the stored response"
         let steps =
             collapsing
             ? [
@@ -74,20 +66,9 @@ extension Explanation {
             : []
         return Step(
             "request",
-            "goes to \(String(decoding: rehearsal.exchange.originHost, as: UTF8.self)):\(rehearsal.exchange.originPort), \(says)",
-            conditions.isEmpty ? "" : "RFC 9111 §4.3.1",
-            values: [("conditions", .array(conditions.map(JSONText.string))), ("collapses", .bool(collapsing))], steps: steps)
-    }
-
-    private static func conditions(_ rehearsal: borrowing Rehearsal) -> [String] {
-        if rehearsal.exchange.completion != nil { return ["Range", "If-Range"] }
-        guard case .validate = rehearsal.exchange.trace.reuse, let flags = rehearsal.exchange.selected?.facts.flags else {
-            return []
-        }
-        var names: [String] = []
-        if flags.contains(.strongETag) || flags.contains(.weakETag) { names.append("If-None-Match") }
-        if flags.contains(.lastModified) { names.append("If-Modified-Since") }
-        return names
+            "goes to \(String(decoding: rehearsal.exchange.originHost, as: UTF8.self)):\(rehearsal.exchange.originPort), \(decision.sentConditions)",
+            decision.trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
+            values: [("conditions", decision.sentConditionValues), ("collapses", .bool(collapsing))], steps: steps)
     }
 
     private static func answer(_ rehearsal: borrowing Rehearsal, at now: Timestamp, tellsQuery: Bool) -> Step? {

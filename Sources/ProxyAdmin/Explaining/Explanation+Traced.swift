@@ -18,15 +18,26 @@ extension Explanation {
         status = trace.status
         steps =
             [
-                decision.ruleStep, decision.lookUpStep, decision.freshnessStep, decision.decisionStep,
-                Self.request(trace), Self.upstream(traced), decision.storageStep ?? Self.freshening(trace), decision.faultStep,
+                decision.ruleStep, DecisionSteps.conditionStep(traced.conditions),
+                DecisionSteps.keyStep(traced.isKeyCut ? traced.key + Self.leftOutQuery : traced.key),
+                decision.lookUpStep, decision.freshnessStep, decision.decisionStep, Self.request(decision), Self.upstream(traced),
+                decision.storageStep ?? Self.freshening(trace), decision.faultStep,
                 Self.answer(traced),
             ].compactMap { $0 }
     }
 
-    private static func request(_ trace: DecisionTrace) -> Step? {
-        guard trace.upstreamStatus > 0, case .validate = trace.reuse else { return nil }
-        return Step("request", "went out with the validators of the stored response", "RFC 9111 §4.3.1")
+    /// Where it went out, as far as it came.
+    private static func request(_ decision: DecisionSteps) -> Step? {
+        let trace = decision.trace
+        let isSent: Bool =
+            switch trace.reuse {
+            case .validate, .forward: trace.outcome != .collapsed
+            case .fresh, .staleAllowed, .notSatisfiable, nil: trace.upstreamStatus > 0
+            }
+        guard isSent else { return nil }
+        return Step(
+            "request", "went out, \(decision.sentConditions)", trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
+            values: [("conditions", decision.sentConditionValues)])
     }
 
     private static func freshening(_ trace: DecisionTrace) -> Step? {

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 import ProxyCore
 
@@ -18,12 +19,20 @@ extension ExchangeDriver {
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let tellsQuery = accessLog.includesQuery
-        exchange.withHeads { request, _ in
+        exchange.withRequestAndKey { request, key in
+            record.conditions = RequestConditions(in: request.fields)
+            let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
+            record.isKeyCut = keyEnd < key.count
             ring.note(
                 record, method: request.span(of: request.methodName),
-                url: request.span(of: tellsQuery ? request.rawTarget : request.rawTargetBeforeQuery), rules: rules.span,
-                overrides: overrides.span)
+                url: request.span(of: tellsQuery ? request.rawTarget : request.rawTargetBeforeQuery),
+                key: key.extracting(0..<keyEnd), rules: rules.span, overrides: overrides.span)
         }
+    }
+
+    private static func endBeforeQuery(of key: Span<UInt8>) -> Int {
+        for index in 0..<key.count where key[index] == UInt8(ascii: "?") { return index }
+        return key.count
     }
 
     private static func lines(of overrides: [(rule: String, word: StaticString)]) -> [UInt8] {

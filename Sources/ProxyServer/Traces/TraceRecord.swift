@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 import ProxyCore
 
@@ -16,10 +17,17 @@ struct TraceRecord {
     var urlCount: UInt16 = 0
     var rulesCount: UInt16 = 0
     var overridesCount: UInt16 = 0
+    var keyCount: UInt16 = 0
     var methodCount: UInt8 = 0
     var reusedConnection = false
+    /// The client's own.
+    var conditions: RequestConditions = []
+    /// The key is the URL: it has no text of its own.
+    var isKeyURL = false
+    /// Its query is left out.
+    var isKeyCut = false
 
-    var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) }
+    var textCount: Int { Int(methodCount) + Int(urlCount) + Int(rulesCount) + Int(overridesCount) + Int(keyCount) }
 }
 
 /// A trace as it was found in a ring, for whoever asks.
@@ -34,6 +42,12 @@ package struct TracedRequest: Sendable {
     package let method: String
     /// The target as the log has it: without its query where the settings say so, and cut where it is very long.
     package let url: String
+    /// Under which it was looked up, shown as the URL is; empty where nothing was.
+    package let key: String
+    /// The key's query is left out of it.
+    package let isKeyCut: Bool
+    /// The fields of the client's request that made it conditional, or one for a part.
+    package let conditions: RequestConditions
     package let rules: [String]
     /// What rules went past: a word of the origin server's, and the rule.
     package let overrides: [RuleOverride]

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPMessage
 import ProxyCore
 
@@ -20,6 +21,7 @@ final class TraceRing {
     /// The longest of each text; the rest is cut off.
     static let methodLimit = 32
     static let urlLimit = 1024
+    static let keyLimit = 1024
     static let ruleNamesLimit = 256
     static let overridesLimit = 256
 
@@ -40,7 +42,7 @@ final class TraceRing {
         texts.deallocate()
     }
 
-    private static let longestTexts = methodLimit + urlLimit + ruleNamesLimit + overridesLimit
+    private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit
 
     var isOff: Bool { recordLimit == 0 }
 
@@ -49,7 +51,7 @@ final class TraceRing {
     ///   - rules: names, parted by line feeds.
     ///   - overrides: each a word of the origin server's, a blank and a rule's name, parted by line feeds.
     func note(
-        _ record: TraceRecord, method: Span<UInt8>, url: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
+        _ record: TraceRecord, method: Span<UInt8>, url: Span<UInt8>, key: Span<UInt8>, rules: Span<UInt8>, overrides: Span<UInt8>
     ) {
         if isOff { return }
         let place = records + nextRecord
@@ -58,12 +60,16 @@ final class TraceRing {
         place.pointee.urlCount = UInt16(truncatingIfNeeded: min(url.count, Self.urlLimit))
         place.pointee.rulesCount = UInt16(truncatingIfNeeded: min(rules.count, Self.ruleNamesLimit))
         place.pointee.overridesCount = UInt16(truncatingIfNeeded: min(overrides.count, Self.overridesLimit))
+        let isKeyURL = Self.areSame(key, url)
+        place.pointee.isKeyURL = isKeyURL
+        place.pointee.keyCount = isKeyURL ? 0 : UInt16(truncatingIfNeeded: min(key.count, Self.keyLimit))
         makeRoom(place.pointee.textCount)
         place.pointee.textStart = textCount
         write(method, Int(place.pointee.methodCount))
         write(url, Int(place.pointee.urlCount))
         write(rules, Int(place.pointee.rulesCount))
         write(overrides, Int(place.pointee.overridesCount))
+        write(key, Int(place.pointee.keyCount))
         recordCount &+= 1
         nextRecord &+= 1
         if nextRecord == recordLimit { nextRecord = 0 }
@@ -85,6 +91,17 @@ final class TraceRing {
         for number in max(0, recordCount - recordLimit)..<recordCount
         where textCount - records[number % recordLimit].textStart <= UInt64(texts.count) { count += 1 }
         return count
+    }
+
+    /// For every hit: in one call, however long they are.
+    private static func areSame(_ key: Span<UInt8>, _ url: Span<UInt8>) -> Bool {
+        guard key.count == url.count else { return false }
+        return key.withUnsafeBytes { key in
+            url.withUnsafeBytes { url in
+                guard let start = key.baseAddress, let other = url.baseAddress else { return true }
+                return memcmp(start, other, url.count) == 0
+            }
+        }
     }
 
     /// The texts of one record stand in one piece: what is left before the block's end may be skipped.
@@ -111,13 +128,18 @@ final class TraceRing {
             defer { place += count }
             return String(decoding: texts[place..<place + count], as: UTF8.self)
         }
+        let method = text(Int(record.methodCount))
+        let url = text(Int(record.urlCount))
+        let rules = text(Int(record.rulesCount)).split(separator: "\n").map(String.init)
+        let overrides = text(Int(record.overridesCount)).split(separator: "\n").map(Self.override)
+        let key = text(Int(record.keyCount))
         return TracedRequest(
             id: record.id, trace: record.trace, durationMicroseconds: record.durationMicroseconds,
             connectMicroseconds: UInt64(record.connectMicroseconds),
             firstByteMicroseconds: UInt64(record.firstByteMicroseconds),
-            bytesSent: record.bytesSent, reusedConnection: record.reusedConnection, method: text(Int(record.methodCount)),
-            url: text(Int(record.urlCount)), rules: text(Int(record.rulesCount)).split(separator: "\n").map(String.init),
-            overrides: text(Int(record.overridesCount)).split(separator: "\n").map(Self.override))
+            bytesSent: record.bytesSent, reusedConnection: record.reusedConnection, method: method, url: url,
+            key: record.isKeyURL ? url : key, isKeyCut: record.isKeyCut, conditions: record.conditions, rules: rules,
+            overrides: overrides)
     }
 
     private static func override(_ line: Substring) -> RuleOverride {

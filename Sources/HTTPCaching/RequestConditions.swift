@@ -1,0 +1,42 @@
+import HTTPMessage
+
+/// The fields by which a request asks for a response only if, or for a part of it (RFC 9110 §13.1, §14.2): by name, never by value.
+/// Trivial.
+package struct RequestConditions: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let ifMatch = RequestConditions(rawValue: 1 << 0)
+    package static let ifUnmodifiedSince = RequestConditions(rawValue: 1 << 1)
+    package static let ifNoneMatch = RequestConditions(rawValue: 1 << 2)
+    package static let ifModifiedSince = RequestConditions(rawValue: 1 << 3)
+    package static let range = RequestConditions(rawValue: 1 << 4)
+    package static let ifRange = RequestConditions(rawValue: 1 << 5)
+
+    /// Those that stand in a request.
+    package init(in fields: borrowing Fields) {
+        self = []
+        guard fields.present & Self.allFields != 0 else { return }
+        for (condition, field, _) in Self.all where fields.contains(field) { insert(condition) }
+    }
+
+    /// Those with which the origin server is asked whether the stored response still holds (`Validation.addPreconditions`).
+    package init(validating stored: StoredResponse) {
+        self = []
+        if !stored.facts.flags.isDisjoint(with: [.strongETag, .weakETag]) { insert(.ifNoneMatch) }
+        if stored.facts.flags.contains(.lastModified) { insert(.ifModifiedSince) }
+    }
+
+    /// In the order in which they are evaluated (RFC 9110 §13.2.2).
+    package var names: [String] { Self.all.compactMap { contains($0.condition) ? $0.name : nil } }
+
+    private static let all: [(condition: RequestConditions, field: KnownField, name: String)] = [
+        (.ifMatch, .ifMatch, "If-Match"), (.ifUnmodifiedSince, .ifUnmodifiedSince, "If-Unmodified-Since"),
+        (.ifNoneMatch, .ifNoneMatch, "If-None-Match"), (.ifModifiedSince, .ifModifiedSince, "If-Modified-Since"),
+        (.range, .range, "Range"), (.ifRange, .ifRange, "If-Range"),
+    ]
+
+    private static let allFields: UInt64 =
+        KnownField.ifMatch.bit | KnownField.ifUnmodifiedSince.bit | KnownField.ifNoneMatch.bit | KnownField.ifModifiedSince.bit
+        | KnownField.range.bit | KnownField.ifRange.bit
+}
