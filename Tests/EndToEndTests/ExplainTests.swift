@@ -128,7 +128,7 @@ struct ExplainTests {
         for fields in ["", "If-Modified-Since: junk\r\nRange: bytes=0-1\r\n"] {
             _ = try explained.stage.fetch("/no-cache", fields: fields)
         }
-        let line = try #require(try Self.lines(of: explained.stage.proxy.logPath, count: 2).last)
+        let line = try #require(try explained.stage.proxy.loggedLines(2).last)
         let explanation = try explained.ask("GET /v1/traces?id=\(line["id"] as? String ?? "")").json
         try Schema.check(explanation)
         #expect(
@@ -145,7 +145,7 @@ struct ExplainTests {
         let explained = try Explained(yaml, loops: loops)
         for path in ["/no-store?token=secret", "/no-store?token=secret", "/plain"] { _ = try explained.stage.fetch(path) }
         // The admin socket answers while the proxy runs, so the log is read as it grows.
-        let lines = try Self.lines(of: explained.stage.proxy.logPath, count: 3)
+        let lines = try explained.stage.proxy.loggedLines(3)
         let told = try lines.map { line in
             let id = try #require(line["id"] as? String)
             let response = try explained.ask("GET /v1/traces?id=\(id)")
@@ -171,7 +171,7 @@ struct ExplainTests {
     func tellsOfParts() throws {
         let explained = try Explained(storePath: nil)
         _ = try explained.stage.fetch("/parts", fields: "Range: bytes=0-999\r\n")
-        for _ in 0..<10_000 where explained.stage.proxy.store.hasFillings { usleep(200) }
+        explained.stage.proxy.waitUntilStored()
         let held = try explained.explain("/parts", fields: "Range: bytes=10-99\r\n")
         #expect(held["action"] as? String == "serve_stored" && held["reason"] as? String == "fresh")
         #expect(steps(held)["look-up"]?["says"] as? String == "a part of the response is stored")
@@ -239,19 +239,5 @@ struct ExplainTests {
         ] {
             #expect(try explained.ask("POST /v1/explain", body: body).status == 400, "\(body)")
         }
-    }
-
-    /// The objects of the log, once there are so many; the writer gathers lines for a tenth of a second.
-    static func lines(of path: String, count: Int) throws -> [[String: Any]] {
-        let limit = Date(timeIntervalSinceNow: 10)
-        while Date() < limit {
-            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-            if lines.count >= count {
-                return try lines.compactMap { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
-            }
-            usleep(20_000)
-        }
-        Issue.record("no \(count) lines in the log")
-        return []
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import TestSupport
 import Testing
 
@@ -58,13 +57,17 @@ struct FillTests {
 
     @Test("Who asks for the whole meanwhile reads along what is filled, behind what is stored")
     func sharesFill() throws {
-        let release = Gate()
+        let (hasSentHead, release) = (Gate(), Gate())
         var plan = RangedOrigin.Plan()
-        plan.waits = { $0 == 2 ? (200_000, release) : nil }
+        plan.waits = { number in
+            guard number == 2 else { return nil }
+            hasSentHead.open()
+            return (200_000, release)
+        }
         let (stage, origin) = try stage(plan)
         try fetch(0..<100_000, stage)
-        for _ in 0..<1000 where stage.requestCount() < 2 { usleep(1000) }
-        for _ in 0..<1000 where !stage.proxy.store.hasFillings { usleep(1000) }
+        try #require(hasSentHead.wait())
+        stage.proxy.settle()
         let client = try stage.client()
         client.send(stage.head("GET", "/x"))
         let head = try client.readHead()
@@ -76,12 +79,17 @@ struct FillTests {
 
     @Test("An origin that has another representation by now: nothing of it is joined, and it is not asked again at once")
     func endsWhereChanged() throws {
+        let hasSentHead = Gate()
         var plan = RangedOrigin.Plan()
         plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
+        plan.sends = { number in
+            if number == 2 { hasSentHead.open() }
+            return .max
+        }
         let (stage, _) = try stage(plan)
         try fetch(0..<100_000, stage)
-        for _ in 0..<1000 where stage.requestCount() < 2 { usleep(1000) }
-        // Behind the fill's answer on the same loop.
+        try #require(hasSentHead.wait())
+        stage.proxy.settle()
         for _ in 0..<3 { try fetch(0..<1000, stage) }
         #expect(stage.requestCount() == 2)
         let whole = try stage.fetch("/x")

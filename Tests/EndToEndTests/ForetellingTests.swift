@@ -56,10 +56,10 @@ struct ForetellingTests {
             requests.append("\(method) \(path) \(fields)")
             let response = try explained.stage.fetch(path, method: method, fields: fields)
             // The next one is foretold when the store is at rest.
-            for _ in 0..<10_000 where explained.stage.proxy.store.hasFillings { usleep(200) }
+            explained.stage.proxy.waitUntilStored()
             if response.cacheStatus.contains("detail=stale_while_revalidate") {
                 validations += 1
-                _ = try ExplainTests.lines(of: explained.stage.proxy.logPath, count: foretold.count + validations)
+                _ = try explained.stage.proxy.loggedLines(foretold.count + validations)
             }
         }
         let lines = try explained.stage.proxy.logLines().map { line in

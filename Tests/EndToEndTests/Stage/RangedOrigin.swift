@@ -1,4 +1,3 @@
-import Glibc
 import EventLoop
 import TestSupport
 
@@ -92,13 +91,15 @@ extension Stage {
         try self.init(yaml, loops: loops, storePath: storePath) { origin.answer($0, on: $1) }
     }
 
-    /// Returns when the whole can be had from the store: a large body is there a little after its last octet has left.
+    /// Returns when the whole can be had from the store: a large body is there a little after its last octet has left, and what a rule
+    /// has fetched for the store alone when that is logged.
     func waitUntilStored(_ path: String) throws {
-        for _ in 0..<500 {
-            // HEAD is not answered from what is stored in part.
-            if try fetch(path, method: "HEAD", fields: "Cache-Control: only-if-cached\r\n").status == 200 { return }
-            usleep(5000)
-        }
+        let log = try FileGrowth(of: proxy.logPath)
+        let key = Array(url(path).utf8)
+        repeat {
+            proxy.waitUntilStored()
+            if proxy.isStored(key) { return }
+        } while log.wait()
         throw NeverStored()
     }
 

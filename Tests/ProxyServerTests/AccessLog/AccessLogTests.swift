@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPMessage
+import TestSupport
 import Testing
 
 @testable import ProxyServer
@@ -101,8 +102,9 @@ struct AccessLogTests {
         let buffer = log.makeBuffer()
         note("http://a.test/before", in: buffer)
         try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+        let folder = try FileGrowth(of: URL(filePath: path).deletingLastPathComponent().path)
         log.reopen()
-        while !FileManager.default.fileExists(atPath: path) { usleep(1000) }
+        while !FileManager.default.fileExists(atPath: path) { try #require(folder.wait()) }
         note("http://a.test/after", in: buffer)
         log.close()
         #expect(try lines(path + ".1").map { $0.contains("before") } == [true])
