@@ -17,6 +17,10 @@ package struct Extent: Equatable, Hashable, Sendable {
         self.init(offset: range.lowerBound, count: range.count)
     }
 
+    /// The same piece with so many octets more (or fewer) before it.
+    @inlinable
+    package func moved(by distance: Int) -> Extent { Extent(offset: Int(offset) &+ distance, count: Int(count)) }
+
     package static var empty: Extent { Extent(offset: 0, count: 0) }
 
     @inlinable package var isEmpty: Bool { count == 0 }

@@ -11,6 +11,12 @@ package struct FieldLine: Equatable, Sendable {
         self.value = value
         self.known = known
     }
+
+    /// The same line with so many octets more (or fewer) before it.
+    @inlinable
+    package func moved(by distance: Int) -> FieldLine {
+        FieldLine(name: name.moved(by: distance), value: value.moved(by: distance), known: known)
+    }
 }
 
 /// The field lines of a head or a trailer section, in the order in which they came, over the bytes that hold them.
@@ -122,6 +128,16 @@ package struct Fields: Sendable {
     package mutating func note(_ line: FieldLine) {
         lines.append(line)
         present |= line.known.bit
+    }
+
+    /// Notes lines whose bytes are in place already, so many octets behind where they say.
+    package mutating func note(_ moved: [FieldLine], movedBy distance: Int) {
+        lines.append(addingCapacity: moved.count) { lines in
+            for line in moved {
+                lines.append(line.moved(by: distance))
+                present |= line.known.bit
+            }
+        }
     }
 
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {

@@ -28,7 +28,11 @@ extension RequestTarget {
     /// The host is held to the letter (`Authority`). The path and query are passed on as they came, so they may hold
     /// what clients send in spite of RFC 3986 (`|`, `[`, UTF-8), but no blank, no control, no `#`, and in the path
     /// neither `\` nor an encoded NUL, which the next reader might take for something else.
-    package init(parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method) throws(RequestTargetFault) {
+    ///
+    /// - Parameter memory: of the target that was read before.
+    package init(
+        parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method, with memory: inout OriginMemory
+    ) throws(RequestTargetFault) {
         self.init()
         guard !range.isEmpty else { throw .malformed }
         // Places stay what they are in `bytes`; nothing behind the target can be read.
@@ -43,16 +47,27 @@ extension RequestTarget {
             guard method == .options else { throw .formNotAllowed }
             form = .asterisk
         } else {
-            try readAbsoluteForm(from: start, in: bytes)
+            try readAbsoluteForm(from: start, in: bytes, with: &memory)
         }
     }
 
+    package init(parsing range: Range<Int>, in bytes: Span<UInt8>, method: Method) throws(RequestTargetFault) {
+        var nothing = OriginMemory()
+        try self.init(parsing: range, in: bytes, method: method, with: &nothing)
+    }
+
     /// RFC 9112 §3.2.2. Only http and https are ever fetched (T40).
-    private mutating func readAbsoluteForm(from start: Int, in bytes: Span<UInt8>) throws(RequestTargetFault) {
+    private mutating func readAbsoluteForm(
+        from start: Int, in bytes: Span<UInt8>, with memory: inout OriginMemory
+    ) throws(RequestTargetFault) {
+        if let pathStart = memory.recall(at: start, in: bytes, into: &self) {
+            return try readPathAndQuery(from: pathStart, in: bytes)
+        }
         form = .absolute
         let authorityStart = try readScheme(from: start, in: bytes)
         let end = try readAuthority(from: authorityStart, in: bytes)
         port = port == 0 ? (scheme == .https ? 443 : 80) : port
+        memory.remember(self, standingIn: start..<end, of: bytes)
         try readPathAndQuery(from: end, in: bytes)
     }
 

@@ -31,9 +31,12 @@ package struct RequestParser: Sendable {
 
     /// Goes on with a head of which `input` holds everything received so far, from its first octet on.
     ///
+    /// - Parameter memory: of the heads before, by whichever parser.
     /// - Returns: the length of the head in `input` once it is complete, and the parser is ready for the next one;
     ///   `nil` where more is needed. Until then `head` is in the making and says nothing.
-    package mutating func parse(_ input: RawSpan, into head: inout RequestHead) throws(RequestParseError) -> Int? {
+    package mutating func parse(
+        _ input: RawSpan, into head: inout RequestHead, with memory: inout RequestHeadMemory
+    ) throws(RequestParseError) -> Int? {
         let octets = Span<UInt8>(_bytes: input)
         if state == .emptyLines {
             guard try skipEmptyLines(octets) else { return nil }
@@ -43,16 +46,21 @@ package struct RequestParser: Sendable {
         let bytes = octets.extracting(headStart..<octets.count)
         if state == .requestLine {
             guard let end = try endOfRequestLine(in: bytes) else { return nil }
-            try readRequestLine(0..<end, in: bytes, into: &head)
+            try readRequestLine(0..<end, in: bytes, into: &head, with: &memory.origin)
             scanner.advance(past: end)
             state = .fields
         }
-        guard let end = try readFields(in: bytes, into: &head.fields) else { return nil }
+        guard let end = try readFields(in: bytes, into: &head.fields, with: &memory.fields) else { return nil }
         head.fields.appendBytes(bytes.extracting(0..<end))
         try checkHost(of: head)
         let length = headStart + end
         reset()
         return length
+    }
+
+    package mutating func parse(_ input: RawSpan, into head: inout RequestHead) throws(RequestParseError) -> Int? {
+        var nothing = RequestHeadMemory()
+        return try parse(input, into: &head, with: &nothing)
     }
 
     // MARK: Lines
@@ -84,7 +92,7 @@ package struct RequestParser: Sendable {
 
     /// RFC 9112 §3: three parts and exactly two spaces.
     private func readRequestLine(
-        _ line: Range<Int>, in bytes: Span<UInt8>, into head: inout RequestHead
+        _ line: Range<Int>, in bytes: Span<UInt8>, into head: inout RequestHead, with memory: inout OriginMemory
     ) throws(RequestParseError) {
         var methodEnd = 0
         while methodEnd < line.upperBound, ASCII.isTokenCharacter(bytes[methodEnd]) { methodEnd += 1 }
@@ -101,10 +109,21 @@ package struct RequestParser: Sendable {
         let target = methodEnd + 1..<versionStart - 1
         head.rawTarget = Extent(target)
         do throws(RequestTargetFault) {
-            head.target = try RequestTarget(parsing: target, in: bytes, method: head.method)
+            head.target = try RequestTarget(parsing: target, in: bytes, method: head.method, with: &memory)
         } catch {
             throw .target(error)
         }
+    }
+
+    private mutating func readFields(
+        in bytes: Span<UInt8>, into fields: inout Fields, with memory: inout FieldSectionMemory
+    ) throws(RequestParseError) -> Int? {
+        guard fields.isEmpty else { return try readFields(in: bytes, into: &fields) }
+        let start = scanner.lineStart
+        if let end = memory.recall(at: start, in: bytes, into: &fields, limits: limits) { return end }
+        guard let end = try readFields(in: bytes, into: &fields) else { return nil }
+        memory.remember(start..<end, in: bytes, as: fields)
+        return end
     }
 
     private mutating func readFields(in bytes: Span<UInt8>, into fields: inout Fields) throws(RequestParseError) -> Int? {

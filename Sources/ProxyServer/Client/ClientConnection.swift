@@ -148,7 +148,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             let driver = takeDriver()
             let held = input
             let read = HeadRead(
-                held.span.bytes.extracting(inputStart..<held.count), with: &parser, into: &driver.exchange.request)
+                held.span.bytes.extracting(inputStart..<held.count), with: &parser, &worker.headMemory,
+                into: &driver.exchange.request)
             guard let length = read.length else {
                 waitForHead()
                 break
@@ -167,7 +168,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         var used = 0
         while used < bytes.byteCount, takesRequests {
             let driver = takeDriver()
-            let read = HeadRead(bytes.extracting(used..<bytes.byteCount), with: &parser, into: &driver.exchange.request)
+            let read = HeadRead(
+                bytes.extracting(used..<bytes.byteCount), with: &parser, &worker.headMemory, into: &driver.exchange.request)
             guard let length = read.length else {
                 waitForHead()
                 break

@@ -9,9 +9,11 @@ enum HeadRead {
     /// Where the next request would begin is not known: all bytes are used.
     case refused(Fault, length: Int)
 
-    init(_ bytes: RawSpan, with parser: inout RequestParser, into head: inout RequestHead) {
+    init(
+        _ bytes: RawSpan, with parser: inout RequestParser, _ memory: inout RequestHeadMemory, into head: inout RequestHead
+    ) {
         do throws(RequestParseError) {
-            guard let length = try parser.parse(bytes, into: &head) else {
+            guard let length = try parser.parse(bytes, into: &head, with: &memory) else {
                 self = .incomplete
                 return
             }

@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPMessage
 import HTTPSession
+import HTTPWire
 import ProxyCore
 import ProxyPolicy
 import ResponseStore
@@ -30,6 +31,8 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
+    /// Of the heads that clients of this loop have sent.
+    @exclusivity(unchecked) var headMemory = RequestHeadMemory()
     @exclusivity(unchecked) private var whenDrained: (() -> Void)?
     /// The server is about to stop: nothing is begun that no client waits for.
     private(set) var isDraining = false
