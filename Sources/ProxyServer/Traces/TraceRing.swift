@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HTTPMessage
 import ProxyCore
@@ -73,6 +74,15 @@ final class TraceRing {
         recordCount &+= 1
         nextRecord &+= 1
         if nextRecord == recordLimit { nextRecord = 0 }
+        fetchNext()
+    }
+
+    /// Has the processor fetch what the next trace will be written over: its caches hold none of it, and the writing would be
+    /// waited for.
+    private func fetchNext() {
+        larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
+        guard let start = texts.baseAddress else { return }
+        larder_prefetch(UInt(bitPattern: start + nextText), 128)
     }
 
     /// The trace of this request, if it is still there; of several the latest.

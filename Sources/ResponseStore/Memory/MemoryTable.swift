@@ -7,6 +7,7 @@ struct MemoryTable: Sendable {
         /// The access stamp that the clock's hand saw last.
         var seen: UInt32
         var variants: StoredVariants
+        let whereabouts: Whereabouts
     }
 
     private var places: [Place?] = []
@@ -26,7 +27,9 @@ struct MemoryTable: Sendable {
     /// Puts the variants in, or in place of those with the same key.
     /// - Returns: Those that were there, to be let go outside the lock.
     mutating func insert(_ variants: StoredVariants, hash: UInt64) -> StoredVariants? {
-        let new = Place(hash: hash, seen: variants.accessStamp.load(ordering: .relaxed), variants: variants)
+        let new = Place(
+            hash: hash, seen: variants.accessStamp.load(ordering: .relaxed), variants: variants,
+            whereabouts: Whereabouts(of: variants))
         byteCount += variants.byteCount
         let key = variants.key
         if let index = index(of: hash, key.span) {
@@ -92,7 +95,10 @@ struct MemoryTable: Sendable {
             switch places[index] {
             case .none: return nil
             case .some(let place):
-                if place.hash == hash, place.variants.key.isEqual(to: key) { return index }
+                if place.hash == hash {
+                    place.whereabouts.fetch()
+                    if place.variants.key.isEqual(to: key) { return index }
+                }
             }
             index = (index + 1) & mask
         }

@@ -7,6 +7,8 @@ import HTTPMessage
 /// Any thread may call it. No call waits for the disk; what needs it answers through a `Reply`.
 package final class ResponseStore: Sendable {
     let core: StoreCore
+    // The core's, since what every hit asks stands best a step nearer.
+    private let memory: MemoryTier
     private let lock: Guarded<StoreLock?>
     private let threads: Guarded<[StoreThread]>
 
@@ -17,6 +19,7 @@ package final class ResponseStore: Sendable {
         if configuration.isInMemory {
             lock = Guarded(nil)
             core = StoreCore(configuration, secret: secret, nextRow: 1)
+            memory = core.memory
             let core = core
             threads = Guarded([StoreThread(name: "store-writer") { MemoryKeeper(core).run() }])
             return
@@ -36,6 +39,7 @@ package final class ResponseStore: Sendable {
         case nil: preconditionFailure("an endless wait has ended")
         }
         self.core = core
+        memory = core.memory
         var started = [writer, StoreThread(name: "store-log") { core.checkpointer.run(core) }]
         for number in 0..<max(1, configuration.readerCount) {
             started.append(StoreThread(name: "store-reader-\(number)") { StoreReader(core).run() })
@@ -69,7 +73,7 @@ package final class ResponseStore: Sendable {
     // MARK: Finding
 
     /// What memory knows of a key. Allocates nothing.
-    package func inMemory(_ key: Span<UInt8>) -> MemoryAnswer { core.memory.find(key) }
+    package func inMemory(_ key: Span<UInt8>) -> MemoryAnswer { memory.find(key) }
 
     /// Asks the disk. What it finds stands in memory afterwards, bodies up to the limit for memory included.
     package func lookUp(_ key: [UInt8], reply: Reply<LookUpResult>) { lookUp(key) { reply.send($0) } }
