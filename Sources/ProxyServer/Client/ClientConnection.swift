@@ -17,8 +17,8 @@ import ProxyCore
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     enum Phase: UInt8 { case idle, readingHead, exchanging, lingering, handedOver, closed }
 
-    // The worker outlives what it owns; the check on each use would cost more than all else here.
-    unowned(unsafe) let worker: LoopWorker
+    // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
+    let worker: LoopWorker
     private let loop: EventLoop
     let descriptor: Int32
     let peer: PeerAddress

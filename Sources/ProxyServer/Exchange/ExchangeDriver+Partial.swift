@@ -8,7 +8,7 @@ import ResponseStore
 extension ExchangeDriver {
     /// Before an exchange is told of what is stored.
     func findPartials() {
-        if worker.store.hasPartials { exchange.partials = worker.store.partials(of: exchange.key) }
+        if store.hasPartials { exchange.partials = store.partials(of: exchange.key) }
         if exchange.isForPart || !exchange.partials.isEmpty {
             exchange.bodiesUnderWay = worker.store.bodiesUnderWay(of: exchange.key)
         }
@@ -16,7 +16,7 @@ extension ExchangeDriver {
 
     /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.
     func awaitsPart() -> Bool {
-        guard worker.store.hasFillings else { return false }
+        guard store.hasFillings else { return false }
         let epoch = epoch
         return worker.store.whenPartIsWritten(
             of: exchange.key,

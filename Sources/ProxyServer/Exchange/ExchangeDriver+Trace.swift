@@ -5,8 +5,7 @@ import ProxyCore
 /// The trace of an exchange that is over, into its loop's ring.
 extension ExchangeDriver {
     func keepTrace() {
-        let ring = worker.traces
-        if ring.isOff { return }
+        if traces.isOff { return }
         var record = TraceRecord()
         record.id = exchange.id
         record.trace = exchange.trace
@@ -19,6 +18,7 @@ extension ExchangeDriver {
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
         let tellsQuery = accessLog.includesQuery
+        let ring = traces
         exchange.withRequestAndKey { request, key in
             record.conditions = RequestConditions(in: request.fields)
             let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)

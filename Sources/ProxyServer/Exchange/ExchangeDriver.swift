@@ -12,12 +12,13 @@ import ResponseStore
 /// Confined to its loop and used for one exchange after the other. When the client leaves while others wait for the same
 /// response, the driver goes on without a connection until the response is complete.
 final class ExchangeDriver: TunnelDelegate {
-    // The worker outlives what it owns; the check on each use would cost more than all else here.
-    unowned(unsafe) let worker: LoopWorker
-    // What every request needs of it: a constant of our own is used without being retained.
+    // Constants that hold what they name are used without being counted: so what every request needs of the worker stands here
+    // too. The worker lets go of its drivers at its end.
+    let worker: LoopWorker
     let loop: EventLoop
     let store: ResponseStore
     let accessLog: AccessLogBuffer
+    let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
     private(set) var connection: ClientConnection?
     /// Counts the exchanges, so that an answer that comes too late is recognised.
@@ -47,6 +48,7 @@ final class ExchangeDriver: TunnelDelegate {
         loop = worker.loop
         store = worker.store
         accessLog = worker.accessLog
+        traces = worker.traces
         exchange = Exchange(context: worker.context)
         peer = PeerAddress(address: IPAddress(ipv4: 0), port: 0)
         upload = RequestUpload()

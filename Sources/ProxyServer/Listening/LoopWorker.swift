@@ -242,6 +242,9 @@ final class LoopWorker: BatchHandler {
         transport.close()
         for retired in retiredTransports { retired.close() }
         retiredTransports = []
+        // They hold on to us.
+        idleDrivers = []
+        runningDrivers = [:]
     }
 
     private func closeListeners() {
