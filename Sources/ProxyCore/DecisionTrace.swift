@@ -37,7 +37,7 @@ package struct DecisionTrace: Sendable {
     package var storage: StorageTrace?
     package var fault: Fault?
     /// Conditions of ours, with which the origin was asked: once at least, where it was asked more than once.
-    package internal(set) var sentConditions: RequestConditions = []
+    package internal(set) var sentConditions = RequestConditions()
     /// Status sent to the client, 0 before one was.
     package var status: UInt16 = 0
     /// Status that the origin gave, 0 where it was not asked or did not answer.

@@ -21,7 +21,7 @@ struct TraceRecord {
     var methodCount: UInt8 = 0
     var reusedConnection = false
     /// The client's own.
-    var conditions: RequestConditions = []
+    var conditions = RequestConditions()
     /// The key is the URL: it has no text of its own.
     var isKeyURL = false
     /// Its query is left out.
