@@ -17,7 +17,10 @@ extension Exchange {
         let decision = Reuse.decide(partial.response.facts, for: directives, overrides: obligations.cache, at: now)
         let isUsable: Bool
         switch decision {
-        case .fresh, .staleAllowed: isUsable = true
+        case .fresh: isUsable = true
+        // Nobody asks about a part behind its client, so the client waits for that, unless the origin may not be asked at all.
+        case .staleAllowed(_, let reason):
+            isUsable = !reason.wantsValidation || obligations.cache.forbidsForwarding(of: directives)
         // If-Range validates it as If-None-Match would.
         case .validate: isUsable = false
         case .forward, .notSatisfiable: return false
@@ -34,6 +37,8 @@ extension Exchange {
         let missing = partial.missing(of: wanted)
         let completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         self.completion = completion
+        // It may still stand in for an origin that fails.
+        if missing.isEmpty { selected = partial.response }
         trace.reuse = .forward(.partial)
         if isUsable, obligations.cache.collapsing != .never,
             let body = bodiesUnderWay.first(where: { $0.completes(completion, within: context.limits.joinedDistance) })
@@ -125,6 +130,7 @@ extension Exchange {
         switch response.status.code {
         case 206, 304, 412, 416:
             // It answers a request that the client has not made: that one goes out as it is.
+            selected = nil
             commands.append(.discardUpstreamBody)
             fetch(at: now, into: &commands)
             return true

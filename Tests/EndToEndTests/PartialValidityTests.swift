@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+@Suite("What is stored in part holds no longer, and for no others, than what is whole (RFC 9111 §3.4, §4.1, §4.3)")
+struct PartialValidityTests {
+    private enum Answer {
+        /// The range that was asked for, of a hundred octets.
+        case part(String)
+        case whole(String)
+        case status(String)
+    }
+
+    private static let fresh = "Cache-Control: max-age=600\r\nETag: \"v1\"\r\n"
+    private static let grace = "rules:\n  - {name: patient, match: {path: \"/x\"}, cache: {grace: 10m}}\n"
+
+    /// An origin whose content tells by each octet which of its answers it is of, counted from 1.
+    private func stage(
+        _ yaml: String = "", answer: @escaping @Sendable (Int, OriginRequest) -> Answer
+    ) throws -> Stage {
+        let count = Counter()
+        return try Stage(yaml, storePath: nil) { request, connection in
+            let number = count.next()
+            switch answer(number, request) {
+            case .part(let fields):
+                let bounds = (request["Range"] ?? "").dropFirst(6).split(separator: "-").compactMap { Int($0) }
+                guard bounds.count == 2 else { return connection.respond("400 Bad Request") }
+                return connection.respond(
+                    "206 Partial Content", fields: "Content-Range: bytes \(bounds[0])-\(bounds[1])/100\r\n" + fields,
+                    body: String(repeating: "\(number)", count: bounds[1] - bounds[0] + 1))
+            case .whole(let fields):
+                return connection.respond(fields: fields, body: String(repeating: "\(number)", count: 100))
+            case .status(let line): return connection.respond(line)
+            }
+        }
+    }
+
+    @discardableResult
+    private func fetch(_ range: ClosedRange<Int>, _ stage: Stage, _ fields: String = "") throws -> ReceivedResponse {
+        try stage.fetch("/x", fields: "Range: bytes=\(range.lowerBound)-\(range.upperBound)\r\n" + fields)
+    }
+
+    private func isHit(_ response: ReceivedResponse) -> Bool { response.cacheStatus.hasPrefix("Larder; hit") }
+
+    // MARK: Stale
+
+    private static let windows = [
+        ("", "max-age=60, stale-while-revalidate=600"), (grace, "max-age=60"),
+    ]
+
+    @Test("Within stale-while-revalidate, or a rule's grace, the origin is asked before a part is used", arguments: windows)
+    func asksFirst(yaml: String, control: String) throws {
+        let stage = try stage(yaml) { number, _ in .part("Cache-Control: \(control)\r\nETag: \"v\(number)\"\r\n") }
+        try fetch(0...49, stage)
+        stage.proxy.pass(seconds: 100)
+        // Unless it may not be asked.
+        #expect(try fetch(0...9, stage, "Cache-Control: only-if-cached\r\n").text == "1111111111")
+        let response = try fetch(0...9, stage)
+        #expect(!isHit(response) && response["ETag"] != "\"v1\"" && !response.text.contains("1"))
+        #expect(stage.askedRanges.allSatisfy { $0 == "bytes=0-49" || $0 == "bytes=0-9" })
+        let count = stage.requestCount()
+        #expect(try isHit(fetch(0...9, stage)))
+        #expect(stage.requestCount() == count)
+    }
+
+    @Test("A part stands in for an origin that fails, as a whole does")
+    func standsIn() throws {
+        let stage = try stage(Self.grace) { number, _ in
+            number == 1 ? .part("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n") : .status("503 Service Unavailable")
+        }
+        try fetch(0...49, stage)
+        stage.proxy.pass(seconds: 100)
+        let response = try fetch(5...14, stage)
+        #expect(response.status == 206 && response.text == "1111111111" && response["Content-Range"] == "bytes 5-14/100")
+        #expect(try fetch(45...54, stage).status == 503)
+    }
+}
