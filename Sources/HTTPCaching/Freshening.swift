@@ -90,7 +90,7 @@ package enum Freshening {
         }
     }
 
-    /// Appends the Set-Cookie lines of a 304, which go to the client that asked and to nobody else (T25).
+    /// Appends the Set-Cookie lines of an answer of which the rest is stored, which go to the client that asked and to nobody else (T25).
     package static func writeSetCookie(of response: ResponseHead, into output: inout [UInt8]) {
         for line in response.fields.lines where line.known == .setCookie { response.fields.write(line, into: &output) }
     }
@@ -177,6 +177,8 @@ package enum Freshening {
     ) -> Bool {
         // A 304 without Date was made when it came: the old Date goes (RFC 9110 §6.6.1).
         if line.known == .date { return true }
+        // The new one is for the client that asked (T25), and the old one is no longer what the origin server sets.
+        if line.known == .setCookie { return fields.contains(.setCookie) }
         let name = stored.name(of: line)
         var index = fields.index(ofName: name)
         while let found = index {

@@ -16,8 +16,8 @@ extension Exchange {
         } else {
             writeChangedHead(of: stored, into: &output)
         }
-        // What a 304 sets goes to the client that asked, and to nobody else (T25).
-        if trace.outcome == .revalidated { Freshening.writeSetCookie(of: response, into: &output) }
+        // What a 304 sets, or a part that was missing, goes to the client that asked, and to nobody else (T25).
+        if trace.outcome == .revalidated || trace.outcome == .miss { Freshening.writeSetCookie(of: response, into: &output) }
         writeEnd(age: stored.facts.currentAge(at: now), into: &output)
     }
 

@@ -73,4 +73,21 @@ struct PartialValidityTests {
         #expect(response.status == 206 && response.text == "1111111111" && response["Content-Range"] == "bytes 5-14/100")
         #expect(try fetch(45...54, stage).status == 503)
     }
+
+    // MARK: Cookies
+
+    @Test("T25: a cookie that comes with a missing part goes to the client that asked, and no other's does")
+    func keepsCookiesApart() throws {
+        let owners = ["alice", "bob"]
+        let stage = try stage { number, _ in
+            .part(Self.fresh + (number <= 2 ? "Set-Cookie: id=\(owners[number - 1])\r\n" : ""))
+        }
+        #expect(try fetch(0...49, stage)["Set-Cookie"] == "id=alice")
+        let response = try fetch(40...59, stage)
+        #expect(response.cacheStatus.contains("fwd=partial") && response.text == "11111111112222222222")
+        #expect(response.values("Set-Cookie") == ["id=bob"])
+        #expect(try fetch(50...69, stage)["Set-Cookie"] == nil)
+        let hit = try fetch(0...69, stage)
+        #expect(isHit(hit) && hit["Set-Cookie"] == nil)
+    }
 }

@@ -59,9 +59,9 @@ enum ModelStorage {
     /// are already present, with the following exceptions". Ours (T25): a Set-Cookie is for the client that asked alone.
     static func updated(_ stored: ModelFields, with provided: ModelFields) -> ModelFields {
         var result = stored
-        let added = storedFields(provided).lines.filter { $0.name != "content-length" && $0.name != "set-cookie" }
+        let added = storedFields(provided).lines.filter { $0.name != "content-length" }
         for line in added { result.remove(line.name) }
-        result.lines += added
+        result.lines += added.filter { $0.name != "set-cookie" }
         return storedFields(result)
     }
 
