@@ -71,11 +71,11 @@ extension Exchange {
         siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
     }
 
-    private var selectablePartials: [PartialResponse] {
+    var selectablePartials: [PartialResponse] {
         partials.filter { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
     }
 
-    private func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
+    func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
         Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: requestTime, responseTime: now)

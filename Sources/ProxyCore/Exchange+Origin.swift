@@ -68,11 +68,24 @@ extension Exchange {
     /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer
     /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
     private mutating func removeReplaced(into commands: inout CommandBuffer) {
-        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, let selected,
-            refusal != .validation, response.isOfAnotherRepresentation, !removed.contains(where: { $0 === selected })
+        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation,
+            response.isOfAnotherRepresentation
         else { return }
-        removed.append(selected)
-        commands.append(.remove)
+        var replaced = selectablePartials.map(\.response)
+        // A part that comes of the same, in a form that is not joined, says nothing against those that are stored.
+        if refusal == .partialContent {
+            let tag = Continuation.strongTag(of: response.fields)
+            replaced.removeAll { $0.strongTag == tag }
+        }
+        if let selected { replaced.append(selected) }
+        remove(replaced, into: &commands)
+    }
+
+    /// What is stored no longer holds, or may not be stored any more.
+    mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
+        let count = removed.count
+        for stored in outdated where !removed.contains(where: { $0 === stored }) { removed.append(stored) }
+        if removed.count > count { commands.append(.remove) }
     }
 
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {

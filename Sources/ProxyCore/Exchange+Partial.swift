@@ -105,22 +105,14 @@ extension Exchange {
     /// - Returns: `false` where the answer is to be taken as any other.
     mutating func receiveMissing(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
         guard let completion else { return false }
-        if completion.accepts(response, body: responseBody),
-            case .freshened(let fresh) = Freshening.freshened(
-                completion.partial.response, by: response, request: request, overrides: obligations.cache,
-                secondary: secondaryKey, targets: context.targets, requestTime: requestTime, responseTime: now)
-        {
-            facts = fresh.facts
-            trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
-            selected = fresh
-            if isUnattended {
-                state = .delivering
-                commands.append(.complete)
-            } else {
-                deliverSelected(outcome: .miss, into: &commands, command: .complete)
+        if completion.accepts(response, body: responseBody) {
+            switch outcome(for: completion.partial.response, at: now) {
+            case .freshened(let fresh):
+                complete(with: fresh, into: &commands)
+                return true
+            case .usedAndRemoved: remove([completion.partial.response], into: &commands)
+            case .usedOnce: break
             }
-            fillRest(into: &commands)
-            return true
         }
         if isUnattended {
             leaveStored(into: &commands)
@@ -136,6 +128,19 @@ extension Exchange {
             return true
         default: return false
         }
+    }
+
+    private mutating func complete(with fresh: StoredResponse, into commands: inout CommandBuffer) {
+        facts = fresh.facts
+        trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
+        selected = fresh
+        if isUnattended {
+            state = .delivering
+            commands.append(.complete)
+        } else {
+            deliverSelected(outcome: .miss, into: &commands, command: .complete)
+        }
+        fillRest(into: &commands)
     }
 
     /// The store takes no body now: the client's request goes out as it is.

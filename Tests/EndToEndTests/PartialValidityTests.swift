@@ -90,4 +90,51 @@ struct PartialValidityTests {
         let hit = try fetch(0...69, stage)
         #expect(isHit(hit) && hit["Set-Cookie"] == nil)
     }
+
+    // MARK: What shows that it is gone
+
+    @Test(
+        "A missing part that may not be stored takes with it what is",
+        arguments: ["no-store", "private", "max-age=60\r\nVary: *"])
+    func removesForbidden(control: String) throws {
+        let stage = try stage { number, _ in
+            .part(number == 1 ? Self.fresh : "Cache-Control: \(control)\r\nETag: \"v1\"\r\n")
+        }
+        try fetch(0...49, stage)
+        #expect(try fetch(40...59, stage).text == String(repeating: "3", count: 20))
+        #expect(try !isHit(fetch(0...9, stage)))
+        #expect(!stage.proxy.store.hasPartials)
+    }
+
+    @Test(
+        "A part goes when the origin has something else that is not stored",
+        arguments: [
+            ("", "200 private"), ("Range: bytes=0-9\r\nCache-Control: no-cache\r\n", "200 no-store"), ("", "410"),
+            ("Range: bytes=0-9\r\nCache-Control: no-cache\r\n", "206"),
+        ])
+    func removesOutdated(fields: String, answer: String) throws {
+        let stage = try stage { number, _ in
+            switch (number, answer) {
+            case (1, _): .part(Self.fresh)
+            case (_, "200 private"): .whole("Cache-Control: private\r\nETag: \"v2\"\r\n")
+            case (_, "200 no-store"): .whole("Cache-Control: no-store\r\nETag: \"v2\"\r\n")
+            case (_, "206"): .part("Cache-Control: private\r\nETag: \"v2\"\r\n")
+            default: .status("410 Gone")
+            }
+        }
+        try fetch(0...49, stage)
+        _ = try stage.fetch("/x", fields: fields)
+        #expect(try !isHit(fetch(0...9, stage)))
+        #expect(!stage.proxy.store.hasPartials)
+    }
+
+    @Test("A part stays when only this one request keeps the answer out of the store")
+    func keepsForOthers() throws {
+        let stage = try stage { number, _ in
+            number == 1 ? .part(Self.fresh) : .whole("Cache-Control: max-age=600\r\nETag: \"v2\"\r\n")
+        }
+        try fetch(0...49, stage)
+        #expect(try stage.fetch("/x", fields: "Authorization: Basic eDp5\r\n").text.first == "2")
+        #expect(try isHit(fetch(0...9, stage)))
+    }
 }
