@@ -38,6 +38,23 @@ package final class PartialResponse: Sendable {
 }
 
 extension StoredResponse {
+    /// Whether the octets of both may be joined: they have one strong entity tag, and one coding, since an origin server that codes
+    /// on the way may leave the tag as it was.
+    package func isOfSameRepresentation(as other: StoredResponse) -> Bool {
+        guard let tag = strongTag, tag == other.strongTag else { return false }
+        return contentCoding == other.contentCoding
+    }
+
+    private var contentCoding: [UInt8] {
+        let fields = head.fields
+        var coding: [UInt8] = []
+        for line in fields.lines where line.known == .contentEncoding {
+            if !coding.isEmpty { coding.append(ASCII.comma) }
+            coding.append(fields.value(of: line))
+        }
+        return coding
+    }
+
     /// The entity tag, where it is strong.
     package var strongTag: [UInt8]? {
         let fields = head.fields

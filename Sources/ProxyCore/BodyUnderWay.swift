@@ -29,7 +29,7 @@ package struct BodyUnderWay: Sendable {
 
     /// Whether it brings what is missing beside the same representation's stored octets.
     func completes(_ completion: Completion, within distance: UInt64) -> Bool {
-        wholeLength == completion.partial.wholeLength && response.strongTag == completion.partial.response.strongTag
+        wholeLength == completion.partial.wholeLength && response.isOfSameRepresentation(as: completion.partial.response)
             && brings(completion.missing, within: distance)
     }
 

@@ -22,6 +22,6 @@ package struct Completion: Sendable {
             range == missing, length == partial.wholeLength, body == .known(range.upperBound - range.lowerBound),
             let tag = Continuation.strongTag(of: response.fields)
         else { return false }
-        return tag == partial.response.strongTag
+        return tag == partial.response.strongTag && Continuation.hasSameCoding(response.fields, partial.response.head.fields)
     }
 }

@@ -102,7 +102,7 @@ package struct Continuation: Equatable, Sendable {
     }
 
     /// A 206 need not say the coding again (RFC 9110 §15.3.7); where it does, it has to be the same.
-    private static func hasSameCoding(_ fields: Fields, _ first: Fields) -> Bool {
+    static func hasSameCoding(_ fields: Fields, _ first: Fields) -> Bool {
         guard let line = fields.first(.contentEncoding) else { return true }
         guard let firstLine = first.first(.contentEncoding) else { return false }
         return fields.value(of: line).equals(first.value(of: firstLine))

@@ -137,4 +137,20 @@ struct PartialValidityTests {
         #expect(try stage.fetch("/x", fields: "Authorization: Basic eDp5\r\n").text.first == "2")
         #expect(try isHit(fetch(0...9, stage)))
     }
+
+    // MARK: What is joined
+
+    @Test(
+        "Parts in different codings are not joined, whatever their tag: the newer one takes the place", arguments: ["gzip", ""])
+    func keepsCodingsApart(first: String) throws {
+        let stage = try stage { number, _ in
+            let coding = number == 1 ? first : "br"
+            return .part(Self.fresh + (coding.isEmpty ? "" : "Content-Encoding: \(coding)\r\n"))
+        }
+        try fetch(0...49, stage)
+        let response = try fetch(40...59, stage)
+        #expect(response["Content-Encoding"] == "br" && response.text == String(repeating: "3", count: 20))
+        #expect(try isHit(fetch(40...59, stage)))
+        #expect(try !fetch(0...9, stage).text.contains("1"))
+    }
 }

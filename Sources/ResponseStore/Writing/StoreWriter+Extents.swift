@@ -11,7 +11,7 @@ extension StoreWriter {
     ) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
             core.purges.active.leave(own), base + length <= UInt64(own.bodyLength), let response = own.response(body: .bytes([])),
-            let tag = response.strongTag
+            response.strongTag != nil
         else { return try discardJoined(id) }
         var target = own
         var targetTime = response.requestTime
@@ -28,7 +28,7 @@ extension StoreWriter {
             guard parts.key == own.key else { continue }
             if !core.purges.active.leave(parts) {
                 try delete(row)
-            } else if parts.bodyLength == own.bodyLength, stored.strongTag == tag {
+            } else if parts.bodyLength == own.bodyLength, stored.isOfSameRepresentation(as: response) {
                 (target, targetTime, extents) = (parts, stored.requestTime, found)
             } else if stored.requestTime > response.requestTime {
                 return try discardJoined(id)
@@ -96,7 +96,7 @@ extension StoreWriter {
         guard let stored = try tables?.parts(ofRow: row.id)?.response(body: .bytes([])), stored.key == response.key else {
             return false
         }
-        return stored.strongTag == response.strongTag || stored.requestTime > response.requestTime
+        return stored.isOfSameRepresentation(as: response) || stored.requestTime > response.requestTime
     }
 
     private func discardJoined(_ id: StoredRowID) throws(StoreError) -> StoredResponse? {
