@@ -198,6 +198,11 @@ package enum Storability {
         facts.freshnessLifetime = lifetime.value
         facts.lifetimeSource = lifetime.source
         noteAge(fields, requestTime: requestTime, in: &facts)
+        // What is not kept validates nothing.
+        if !StoredFields.keep(.etag, of: fields, isTargeted: directives.isTargeted) {
+            facts.flags.subtract([.strongETag, .weakETag])
+        }
+        if !StoredFields.keep(.lastModified, of: fields, isTargeted: directives.isTargeted) { facts.flags.remove(.lastModified) }
         return facts
     }
 

@@ -24,7 +24,7 @@ package enum StoredFields {
         head.reason = head.fields.appendBytes(response.span(of: response.reason))
         let dateIsValid = hasValidDate(response.fields, facts: facts)
         let hopByHop = HopByHop(of: response.fields)
-        let heedsQualifiers = !facts.flags.contains(.targeted) && QualifiedNames.areThere(in: response.fields)
+        let heedsQualifiers = heedsQualifiers(of: response.fields, isTargeted: facts.flags.contains(.targeted))
         for line in response.fields.lines where isStored(line, of: response.fields, hopByHop, heedsQualifiers) {
             if line.known == .date, !dateIsValid { continue }
             head.fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
@@ -57,6 +57,16 @@ package enum StoredFields {
         output.append(ASCII.space)
         if reason.isEmpty { output.append(status.reasonPhrase) } else { output.append(reason) }
         output.append("\r\n")
+    }
+
+    /// Whether this field is among those that are stored, where it is there.
+    static func keep(_ field: KnownField, of fields: Fields, isTargeted: Bool) -> Bool {
+        guard let line = fields.first(field) else { return true }
+        return isStored(line, of: fields, HopByHop(of: fields), heedsQualifiers(of: fields, isTargeted: isTargeted))
+    }
+
+    private static func heedsQualifiers(of fields: Fields, isTargeted: Bool) -> Bool {
+        !isTargeted && QualifiedNames.areThere(in: fields)
     }
 
     /// Fields that are specific to a client's proxy configuration are on the list of hop-by-hop ones.

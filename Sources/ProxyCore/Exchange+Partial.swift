@@ -182,7 +182,7 @@ extension Exchange {
     mutating func decidePartStorage(at now: Timestamp) -> Bool {
         guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), cutLength == nil,
             case .part(let range, let length?)? = Continuation.contentRange(of: response.fields),
-            responseBody == .known(range.upperBound - range.lowerBound), Continuation.strongTag(of: response.fields) != nil
+            responseBody == .known(range.upperBound - range.lowerBound)
         else { return false }
         let head = PartialContent.wholeHead(of: response, length: length)
         let decision = Storability.decide(
@@ -190,6 +190,10 @@ extension Exchange {
             targets: context.targets, requestTime: requestTime, responseTime: now)
         trace.storage = StorageTrace(decision)
         guard case .store(let facts, _) = decision else { return true }
+        guard facts.flags.contains(.strongETag) else {
+            trace.storage = .refused(.partialContent)
+            return true
+        }
         if let limit = obligations.cache.maximumBodyLength, length > limit {
             trace.storage = .refused(.bodyTooLarge)
             return true

@@ -153,4 +153,17 @@ struct PartialValidityTests {
         #expect(try isHit(fetch(40...59, stage)))
         #expect(try !fetch(0...9, stage).text.contains("1"))
     }
+
+    @Test("What is stored without its entity tag is neither joined nor validated by it")
+    func heedsQualifiers() throws {
+        let fields = "Cache-Control: max-age=60, no-cache=\"ETag\"\r\nETag: \"v1\"\r\n"
+        let stage = try stage { _, request in request["Range"] == nil ? .whole(fields) : .part(fields) }
+        #expect(try !fetch(0...49, stage).cacheStatus.contains("stored"))
+        #expect(!stage.proxy.store.hasPartials)
+        #expect(try stage.fetch("/x").cacheStatus.contains("stored"))
+        stage.proxy.pass(seconds: 100)
+        try fetch(0...9, stage, "If-None-Match: \"v1\"\r\n")
+        let asked = try OriginRequest(head: #require(stage.origin.requestHeads.last))
+        #expect(asked["If-None-Match"] == "\"v1\"" && asked["Range"] == "bytes=0-9")
+    }
 }
