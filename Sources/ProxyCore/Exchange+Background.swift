@@ -24,6 +24,7 @@ extension Exchange {
         secondaryKey = served.secondaryKey
         selected = served.selected
         siblings = served.siblings
+        partials = served.partials
     }
 
     mutating func validate(at now: Timestamp, into commands: inout CommandBuffer) {

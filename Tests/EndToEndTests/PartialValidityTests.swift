@@ -166,4 +166,14 @@ struct PartialValidityTests {
         let asked = try OriginRequest(head: #require(stage.origin.requestHeads.last))
         #expect(asked["If-None-Match"] == "\"v1\"" && asked["Range"] == "bytes=0-9")
     }
+
+    @Test("A part without Vary beside others that have it is taken to vary as they do")
+    func takesOverVary() throws {
+        let stage = try stage { number, _ in .part(Self.fresh + (number == 1 ? "Vary: Cookie\r\n" : "")) }
+        try fetch(0...49, stage, "Cookie: a\r\n")
+        try fetch(50...99, stage, "Cookie: b\r\n")
+        #expect(try fetch(50...59, stage, "Cookie: c\r\n").text == "3333333333")
+        let own = try fetch(50...59, stage, "Cookie: b\r\n")
+        #expect(isHit(own) && own.text == "2222222222")
+    }
 }
