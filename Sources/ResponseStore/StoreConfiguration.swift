@@ -74,4 +74,6 @@ package enum StoreNotice: Sendable, Equatable {
     case writeFailed(String)
     /// A response or a piece of a body was not what had been stored; it was deleted. At most once a minute.
     case damagedEntry(String)
+    /// The totals were not the sum of the rows; they are now, having been counted anew. At most once a minute.
+    case recounted(entries: Int64, bytes: Int64)
 }

@@ -10,6 +10,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case diskFull
         /// Another connection holds what is needed.
         case busy
+        /// A row has the place of another: that is one row's fault, not the file's.
+        case constraint
         /// Another process has the store open.
         case lockedByProcess(Int32)
         /// The file was written by a newer version of Larder.
@@ -59,8 +61,7 @@ extension StoreError.Code {
     init(extended: Int32, systemError: Int32) {
         switch extended & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG, SQLITE_FORMAT, SQLITE_MISMATCH: self = .damaged
-        // Our statements look before they insert: a constraint that fails means an index that lies.
-        case SQLITE_CONSTRAINT: self = .damaged
+        case SQLITE_CONSTRAINT: self = .constraint
         // Our statements fit our schema, which was compared: a logic error means that the schema's page has changed.
         case SQLITE_ERROR: self = .damaged
         case SQLITE_FULL: self = .diskFull

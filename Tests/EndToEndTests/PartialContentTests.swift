@@ -183,4 +183,23 @@ struct PartialContentTests {
         #expect(origin.sentCount == Self.length)
         #expect(stage.requestCount() == 16)
     }
+
+    @Test("A range and the whole, asked for at once while nothing is stored, cost the store nothing of what it holds")
+    func storesBothAtOnce() throws {
+        let gate = Gate()
+        var plan = RangedOrigin.Plan()
+        plan.waits = { $0 == 1 ? nil : (behind: 0, gate: gate) }
+        let body = PatternedBody(length: 5000)
+        let stage = try Stage(RangedOrigin(body, plan), storePath: nil)
+        _ = try stage.fetch("/other")
+        let clients = try (0..<2).map { _ in try stage.client() }
+        for (client, fields) in zip(clients, ["Range: bytes=0-\r\n", ""]) { client.send(stage.head("GET", "/x", fields: fields)) }
+        for client in clients { _ = try client.readHead() }
+        gate.open()
+        for client in clients { #expect(try client.read(body, count: 5000) == 5000) }
+        let store = stage.proxy.store
+        store.shutdown()
+        #expect(store.statistics.damagedFiles == 0)
+        #expect(store.statistics.entries == 2)
+    }
 }

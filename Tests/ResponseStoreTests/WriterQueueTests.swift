@@ -6,7 +6,7 @@ import Testing
 @Suite("What waits for the writer")
 struct WriterQueueTests {
     static let operation = WriterOperation.store(
-        Sample.response("q", body: [UInt8](repeating: 1, count: 16 << 10)), KeyHash(low: 1, high: 1), mayReplace: false)
+        Sample.response("q", body: [UInt8](repeating: 1, count: 16 << 10)), KeyHash(low: 1, high: 1))
 
     /// Offers until it is refused.
     static func fill(_ queue: WriterQueue) -> Int {
@@ -58,6 +58,6 @@ struct WriterQueueTests {
         let queue = WriterQueue(limits: StoreLimits())
         #expect(
             queue.offer(
-                .store(Sample.response("l", body: Sample.bytes(40 << 20, seed: 1)), KeyHash(low: 1, high: 1), mayReplace: false)))
+                .store(Sample.response("l", body: Sample.bytes(40 << 20, seed: 1)), KeyHash(low: 1, high: 1))))
     }
 }

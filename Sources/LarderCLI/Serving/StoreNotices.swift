@@ -11,6 +11,8 @@ enum StoreNotices {
         case .writeFailed(let detail):
             "writing to the store failed (\(detail)): the responses concerned were served and not stored"
         case .damagedEntry(let detail): "a stored response was damaged and has been deleted (\(detail))"
+        case .recounted(let entries, let bytes):
+            "the store's totals did not fit what it holds, and have been counted anew: \(entries) responses, \(bytes) bytes"
         }
     }
 }

@@ -159,9 +159,7 @@ extension StoreBrowser {
 
     /// One long transaction, which would hold up a writer's log.
     private func verifyWhole(_ verification: inout StoreVerification) throws(StoreError) {
-        let sum = try connection.integer("SELECT coalesce(sum(size), 0) FROM response WHERE state<>3") ?? 0
-        let totals = try Totals(of: connection)
-        if sum != totals.bytes { verification.note(.totals) }
+        if try Totals(of: connection) != Totals(counting: connection) { verification.note(.totals) }
         let check = try connection.prepare("PRAGMA quick_check(100)")
         while try check.step() {
             let text = check.text(0)

@@ -5,7 +5,7 @@ final class ExtentStatements {
     /// Makes the number under which an extent waits for its deletion, apart from those of deleted responses.
     private static let replacedOffset: Int64 = 1 << 44
 
-    private let put, delete, orphanAll, ofResponse, byID, orphans, setRow: Statement
+    private let put, delete, orphanAll, ofResponse, lengths, byID, orphans, setRow: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         let columns = ExtentRow.columns
@@ -13,12 +13,13 @@ final class ExtentStatements {
         delete = try connection.prepare("DELETE FROM extent WHERE id=?")
         orphanAll = try connection.prepare("UPDATE extent SET response=-?1 WHERE response=?1")
         ofResponse = try connection.prepare("SELECT \(columns) FROM extent WHERE response=? ORDER BY first")
+        lengths = try connection.prepare("SELECT id, length FROM extent WHERE response=?")
         byID = try connection.prepare("SELECT \(columns) FROM extent WHERE id=?")
-        orphans = try connection.prepare("SELECT id, response, length FROM extent WHERE response<0")
+        orphans = try connection.prepare("SELECT id, length FROM extent WHERE response<0")
         setRow = try connection.prepare(
             """
-            UPDATE response SET generation=?2, state=?3, size=?4, body_id=?5, body_length=?6, checksum=?7, facts=?8, head=?9, \
-            last_access=?10 WHERE id=?1
+            UPDATE response SET generation=?2, state=?3, body_id=?4, body_length=?5, checksum=?6, facts=?7, head=?8, \
+            last_access=?9 WHERE id=?1
             """)
     }
 
@@ -65,25 +66,34 @@ final class ExtentStatements {
     }
 
     /// What the previous process had yet to delete: as good as nobody holds it.
-    func allOrphans() throws(StoreError) -> [(id: Int64, length: Int64)] {
-        defer { orphans.reset() }
-        var found: [(Int64, Int64)] = []
-        while try orphans.step() { found.append((orphans.integer(0), orphans.integer(2))) }
+    func allOrphans() throws(StoreError) -> [(id: Int64, chunkCount: Int)] { try chunkCounts(orphans) }
+
+    /// The chunks of a response that goes. Nothing is verified: what is not what was stored has to go all the more.
+    func chunkCounts(ofRow row: StoredRowID) throws(StoreError) -> [(id: Int64, chunkCount: Int)] {
+        lengths.bind(1, row)
+        return try chunkCounts(lengths)
+    }
+
+    private func chunkCounts(_ query: Statement) throws(StoreError) -> [(id: Int64, chunkCount: Int)] {
+        defer { query.reset() }
+        var found: [(Int64, Int)] = []
+        while try query.step() {
+            found.append((query.integer(0), Chunk.count(forLength: UInt64(max(0, min(query.integer(1), Chunk.bodyLimit))))))
+        }
         return found
     }
 
-    /// What becomes of a response's row as extents are joined to it.
+    /// What becomes of a response's row as extents are joined to it, but for its size.
     func set(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
         setRow.bind(1, row.id)
         setRow.bind(2, row.generation)
         setRow.bind(3, row.state.rawValue)
-        setRow.bind(4, row.size)
-        setRow.bind(5, row.bodyID)
-        setRow.bind(6, row.bodyLength)
-        setRow.bind(7, row.checksum)
-        setRow.bind(8, copying: row.facts.span)
-        setRow.bind(9, copying: row.head.span)
-        setRow.bind(10, lastAccess)
+        setRow.bind(4, row.bodyID)
+        setRow.bind(5, row.bodyLength)
+        setRow.bind(6, row.checksum)
+        setRow.bind(7, copying: row.facts.span)
+        setRow.bind(8, copying: row.head.span)
+        setRow.bind(9, lastAccess)
         try setRow.run()
     }
 }

@@ -157,6 +157,7 @@ enum Chunk {
     static let run = 16
     /// A body may have this many: 128 GiB.
     static let limit = 1 << 20
+    static let bodyLimit = Int64(limit) * Int64(length)
 
     static func id(ofBody body: Int64, number: Int) -> Int64 { body << 20 | Int64(number) }
 

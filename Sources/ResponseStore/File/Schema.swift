@@ -126,6 +126,9 @@ struct Totals: Equatable, Sendable {
 
     init() {}
 
+    /// Whether rows could add up to them.
+    var arePossible: Bool { entries > 0 ? bytes >= 0 : entries == 0 && bytes == 0 }
+
     /// The file's totals, verified.
     init(of connection: Connection) throws(StoreError) {
         let query = try connection.prepare("SELECT entries, bytes, checksum FROM totals WHERE id = 1")
@@ -135,5 +138,13 @@ struct Totals: Equatable, Sendable {
         guard checksum == query.integer(2) else {
             throw StoreError(.damaged, path: connection.path, message: "the totals are damaged")
         }
+    }
+
+    /// The sum of the rows.
+    init(counting connection: Connection) throws(StoreError) {
+        let query = try connection.prepare("SELECT count(*), coalesce(sum(size), 0) FROM response WHERE state<>3")
+        guard try query.step() else { return }
+        entries = query.integer(0)
+        bytes = query.integer(1)
     }
 }

@@ -12,6 +12,11 @@ final class WritingTables {
         var size: Int64
         var bodyID: Int64
         var bodyLength: Int64
+
+        /// Whether it has what has to be the other's alone.
+        func isInPlace(of row: ResponseRow) -> Bool {
+            keyHash == row.keyHash && variant == row.variant && generation == row.generation
+        }
     }
 
     /// A place in the index by key, for going through it in slices.
@@ -30,8 +35,13 @@ final class WritingTables {
 
     let connection: Connection
     let extents: ExtentStatements
+    /// How much stands in the file, with what the transaction at hand has changed.
+    private(set) var totals: Totals
+    private var committedTotals: Totals
+    /// The totals may not be the sum of the rows.
+    private var mustCount = false
     private let begin, commit, rollback: Statement
-    private let insertRow, completeRow, setHead, setVariant, setSize, setAccess, deleteRow, dropRow: Statement
+    private let insertRow, completeRow, setHead, setVariant, setSize, setAccess, deleteRow, dropRow, sizeOfRow: Statement
     private let insertChunk, deleteChunks: Statement
     private let rowByID, rowsByKey, oldestRows, unfinishedRows, keysAfter, partsOfRow, lastChunk: Statement
     private let setTotals: Statement
@@ -43,6 +53,8 @@ final class WritingTables {
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
         extents = try ExtentStatements(connection)
+        totals = try Totals(of: connection)
+        committedTotals = totals
         let summary = WritingTables.summary
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commit = try connection.prepare("COMMIT")
@@ -50,19 +62,20 @@ final class WritingTables {
         insertRow = try connection.prepare("INSERT INTO response VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
         completeRow = try connection.prepare(
             """
-            UPDATE response SET generation=?2, state=?3, size=?4, body_length=?5, checksum=?6, head=?7, last_access=?8 \
-            WHERE id=?1
+            UPDATE response SET generation=?2, state=?3, body_length=?4, checksum=?5, head=?6, last_access=?7 WHERE id=?1
             """)
-        setHead = try connection.prepare("UPDATE response SET size=?2, checksum=?3, facts=?4, head=?5 WHERE id=?1")
+        setHead = try connection.prepare("UPDATE response SET checksum=?2, facts=?3, head=?4 WHERE id=?1")
         setVariant = try connection.prepare("UPDATE response SET variant=?2, nominated=?3 WHERE id=?1")
         setSize = try connection.prepare("UPDATE response SET size=?2 WHERE id=?1")
         setAccess = try connection.prepare("UPDATE response SET last_access=?2 WHERE id=?1 AND last_access<?2")
         deleteRow = try connection.prepare("DELETE FROM response WHERE id=?")
         dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
-        insertChunk = try connection.prepare("INSERT INTO chunk VALUES(?,?,?)")
+        sizeOfRow = try connection.prepare("SELECT size FROM response WHERE id=? AND state<>3")
+        // What might stand there has no row.
+        insertChunk = try connection.prepare("INSERT OR REPLACE INTO chunk VALUES(?,?,?)")
         deleteChunks = try connection.prepare("DELETE FROM chunk WHERE id>=? AND id<?")
         rowByID = try connection.prepare("SELECT \(summary) FROM response WHERE id=?")
-        rowsByKey = try connection.prepare("SELECT \(summary) FROM response WHERE key_hash=? ORDER BY id")
+        rowsByKey = try connection.prepare("SELECT \(summary) FROM response WHERE key_hash=?")
         oldestRows = try connection.prepare(
             "SELECT \(summary) FROM response INDEXED BY response_access WHERE state IN (1, 2) ORDER BY last_access LIMIT ?")
         unfinishedRows = try connection.prepare(
@@ -90,22 +103,82 @@ final class WritingTables {
 
     func beginTransaction() throws(StoreError) { try begin.run() }
 
-    func commitTransaction() throws(StoreError) { try commit.run() }
+    func commitTransaction() throws(StoreError) {
+        try commit.run()
+        committedTotals = totals
+    }
 
     /// Ends a transaction that failed, unless SQLite has ended it itself.
     func rollBack() {
+        totals = committedTotals
+        mustCount = false
         if connection.isAutocommit { return }
         do { try rollback.run() } catch {
             // Whatever stands in the way of a rollback is met again, and judged, by the next statement.
         }
     }
 
-    func write(_ totals: Totals) throws(StoreError) {
+    // MARK: Sizes and totals
+
+    // Rows are inserted, resized, dropped and deleted nowhere but in this file, and the totals move with each of these.
+
+    /// What a row counts for from now on.
+    func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {
+        guard let old = try countedSize(ofRow: id), old != size else { return }
+        setSize.bind(1, id)
+        setSize.bind(2, size)
+        try setSize.run()
+        totals.bytes += size
+        uncount(old)
+    }
+
+    /// The totals are in doubt: they are counted anew before they are written.
+    func doubtTotals() { mustCount = true }
+
+    /// Writes the totals where they have changed. Those that cannot be are counted anew from the rows.
+    /// - Returns: Whether they were not the sum of the rows.
+    func writeTotals() throws(StoreError) -> Bool {
+        var wereWrong = false
+        if mustCount || !totals.arePossible {
+            let counted = try countRows()
+            wereWrong = counted != totals
+            totals = counted
+            mustCount = false
+        }
+        if totals == committedTotals { return wereWrong }
         setTotals.bind(1, totals.entries)
         setTotals.bind(2, totals.bytes)
         setTotals.bind(3, totals.checksum)
         try setTotals.run()
+        return wereWrong
     }
+
+    private func countRows() throws(StoreError) -> Totals {
+        // A size has no checksum. The sum of wrong ones might be none.
+        try connection.execute("UPDATE response SET size=0 WHERE size<0 OR size>\(WritingTables.sizeLimit)")
+        return try Totals(counting: connection)
+    }
+
+    /// - Returns: `nil` for a row that the totals have not: it is dropped, or not there.
+    private func countedSize(ofRow id: StoredRowID) throws(StoreError) -> Int64? {
+        sizeOfRow.bind(1, id)
+        defer { sizeOfRow.reset() }
+        return try sizeOfRow.step() ? sizeOfRow.integer(0) : nil
+    }
+
+    private func uncount(_ size: Int64) {
+        if size < 0 || size > WritingTables.sizeLimit { return doubtTotals() }
+        totals.bytes -= size
+    }
+
+    private func uncount(row id: StoredRowID) throws(StoreError) {
+        guard let size = try countedSize(ofRow: id) else { return }
+        totals.entries -= 1
+        uncount(size)
+    }
+
+    /// More than the longest body has.
+    private static let sizeLimit: Int64 = 1 << 40
 
     // MARK: Responses
 
@@ -132,27 +205,35 @@ final class WritingTables {
         statement.bind(19, copying: row.head.span)
         statement.bind(20, borrowing: body)
         try statement.run()
+        totals.entries += 1
+        totals.bytes += row.size
     }
 
     /// The last change of a filling's row.
     func finish(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
+        try set(size: row.size, ofRow: row.id)
         completeRow.bind(1, row.id)
         completeRow.bind(2, row.generation)
         completeRow.bind(3, row.state.rawValue)
-        completeRow.bind(4, row.size)
-        completeRow.bind(5, row.bodyLength)
-        completeRow.bind(6, row.checksum)
-        completeRow.bind(7, copying: row.head.span)
-        completeRow.bind(8, lastAccess)
+        completeRow.bind(4, row.bodyLength)
+        completeRow.bind(5, row.checksum)
+        completeRow.bind(6, copying: row.head.span)
+        completeRow.bind(7, lastAccess)
         try completeRow.run()
     }
 
+    /// What becomes of a row as extents are joined to it.
+    func join(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
+        try set(size: row.size, ofRow: row.id)
+        try extents.set(row, lastAccess: lastAccess)
+    }
+
     func freshen(_ row: ResponseRow) throws(StoreError) {
+        try set(size: row.size, ofRow: row.id)
         setHead.bind(1, row.id)
-        setHead.bind(2, row.size)
-        setHead.bind(3, row.checksum)
-        setHead.bind(4, copying: row.facts.span)
-        setHead.bind(5, copying: row.head.span)
+        setHead.bind(2, row.checksum)
+        setHead.bind(3, copying: row.facts.span)
+        setHead.bind(4, copying: row.head.span)
         try setHead.run()
     }
 
@@ -164,12 +245,6 @@ final class WritingTables {
         try setVariant.run()
     }
 
-    func set(size: Int64, ofRow id: StoredRowID) throws(StoreError) {
-        setSize.bind(1, id)
-        setSize.bind(2, size)
-        try setSize.run()
-    }
-
     func set(lastAccess: Int64, ofRow id: StoredRowID) throws(StoreError) {
         setAccess.bind(1, id)
         setAccess.bind(2, lastAccess)
@@ -177,12 +252,14 @@ final class WritingTables {
     }
 
     func delete(row id: StoredRowID) throws(StoreError) {
+        try uncount(row: id)
         deleteRow.bind(1, id)
         try deleteRow.run()
     }
 
     /// The row stays until its chunks are gone.
     func drop(row id: StoredRowID) throws(StoreError) {
+        try uncount(row: id)
         dropRow.bind(1, id)
         try dropRow.run()
     }
@@ -192,9 +269,10 @@ final class WritingTables {
         return try summaries(rowByID).first
     }
 
+    /// A key's rows, in the order in which they were made. A look at the index where there are none.
     func rows(ofKey hash: KeyHash) throws(StoreError) -> [RowSummary] {
         hash.withBytes { rowsByKey.bind(1, copying: $0) }
-        return try summaries(rowsByKey)
+        return try summaries(rowsByKey).sorted { $0.id < $1.id }
     }
 
     func oldest(_ count: Int) throws(StoreError) -> [RowSummary] {

@@ -91,11 +91,10 @@ final class MemoryTier: Sendable {
     }
 
     /// Puts a response in and queues it for the disk.
-    /// - Parameter enqueue: Called under the shard's lock with what purges have left of it, and whether the disk may have something
-    ///   for the key.
+    /// - Parameter enqueue: Called under the shard's lock with what purges have left of it.
     /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
     func put(
-        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse, _ mayReplace: Bool) -> Bool
+        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Bool
     ) -> PutResult {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
@@ -103,11 +102,11 @@ final class MemoryTier: Sendable {
         let result = shards[shard(hash)].withLock { shard -> PutResult in
             guard let response = left(of: response, hash, since: since, in: shard) else { return .overtaken }
             if isSuperseded(response, hash, in: &shard) { return .accepted(response) }
-            let mayReplace = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
-            guard enqueue(response, mayReplace) else { return .busy }
+            let mayHaveOthers = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
+            guard enqueue(response) else { return .busy }
             noteChange(hash, in: &shard)
             if hasDisk { shard.keys.insert(hash.high) }
-            dropped = keep(response, hash, mayHaveOthers: mayReplace, now: now, in: &shard)
+            dropped = keep(response, hash, mayHaveOthers: mayHaveOthers, now: now, in: &shard)
             return .accepted(response)
         }
         withExtendedLifetime(dropped) {}

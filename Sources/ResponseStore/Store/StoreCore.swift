@@ -57,9 +57,7 @@ final class StoreCore: Sendable {
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            let result = memory.put(placed, hash, since: since) { response, mayReplace in
-                queue.offer(.store(response, hash, mayReplace: mayReplace), isPromised: isPromised)
-            }
+            let result = memory.put(placed, hash, since: since) { queue.offer(.store($0, hash), isPromised: isPromised) }
             guard case .accepted = result else {
                 if case .busy = result { counters.refusedBusy.wrappingAdd(1, ordering: .relaxed) }
                 return result

@@ -1,9 +1,9 @@
 /// Passes each kind of notice on at most once a minute.
 struct NoticeLimiter {
-    enum Kind: Int { case diskFull, writeFailed, damagedEntry }
+    enum Kind: Int { case diskFull, writeFailed, damagedEntry, recounted }
 
     private let report: @Sendable (StoreNotice) -> Void
-    private var last: [Int64?] = [nil, nil, nil]
+    private var last: [Int64?] = [nil, nil, nil, nil]
 
     init(_ report: @escaping @Sendable (StoreNotice) -> Void) { self.report = report }
 

@@ -4,11 +4,8 @@ import HTTPCaching
 /// (RFC 9111 §3.3, §3.4). When nothing is missing any more, the response is as any other.
 extension StoreWriter {
     /// The octets in a filling's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
-    /// - Parameter countedLength: what of them the totals have.
     /// - Returns: the response, where it is whole now.
-    func join(
-        _ id: StoredRowID, base: UInt64, length: UInt64, countedLength: Int64
-    ) throws(StoreError) -> StoredResponse? {
+    func join(_ id: StoredRowID, base: UInt64, length: UInt64) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
             core.purges.active.leave(own), base + length <= UInt64(own.bodyLength), let response = own.response(body: .bytes([])),
             response.strongTag != nil
@@ -43,12 +40,9 @@ extension StoreWriter {
         try tables.extents.put(extent)
         if target.id == id {
             try makeRoomForPartial()
-            totals.bytes += own.size - own.bodyLength + Int64(length) - countedLength
             transaction.expected.append(own.keyHash)
         } else {
             try tables.delete(row: id)
-            totals.entries -= 1
-            totals.bytes += Int64(length) - countedLength
             if response.requestTime >= targetTime { (target.facts, target.head) = (own.facts, own.head) }
         }
         return try settle(target, extents)
@@ -67,11 +61,11 @@ extension StoreWriter {
         guard let response = row.response(body: .onDisk(BodyReference(id: row.bodyID, length: whole))) else { return nil }
         if isWhole {
             guard try replace(row.keyHash, by: response, variant: row.variant, sparing: row.id) else {
-                if let summary = try tables.row(row.id) { try deleteJoined(summary, size: row.size) }
+                if let summary = try tables.row(row.id) { try deleteJoined(summary) }
                 return nil
             }
         }
-        try tables.extents.set(row, lastAccess: Clock.seconds())
+        try putInPlace(row) { (row) throws(StoreError) in try tables.join(row, lastAccess: Clock.seconds()) }
         if isWhole {
             transaction.partials.append(.gone(row.id))
             transaction.storedCount += 1
@@ -83,9 +77,8 @@ extension StoreWriter {
     }
 
     /// A newer response has its place.
-    private func deleteJoined(_ row: WritingTables.RowSummary, size: Int64) throws(StoreError) {
+    private func deleteJoined(_ row: WritingTables.RowSummary) throws(StoreError) {
         var row = row
-        row.size = size
         row.state = .partial
         row.bodyID = -row.id
         try delete(row)
@@ -107,7 +100,6 @@ extension StoreWriter {
     /// An extent whose octets another one holds.
     private func drop(_ extent: ExtentRow, ofRow row: StoredRowID) throws(StoreError) {
         try tables?.extents.orphan(extent)
-        totals.bytes -= Int64(extent.length)
         transaction.dropping.append(
             DroppedBody(row: row, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
     }
@@ -123,10 +115,8 @@ extension StoreWriter {
     /// Deletes a response whose body stands in extents: they stay for those who read them, and go in slices.
     func dropExtents(of row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
-        guard let extents = try tables.extents.all(ofRow: row.id) else { throw tables.damage("an extent that cannot be") }
-        for extent in extents.rows {
-            transaction.dropping.append(
-                DroppedBody(row: row.id, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
+        for (id, count) in try tables.extents.chunkCounts(ofRow: row.id) {
+            transaction.dropping.append(DroppedBody(row: row.id, body: id, count: count, isExtent: true))
         }
         try tables.extents.orphanAll(ofRow: row.id)
         try tables.delete(row: row.id)
@@ -140,7 +130,7 @@ extension StoreWriter {
         let end = try tables.end(ofBody: row.bodyID)
         let length = end.map { UInt64($0.number) * UInt64(Chunk.length) + UInt64($0.length) } ?? 0
         let base = try tables.extents.extent(row.id)?.base ?? 0
-        _ = try join(row.id, base: base, length: length, countedLength: row.size)
+        _ = try join(row.id, base: base, length: length)
     }
 
     /// A response in part is known of from now on.
@@ -157,8 +147,7 @@ extension StoreWriter {
 
     func tidyUpOrphans() throws(StoreError) {
         guard let tables else { return }
-        for (id, length) in try tables.extents.allOrphans() {
-            let count = Chunk.count(forLength: UInt64(max(0, length)))
+        for (id, count) in try tables.extents.allOrphans() {
             transaction.dropping.append(DroppedBody(row: 0, body: id, count: count, isExtent: true))
         }
     }

@@ -6,11 +6,11 @@ extension StoreWriter {
     func apply(_ operation: WriterOperation) throws(StoreError) {
         guard let tables else { return }
         switch operation {
-        case .store(let response, let hash, let mayReplace):
+        case .store(let response, let hash):
             transaction.settled.append(hash)
             transaction.unwritten.append(hash)
             transaction.storedCount += 1
-            try store(response, hash, mayReplace: mayReplace)
+            try store(response, hash)
         case .freshen(let response, let hash):
             transaction.settled.append(hash)
             try freshen(response, hash)
@@ -36,8 +36,7 @@ extension StoreWriter {
             for row in rows { try tables.set(lastAccess: time, ofRow: row) }
         case .dropDamaged(let id):
             guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
-            core.counters.damagedEntries.wrappingAdd(1, ordering: .relaxed)
-            notices.tell(.damagedEntry("a stored response was damaged, and has been deleted"), kind: .damagedEntry)
+            noteDamagedEntry()
             try delete(row, forgetting: true)
         case .fileIsDamaged(let generation, let reason):
             guard generation == core.fileGeneration.load(ordering: .relaxed) else { return }
@@ -51,10 +50,10 @@ extension StoreWriter {
 
     // MARK: Responses
 
-    private func store(_ response: StoredResponse, _ hash: KeyHash, mayReplace: Bool) throws(StoreError) {
+    private func store(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
         guard let tables, case .bytes(let body) = response.body else { return }
         row.fill(from: response, hash, core.memory.hasher)
-        if mayReplace, try !replace(hash, by: response, variant: row.variant) {
+        guard try replace(hash, by: response, variant: row.variant) else {
             // Memory did not have the newer one: it forgets this one, and asks the disk.
             transaction.dropped.append((response.row, hash))
             transaction.gone.append(hash)
@@ -74,7 +73,6 @@ extension StoreWriter {
                 }
             }
         }
-        count(row.size)
         transaction.byteCount += body.count
     }
 
@@ -83,12 +81,14 @@ extension StoreWriter {
         let time = Clock.seconds()
         try body.span.withUnsafeBytes { (bytes) throws(StoreError) in
             row.bodyChecksum = Checksum.of(bytes, seed: row.id)
-            try tables.insert(row, body: bytes, lastAccess: time)
+            try putInPlace(row) { (row) throws(StoreError) in try tables.insert(row, body: bytes, lastAccess: time) }
         }
     }
 
     private func insert(_ row: ResponseRow) throws(StoreError) {
-        try tables?.insert(row, body: UnsafeRawBufferPointer(start: nil, count: 0), lastAccess: Clock.seconds())
+        try putInPlace(row) { (row) throws(StoreError) in
+            try tables?.insert(row, body: UnsafeRawBufferPointer(start: nil, count: 0), lastAccess: Clock.seconds())
+        }
     }
 
     private func freshen(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
@@ -99,7 +99,7 @@ extension StoreWriter {
         else { return }
         let extents = row.bodyID < 0 ? try tables.extents.all(ofRow: row.id) : nil
         row.extentBytes = extents?.byteCount
-        let (size, variant) = (row.size, row.variant)
+        let variant = row.variant
         row.facts = []
         response.facts.encode(into: &row.facts)
         row.encodeHead(of: response)
@@ -110,7 +110,6 @@ extension StoreWriter {
             if row.state == .partial, let summary = try tables.row(row.id) { return try delete(summary) }
             try move(row)
         }
-        totals.bytes += row.size - size
         try tables.freshen(row)
         if row.state == .partial, let extents {
             transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), hash))
@@ -123,7 +122,7 @@ extension StoreWriter {
         for row in try tables.rows(ofKey: moved.keyHash) where row.state == .complete && row.id != moved.id {
             if moved.variant == 0 || row.variant == moved.variant { try delete(row) }
         }
-        try tables.setVariant(moved)
+        try putInPlace(moved) { (row) throws(StoreError) in try tables.setVariant(row) }
         // The reading of the keys may stand between its two places: it would then see it in neither.
         guard let keyCursor, moved.id < firstRow, !keyCursor.hasPassed(place) else { return }
         place.variant = moved.variant
@@ -154,20 +153,10 @@ extension StoreWriter {
         return true
     }
 
-    private func count(_ size: Int64) {
-        totals.entries += 1
-        totals.bytes += size
-    }
-
     /// Deletes a response. Its chunks go later, in slices.
     /// - Parameter forgetting: Whether memory has to forget it too.
     func delete(_ row: WritingTables.RowSummary, forgetting: Bool = false) throws(StoreError) {
         guard let tables else { return }
-        guard row.size >= 0, row.size <= totals.bytes, totals.entries > 0, row.bodyLength >= 0 else {
-            throw tables.damage("a row's size cannot be")
-        }
-        totals.entries -= 1
-        totals.bytes -= row.size
         if isNoted(row) { transaction.gone.append(row.keyHash) }
         if row.state == .partial { transaction.partials.append(.gone(row.id)) }
         if forgetting { transaction.dropped.append((row.id, row.keyHash)) }
@@ -177,10 +166,33 @@ extension StoreWriter {
             try dropExtents(of: row)
         } else {
             try tables.drop(row: row.id)
-            let count = Chunk.count(forLength: UInt64(row.bodyLength))
-            guard count <= Chunk.limit else { throw tables.damage("a body's length cannot be") }
-            transaction.dropping.append(DroppedBody(row: row.id, body: row.bodyID, count: count))
+            transaction.dropping.append(DroppedBody(row: row.id, body: row.id, count: try chunkCount(of: row)))
         }
+    }
+
+    /// How many chunks a body may have at most. Its length has not been verified: where that cannot be, they are looked for.
+    private func chunkCount(of row: WritingTables.RowSummary) throws(StoreError) -> Int {
+        if (0...Chunk.bodyLimit).contains(row.bodyLength) { return Chunk.count(forLength: UInt64(row.bodyLength)) }
+        return try tables?.end(ofBody: row.id).map { $0.number + 1 } ?? 0
+    }
+
+    /// Gives a row its place. `replace` has made it free: a row that is there all the same is not what was stored, and goes.
+    func putInPlace(
+        _ row: ResponseRow, _ statement: (ResponseRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        do { try statement(row) } catch {
+            guard error.code == .constraint, let tables else { throw error }
+            for other in try tables.rows(ofKey: row.keyHash) where other.id != row.id && other.isInPlace(of: row) {
+                noteDamagedEntry()
+                try delete(other, forgetting: true)
+            }
+            try statement(row)
+        }
+    }
+
+    private func noteDamagedEntry() {
+        core.counters.damagedEntries.wrappingAdd(1, ordering: .relaxed)
+        notices.tell(.damagedEntry("a stored response was damaged, and has been deleted"), kind: .damagedEntry)
     }
 
     /// Whether memory has noted the row's key.
@@ -198,10 +210,7 @@ extension StoreWriter {
     private func write(_ work: FillingWork, of filling: Filling) throws(StoreError) -> Bool {
         switch work {
         case .run(let run):
-            if run.isFirst {
-                try insertFilling(filling)
-                count(0)
-            }
+            if run.isFirst { try insertFilling(filling) }
             try write(run, of: filling)
             transaction.runs.append((filling, run))
             return false
@@ -242,9 +251,8 @@ extension StoreWriter {
             }
         }
         let start = UInt64(run.firstChunk) * UInt64(Chunk.length)
-        totals.bytes += Int64(run.end - start)
         transaction.byteCount += Int(run.end - start)
-        if !run.chunks.isEmpty { try tables.set(size: Int64(run.end), ofRow: filling.row) }
+        try tables.set(size: Int64(run.end), ofRow: filling.row)
     }
 
     private func complete(
@@ -262,17 +270,12 @@ extension StoreWriter {
         }
         if let bytes, run.isFirst, bytes.count <= StoreLimits.inlineBodyLength {
             try insertInline(bytes)
-            count(row.size)
             transaction.byteCount += bytes.count
         } else {
             row.bodyID = filling.row
-            if run.isFirst {
-                try insert(row)
-                count(0)
-            }
+            if run.isFirst { try insert(row) }
             try write(run, of: filling)
-            totals.bytes += row.size - Int64(length)
-            try tables.finish(row, lastAccess: Clock.seconds())
+            try putInPlace(row) { (row) throws(StoreError) in try tables.finish(row, lastAccess: Clock.seconds()) }
         }
         transaction.storedCount += 1
         transaction.expected.append(filling.keyHash)
@@ -280,13 +283,9 @@ extension StoreWriter {
     }
 
     private func keepPartial(_ filling: Filling, _ run: FillingRun, length: UInt64) throws(StoreError) {
-        if run.isFirst {
-            try insertFilling(filling)
-            count(0)
-        }
+        if run.isFirst { try insertFilling(filling) }
         try write(run, of: filling)
-        let response = try join(
-            filling.row, base: filling.plan.part?.start ?? 0, length: length, countedLength: Int64(length))
+        let response = try join(filling.row, base: filling.plan.part?.start ?? 0, length: length)
         transaction.ended.append((filling, response))
     }
 

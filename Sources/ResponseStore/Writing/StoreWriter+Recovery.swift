@@ -26,7 +26,6 @@ extension StoreWriter {
     /// disk has to be asked, never too rarely.
     private func beginAgain() {
         core.fileGeneration.wrappingAdd(1, ordering: .releasing)
-        totals = Totals()
         dropping = RingBuffer()
         droppingChunks = 0
         isLogLong = false

@@ -60,7 +60,11 @@ extension StoreWriter {
                 try delete(row, forgetting: true)
                 evicted += 1
             }
-            if evicted == 0 { isEvicting = false }
+            if evicted == 0 {
+                isEvicting = false
+                // Nothing is left but bodies on their way; or there never was so much.
+                tables.doubtTotals()
+            }
             try commit()
             core.counters.evicted.wrappingAdd(evicted, ordering: .relaxed)
         } catch {
@@ -174,7 +178,6 @@ extension StoreWriter {
 
     func failReading(_ error: StoreError) {
         transaction = Transaction()
-        transaction.totalsBefore = totals
         fail(error)
     }
 }

@@ -7,7 +7,6 @@ final class StoreWriter {
     let file: StoreFile
     /// `nil` while no file can be opened: nothing is stored then.
     var tables: WritingTables?
-    var totals: Totals
     var transaction = Transaction()
     var row = ResponseRow()
     var room: DiskRoom
@@ -41,7 +40,6 @@ final class StoreWriter {
         self.core = core
         self.file = file
         tables = opened.tables
-        totals = opened.totals
         firstRow = opened.nextRow
         purging = opened.purges
         core.purges.restore(opened.purges.map(\.work.purge))
@@ -72,7 +70,6 @@ final class StoreWriter {
 
     struct Opened {
         var tables: WritingTables
-        var totals: Totals
         var secret: [UInt8]
         var nextRow: StoredRowID
         var purges: [PurgeScan]
@@ -102,8 +99,8 @@ final class StoreWriter {
         }
         let tables = try WritingTables(connection)
         return Opened(
-            tables: tables, totals: try Totals(of: connection), secret: try Schema.secret(of: connection),
-            nextRow: try tables.nextID(), purges: try connection.purges())
+            tables: tables, secret: try Schema.secret(of: connection), nextRow: try tables.nextID(),
+            purges: try connection.purges())
     }
 
     // MARK: The loop
@@ -162,7 +159,6 @@ final class StoreWriter {
 
     func begin() -> Bool {
         transaction = Transaction()
-        transaction.totalsBefore = totals
         guard let tables else { return false }
         do {
             try tables.beginTransaction()
@@ -175,7 +171,9 @@ final class StoreWriter {
 
     func commit() throws(StoreError) {
         guard let tables else { return }
-        if totals != transaction.totalsBefore { try tables.write(totals) }
+        if try tables.writeTotals() {
+            notices.tell(.recounted(entries: totals.entries, bytes: totals.bytes), kind: .recounted)
+        }
         // Before the rows can be seen: a key is never wrongly absent.
         for hash in transaction.expected { core.memory.expect(hash) }
         do {
@@ -239,7 +237,6 @@ final class StoreWriter {
         tables?.rollBack()
         let failed = transaction
         transaction = Transaction()
-        totals = failed.totalsBefore
         core.counters.notStored.wrappingAdd(failed.storedCount, ordering: .relaxed)
         mustHappen += failed.mustHappen
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
@@ -255,7 +252,7 @@ final class StoreWriter {
 
     func giveUp(_ operation: WriterOperation) {
         switch operation {
-        case .store(_, let hash, _):
+        case .store(_, let hash):
             core.memory.rowIsGone(hash)
             core.memory.settle(hash)
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
@@ -281,6 +278,9 @@ final class StoreWriter {
         default: notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }
     }
+
+    /// How much stands in the file.
+    var totals: Totals { tables?.totals ?? Totals() }
 
     func publishTotals() {
         core.counters.entries.store(Int(totals.entries), ordering: .relaxed)

@@ -31,8 +31,6 @@ struct Transaction {
     var operationCount = 0
     /// What it cost, as the queue counts it.
     var work: Int { byteCount + operationCount * WriterOperation.fixedWork }
-    /// The totals to return to.
-    var totalsBefore = Totals()
 }
 
 /// A body whose row is `dropped`, or whose extent is no longer needed, and whose chunks are deleted in slices.

@@ -2,8 +2,7 @@ import HTTPCaching
 
 /// What the writer is asked to do, in the order in which memory saw it.
 enum WriterOperation: Sendable {
-    /// `mayReplace`: the file may have something for the key.
-    case store(StoredResponse, KeyHash, mayReplace: Bool)
+    case store(StoredResponse, KeyHash)
     case freshen(StoredResponse, KeyHash)
     case remove(StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
@@ -34,7 +33,7 @@ enum WriterOperation: Sendable {
     /// What it counts for in the queue.
     var byteCount: Int {
         switch self {
-        case .store(let response, _, _): Int(response.body.length) + response.preparedHead.count + 512
+        case .store(let response, _): Int(response.body.length) + response.preparedHead.count + 512
         default: 256
         }
     }

@@ -1,0 +1,178 @@
+import CSQLite
+import Foundation
+import HTTPCaching
+import TestSupport
+import Testing
+
+@testable import ResponseStore
+
+@Suite("What the totals say of the rows")
+struct TotalsTests {
+    /// The totals and the rows they are of, as one statement sees them.
+    static func sums(_ path: String) throws -> (totals: [Int64], rows: [Int64]) {
+        let connection = try Connection(path: path, access: .reading)
+        let query = try connection.prepare(
+            """
+            SELECT entries, bytes, (SELECT count(*) FROM response WHERE state<>3), \
+            (SELECT coalesce(sum(size), 0) FROM response WHERE state<>3) FROM totals
+            """)
+        _ = try query.step()
+        defer { query.reset() }
+        return ([query.integer(0), query.integer(1)], [query.integer(2), query.integer(3)])
+    }
+
+    @Test("They are the sum of the rows, whatever comes in whatever order", arguments: 0..<24 as Range<UInt64>)
+    func areTheSum(seed: UInt64) throws {
+        let fixture = StoreFixture()
+        var random = SeededGenerator(seed: seed)
+        func open() throws -> ResponseStore {
+            try fixture.open {
+                $0.memoryBodyLimit = seed % 2 == 0 ? 4 << 20 : 0
+                if seed % 3 == 0 { $0.disk = .init(high: 600_000, low: 300_000) }
+            }
+        }
+        var store = try open()
+        for step in 0..<120 {
+            try act(on: store, &random)
+            if step % 40 == 39 {
+                store.shutdown()
+                let (totals, rows) = try Self.sums(fixture.path)
+                #expect(totals == rows, "after \(step)")
+                store = try open()
+            } else if step % 8 == 0 {
+                store.drain()
+                let (totals, rows) = try Self.sums(fixture.path)
+                #expect(totals == rows, "after \(step)")
+            }
+        }
+        store.shutdown()
+        #expect(store.statistics.damagedFiles == 0)
+        #expect(fixture.seenNotices.isEmpty)
+    }
+
+    /// One of the things that can happen to a store.
+    private func act(on store: ResponseStore, _ random: inout SeededGenerator) throws {
+        let name = "\(Int.random(in: 0..<5, using: &random))"
+        let length = [4000, 40_000, 300_000].randomElement(using: &random)!  // of three
+        let field = String(repeating: "f", count: Int.random(in: 0..<3000, using: &random))
+        let requested = 1_700_000_000 + Int64.random(in: 0..<1000, using: &random)
+        func response(_ body: [UInt8] = [], tag: String, nominated: String = "") -> StoredResponse {
+            Sample.response(
+                name, body: body, nominated: nominated, etag: true, date: requested + 1, requested: requested, field: field,
+                tag: tag)
+        }
+        let tag = Int.random(in: 0..<8, using: &random) == 0 ? "w" : "v"
+        let nominated = ["", "", "cookie: a", "cookie: b"].randomElement(using: &random)!  // of four
+        switch Int.random(in: 0..<14, using: &random) {
+        case 0, 1:
+            _ = store.put(response(Sample.bytes(length, seed: 1), tag: tag, nominated: nominated))
+        case 2...7:
+            let start = Int.random(in: 0..<length, using: &random) / 3
+            let count = Bool.random(using: &random) ? length - start : Int.random(in: 1...length - start, using: &random)
+            let part = (start: UInt64(start), whole: UInt64(length))
+            let plan = FillingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(count), part: part)
+            try fill(plan, count, in: store, &random)
+        case 8, 9:
+            try fill(
+                FillingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(length)), length, in: store,
+                &random)
+        case 10, 11:
+            let partial = store.partials(of: Sample.key(name)).first?.response
+            guard let old = partial ?? store.find(Sample.key(name)) else { return }
+            let new = response(tag: "v", nominated: nominated)
+            store.freshen(
+                old,
+                as: StoredResponse(
+                    key: new.key, nominatedFields: new.nominatedFields, facts: new.facts, head: new.head,
+                    requestTime: new.requestTime, body: old.body, row: old.row))
+        case 12:
+            if Bool.random(using: &random) { return store.invalidate([Sample.key(name)]) }
+            guard let found = store.find(Sample.key(name)) else { return }
+            store.remove(found)
+        default:
+            let purge = PurgeTests.matching("http://example.test/\(Bool.random(using: &random) ? name : "*")")
+            store.purge(purge, isSoft: Bool.random(using: &random), at: PurgeTests.now) { _ in }
+        }
+    }
+
+    private func fill(
+        _ plan: FillingPlan, _ count: Int, in store: ResponseStore, _ random: inout SeededGenerator
+    ) throws {
+        let filling = try #require(store.beginSurely(plan))
+        let isBroken = Int.random(in: 0..<4, using: &random) == 0
+        FillingTests.fill(filling, Sample.bytes(isBroken ? count / 2 : count, seed: 1), pieceLength: 50_000)
+        if isBroken { filling.abort() } else { filling.finish() }
+        // Else its end may come in one batch with what follows.
+        if Bool.random(using: &random) { _ = store.outcome(of: filling) }
+    }
+
+    @Test(
+        "Totals or sizes that cannot be cost no response: they are counted anew, and it is told",
+        arguments: [
+            "UPDATE response SET size=1<<30 WHERE id=1", "UPDATE response SET size=1<<62",
+            "UPDATE response SET size=-5 WHERE id=1",
+            "UPDATE response SET size=-(1<<62)-(1<<62)",
+        ])
+    func areCountedAnew(damage: String) throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        for number in 0..<10 { store.putSurely(Sample.response("a\(number)", body: [1])) }
+        store.shutdown()
+        StoreFileTests.edit(fixture.path, damage)
+        store = try fixture.open()
+        store.invalidate([Sample.key("a0")])
+        store.drain()
+        #expect(store.statistics.entries == 9)
+        #expect(store.statistics.bytes >= 0)
+        let (totals, rows) = try Self.sums(fixture.path)
+        #expect(totals == rows)
+        #expect(fixture.seenNotices == [.recounted(entries: rows[0], bytes: rows[1])])
+        #expect(store.find(Sample.key("a1")).flatMap { store.wholeBody($0) } == [1])
+        #expect(store.statistics.damagedFiles == 0)
+    }
+
+    @Test("Totals above the rows do not keep the store empty")
+    func comeDownAgain() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        store.putSurely(Sample.response("a", body: [1]))
+        store.shutdown()
+        var high = Totals()
+        (high.entries, high.bytes) = (1, 1 << 40)
+        StoreFileTests.edit(fixture.path, "UPDATE totals SET entries=1, bytes=\(high.bytes), checksum=\(high.checksum)")
+        store = try fixture.open()
+        store.putSurely(Sample.response("b", body: [2]))
+        for _ in 0..<3 { store.drain() }
+        store.putSurely(Sample.response("c", body: [3]))
+        for _ in 0..<3 { store.drain() }
+        #expect(store.find(Sample.key("c")) != nil)
+        #expect(store.statistics.entries == 1)
+        let (totals, rows) = try Self.sums(fixture.path)
+        #expect(totals == rows)
+    }
+
+    @Test("A bad row, or a bad extent of one, costs that response alone")
+    func losesOneAlone() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        store.putSurely(Sample.response("kept", body: [7]))
+        let part = (start: UInt64(0), whole: UInt64(300_000))
+        let plan = FillingPlan(response: Sample.response("p", body: [], etag: true), length: 100_000, part: part)
+        let filling = try #require(store.beginSurely(plan))
+        FillingTests.fill(filling, Sample.bytes(100_000, seed: 1), pieceLength: 100_000)
+        filling.finish()
+        _ = store.outcome(of: filling)
+        store.putSurely(Sample.response("large", body: Sample.bytes(100_000, seed: 2)))
+        store.shutdown()
+        StoreFileTests.edit(fixture.path, "UPDATE extent SET end=end-1; UPDATE response SET body_length=-1 WHERE body_id>0")
+        store = try fixture.open()
+        store.invalidate([Sample.key("p"), Sample.key("large")])
+        for _ in 0..<3 { store.drain() }
+        #expect(store.find(Sample.key("kept")).flatMap { store.wholeBody($0) } == [7])
+        store.shutdown()
+        #expect(store.statistics.damagedFiles == 0)
+        let connection = try Connection(path: fixture.path, access: .reading)
+        #expect(try connection.integer("SELECT count(*) FROM chunk") == 0)
+        #expect(try connection.integer("SELECT count(*) FROM response") == 1)
+    }
+}
