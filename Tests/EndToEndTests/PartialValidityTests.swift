@@ -47,6 +47,16 @@ struct PartialValidityTests {
         ("", "max-age=60, stale-while-revalidate=600"), (grace, "max-age=60"),
     ]
 
+    @Test("A stale part of which the origin sends octets again is fresh with all its octets")
+    func confirms() throws {
+        let stage = try stage { _, _ in .part("Cache-Control: max-age=60\r\nETag: \"v1\"\r\n") }
+        try fetch(0...49, stage)
+        stage.proxy.pass(seconds: 100)
+        #expect(try !isHit(fetch(0...9, stage)))
+        #expect(try isHit(fetch(10...19, stage)))
+        #expect(stage.requestCount() == 2)
+    }
+
     @Test("Within stale-while-revalidate, or a rule's grace, the origin is asked before a part is used", arguments: windows)
     func asksFirst(yaml: String, control: String) throws {
         let stage = try stage(yaml) { number, _ in .part("Cache-Control: \(control)\r\nETag: \"v\(number)\"\r\n") }

@@ -34,7 +34,14 @@ extension StoreWriter {
             }
         }
         var extent = ExtentRow(id: id, response: target.id, base: base, length: length)
-        guard let replaced = extents.insert(extent) else { return try discardJoined(id) }
+        let isNewer = response.requestTime >= targetTime
+        guard let replaced = extents.insert(extent) else {
+            let none = try discardJoined(id)
+            guard target.id != id, isNewer else { return none }
+            // Its octets are there already; that they still hold is what it has brought.
+            (target.facts, target.head) = (own.facts, own.head)
+            return try settle(target, extents)
+        }
         extent.range = extents.rows.first { $0.id == id }?.range ?? extent.range
         for row in replaced { try drop(row, ofRow: target.id) }
         try tables.extents.put(extent)
@@ -43,7 +50,7 @@ extension StoreWriter {
             transaction.expected.append(own.keyHash)
         } else {
             try tables.delete(row: id)
-            if response.requestTime >= targetTime { (target.facts, target.head) = (own.facts, own.head) }
+            if isNewer { (target.facts, target.head) = (own.facts, own.head) }
         }
         return try settle(target, extents)
     }
