@@ -1,6 +1,7 @@
 """What httplint and http-sfv say to a response, less what is said of the origin's own words and of what was asked."""
 
 import email
+import email.utils
 import time
 
 import http_sfv
@@ -23,9 +24,19 @@ OF_CLIENT = {"MISSING_USER_AGENT", "REQUEST_CONTENT_NOT_DEFINED"}
 def is_excused(name, method, fields):
     if method == "CONNECT" and name in OF_CONNECT:
         return True
+    if name == "DATE_INCORRECT" and is_age_told(fields):
+        return True
     if b"proxy-status" in fields:
         return name in OF_STATUS
     return name in OF_ORIGIN or (is_multipart(fields) and name in OF_PARTS)
+
+
+def is_age_told(fields):
+    """A Date is judged as it is read, before the Age behind it, which says how far it lies back (RFC 9111 §5.1)."""
+    if b"date" not in fields or not fields.get(b"age", b"").isdigit():
+        return False
+    date = email.utils.parsedate_to_datetime(fields[b"date"].decode()).timestamp()
+    return abs(time.time() - date - int(fields[b"age"])) <= 10
 
 
 def is_multipart(fields):
@@ -60,8 +71,7 @@ def lint(request, response, excused=""):
     linter = httplint.HttpResponseLinter(start_time=time.time(), no_content=method == "HEAD")
     linter.request, linter.base_uri, linter.is_head_response = asked, asked.iri, method == "HEAD"
     linter.process_response_topline(version.removeprefix(b"HTTP/"), status, phrase)
-    # A Date is judged as it is read, by the Age that has been read before it: the order of fields means nothing (RFC 9110 §5.3).
-    linter.process_headers(sorted(fields, key=lambda field: field[0].lower() != b"age"))
+    linter.process_headers(fields)
     linter.feed_content(content)
     linter.finish_content(True)
     known = {name.lower(): value for name, value in fields}
