@@ -37,4 +37,33 @@ struct InvalidationTests {
         _ = store.put(Sample.response("i", body: [3]), since: store.moment(of: key))
         #expect(store.find(key).flatMap { store.wholeBody($0) } == [3])
     }
+
+    @Test(
+        "A body that is being written when its key is invalidated is not found afterwards, whole or as a part",
+        arguments: [false, true])
+    func removesWhatIsBeingWritten(isPart: Bool) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        var generator = SeededGenerator(seed: 1)
+        let body = Sample.bytes(1_200_000, seed: 1)
+        for round in 0..<80 {
+            let response = Sample.response("w\(round)", body: [], etag: true)
+            var plan = FillingPlan(response: response, length: UInt64(body.count), since: store.moment(of: response.key))
+            if isPart { plan.part = (start: 0, whole: UInt64(2 * body.count)) }
+            let filling = try #require(store.beginSurely(plan))
+            FillingTests.fill(filling, body, pieceLength: 100_000)
+            filling.finish()
+            store.core.queue.nudge()
+            // At any moment of the writing and of its commit.
+            let end = ContinuousClock.now + .microseconds(Int.random(in: 0..<6_000, using: &generator))
+            while ContinuousClock.now < end {}
+            store.invalidate([response.key])
+            #expect(store.find(response.key) == nil)
+            _ = store.outcome(of: filling)
+            #expect(store.find(response.key) == nil)
+            #expect(store.partials(of: response.key).isEmpty)
+        }
+        store.drain()
+        #expect(store.statistics.entries == 0)
+    }
 }

@@ -211,19 +211,23 @@ final class MemoryTier: Sendable {
         }
     }
 
+    /// What the fetches that have begun bring for the key is not stored from now on.
+    func countInvalidation(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.countInvalidation(hash.low) } }
+
     /// Forgets every response of a key (RFC 9111 §4.4).
-    /// - Parameter enqueue: Called under the lock, only where the disk may have something for the key.
-    func invalidate(_ key: [UInt8], _ hash: KeyHash, enqueue: () -> Void) {
-        let knowsKeys = !hasDisk || keysAreComplete.load(ordering: .acquiring)
+    /// - Parameters:
+    ///   - isBeingWritten: A body of the key was on its way: its row may be about to be committed, and nothing knows of it yet.
+    ///   - enqueue: Called under the lock, only where the disk may have something for the key.
+    func invalidate(_ key: [UInt8], _ hash: KeyHash, isBeingWritten: Bool, enqueue: () -> Void) {
+        let isUnknown = hasDisk && (isBeingWritten || !keysAreComplete.load(ordering: .acquiring))
         var dropped: StoredVariants?
         shards[shard(hash)].withLock { shard in
-            shard.countInvalidation(hash.low)
             dropped = removeFromTable(hash, key, in: &shard)
-            if knowsKeys && !shard.keys.contains(hash.high) {
-                shard.changes &+= 1
-            } else {
+            if isUnknown || shard.keys.contains(hash.high) {
                 noteChange(hash, in: &shard)
                 enqueue()
+            } else {
+                shard.changes &+= 1
             }
         }
         withExtendedLifetime(dropped) {}

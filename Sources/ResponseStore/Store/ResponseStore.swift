@@ -207,9 +207,14 @@ package final class ResponseStore: Sendable {
     package func invalidate(_ keys: [[UInt8]]) {
         for key in keys {
             let hash = core.memory.hasher.hash(key)
-            for filling in core.fillings.all(of: hash) where filling.plan.response.key == key { filling.invalidate() }
+            // Counted first: a body that is not found among those on their way sees it when it begins.
+            core.memory.countInvalidation(hash)
+            let fillings = core.fillings.all(of: hash).filter { $0.plan.response.key == key }
+            for filling in fillings { filling.invalidate() }
             core.partials.remove(key: key)
-            core.memory.invalidate(key, hash) { core.queue.add(.invalidate(key: key, hash), urgent: true) }
+            core.memory.invalidate(key, hash, isBeingWritten: !fillings.isEmpty) {
+                core.queue.add(.invalidate(key: key, hash), urgent: true)
+            }
         }
     }
 
