@@ -15,6 +15,12 @@ extension Exchange {
 
     package var originPort: UInt16 { request.target.port }
 
+    /// The value of Via with which an upstream proxy is asked for a tunnel.
+    package var tunnelVia: String {
+        let own = "\(request.version.isAtLeast11 ? "1.1" : "1.0") \(String(decoding: context.pseudonym, as: UTF8.self))"
+        return request.fields.combinedValue(of: .via).map { $0 + ", " + own } ?? own
+    }
+
     /// The request as it leaves for the origin, our conditions in it.
     package func writeForwardedHead(into output: inout [UInt8]) {
         if let completion {

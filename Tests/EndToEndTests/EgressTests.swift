@@ -158,6 +158,25 @@ struct EgressTests {
         #expect(try stage.fetch("/", fields: "Via: 1.1 larder-two, 1.1 other\r\n").status == 200)
     }
 
+    @Test("T47 a tunnel is asked of an upstream proxy with Via, so that one that comes back is 508")
+    func findsLoopsThroughUpstreamProxy() throws {
+        let upstream = ScriptedOrigin { connection in
+            _ = connection.readHead()
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            _ = connection.readToEnd()
+        }
+        defer { upstream.stop() }
+        let proxy = try TestProxy("upstream: {proxy: 'http://127.0.0.1:\(upstream.port)'}")
+        func connect(_ via: String) throws -> ReceivedResponse {
+            let client = try RawClient(port: proxy.port, owner: proxy)
+            client.send("CONNECT one.test:443 HTTP/1.1\r\nHost: one.test:443\r\nVia: \(via)\r\n\r\n")
+            return try client.readResponse(to: "CONNECT")
+        }
+        #expect(try connect("1.0 first").status == 200)
+        #expect(upstream.requestHeads.first?.contains("\r\nVia: 1.0 first, 1.1 larder\r\n") == true)
+        #expect(try connect("1.0 first, 1.1 larder").status == 508)
+    }
+
     @Test("T47 a proxy for everything, in the environment, does not send the proxy to itself")
     func ignoresEnvironment() throws {
         setenv("http_proxy", "http://127.0.0.1:1", 1)

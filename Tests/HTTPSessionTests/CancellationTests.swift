@@ -142,7 +142,8 @@ struct CancellationTests {
         for recorder in recorders.prefix(3) { _ = harness.open(recorder, port: origin.port) }
         _ = harness.open(recorders[3], port: hole.port)
         _ = harness.open(recorders[4], port: 80, host: "no-such-name.invalid")
-        _ = harness.transport.openTunnel(to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), delegate: recorders[5])
+        _ = harness.transport.openTunnel(
+            to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), via: "", delegate: recorders[5])
         settle(harness)
         harness.transport.close()
         #expect(recorders.filter { $0.error == .transportClosed }.count >= 5)
@@ -228,7 +229,7 @@ struct TunnelTests {
         let harness = try TransportHarness()
         let recorder = Recorder()
         let tunnel = harness.transport.openTunnel(
-            to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), delegate: recorder)
+            to: Origin(scheme: .http, host: "127.0.0.1", port: hole.port), via: "", delegate: recorder)
         for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }
         tunnel.cancel()
         for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }

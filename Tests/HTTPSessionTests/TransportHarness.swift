@@ -123,7 +123,7 @@ final class TransportHarness {
 
     func openTunnel(to host: String, port: UInt16) -> Recorder {
         let recorder = Recorder()
-        _ = transport.openTunnel(to: Origin(scheme: .https, host: host, port: port), delegate: recorder)
+        _ = transport.openTunnel(to: Origin(scheme: .https, host: host, port: port), via: "1.1 one, 1.0 two", delegate: recorder)
         run { recorder.hasEnded }
         return recorder
     }

@@ -70,6 +70,7 @@ struct UpstreamProxyTests {
         let head = try #require(proxy.requestHeads.first)
         #expect(head.hasPrefix("CONNECT one.test:443 HTTP/1.1\r\nHost: one.test:443\r\n"))
         #expect(head.contains("Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
+        #expect(head.contains("Via: 1.1 one, 1.0 two\r\n"))
         var buffer = [UInt8](repeating: 0, count: 64)
         var count = -1
         harness.run {

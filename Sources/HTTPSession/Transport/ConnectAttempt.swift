@@ -8,6 +8,8 @@ struct ConnectTarget {
     var addresses: [IPAddress] = []
     /// Ask this proxy for a tunnel (CONNECT) to the host. `nil` connects to it.
     var tunnelProxy: UpstreamProxy?
+    /// Who has passed the request for the tunnel on, for that proxy (RFC 9110 §7.6.3); empty: nobody.
+    var via = ""
 
     /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
     var onlyAddress: IPAddress? {

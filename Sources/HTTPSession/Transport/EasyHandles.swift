@@ -65,6 +65,7 @@ struct EasyHandles {
             set(easy, CURLOPT_NOPROXY, "")
             set(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
             proxyFields = curl_slist_append(nil, "Proxy-Connection:")
+            if !target.via.isEmpty { proxyFields = curl_slist_append(proxyFields, "Via: \(target.via)") }
             if let authorization = proxy.authorization {
                 proxyFields = curl_slist_append(
                     proxyFields, "Proxy-Authorization: \(String(decoding: authorization, as: UTF8.self))")

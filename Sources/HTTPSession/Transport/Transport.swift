@@ -59,9 +59,10 @@ package final class Transport {
     }
 
     /// Begins to open a tunnel to this host and port; the origin's scheme does not matter.
-    package func openTunnel(to origin: Origin, delegate: any TunnelDelegate) -> TunnelOpening {
+    /// - Parameter via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
+    package func openTunnel(to origin: Origin, via: String, delegate: any TunnelDelegate) -> TunnelOpening {
         let tunnel = TunnelOpening(self, delegate: delegate)
-        tunnel.begin(to: origin, milliseconds: configuration.timeouts.connect)
+        tunnel.begin(to: origin, via: via, milliseconds: configuration.timeouts.connect)
         return tunnel
     }
 
@@ -164,11 +165,11 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    func connectTunnel(to origin: Origin, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+    func connectTunnel(to origin: Origin, via: String, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let target = ConnectTarget(
             host: origin.host, port: origin.port,
             addresses: configuration.proxy == nil ? configuration.resolve[origin.host] ?? [] : [],
-            tunnelProxy: configuration.proxy)
+            tunnelProxy: configuration.proxy, via: via)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 

@@ -22,14 +22,14 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
         self.delegate = delegate
     }
 
-    func begin(to origin: Origin, milliseconds: Int) {
+    func begin(to origin: Origin, via: String, milliseconds: Int) {
         if let error = transport.refusalOfTunnel(to: origin) {
             refusal = error
             transport.loop.atEndOfBatch(self)
             return
         }
         transport.tunnels[ObjectIdentifier(self)] = self
-        attempt = transport.connectTunnel(to: origin, milliseconds: milliseconds, observer: self)
+        attempt = transport.connectTunnel(to: origin, via: via, milliseconds: milliseconds, observer: self)
     }
 
     /// Ends the attempt at once. The delegate hears nothing any more.

@@ -321,7 +321,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func openTunnel() {
         let origin = Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
-        opening = worker.transport.openTunnel(to: origin, delegate: self)
+        opening = worker.transport.openTunnel(to: origin, via: exchange.tunnelVia, delegate: self)
         worker.openingTunnels += 1
     }
 
