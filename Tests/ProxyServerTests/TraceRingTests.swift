@@ -54,6 +54,37 @@ struct TraceRingTests {
         #expect(ring.find(UInt64(5_000 - ring.count)) == nil)
     }
 
+    @Test("Texts that change in length push out nothing while there is room: the latest are all there")
+    func keepsTheLatestOfAnyLength() {
+        let ring = TraceRing(count: 100, byteCount: 1 << 20)
+        for id in 1...20_000 {
+            let length = id % 1_000 < 500 ? 10 : 30
+            note(UInt64(id), url: "\(id)" + String(repeating: "x", count: length), in: ring)
+            guard id % 37 == 0, id > 100 else { continue }
+            #expect(ring.count == 100)
+            #expect(ring.find(UInt64(id - 99))?.url.hasPrefix("\(id - 99)x") == true)
+            #expect(ring.find(UInt64(id))?.url == "\(id)" + String(repeating: "x", count: length))
+        }
+    }
+
+    @Test("Many short texts are written over each other long before the room is used up")
+    func usesNoMoreThanItNeeds() {
+        var ring = TextRing(byteCount: 1 << 20)
+        let text = Array("http://a.example/".utf8)
+        var furthest: UnsafeRawPointer?
+        let start = ring.next
+        for number in 0..<10_000 {
+            ring.makeRoom(text.count, keepingFrom: number < 100 ? nil : ring.count - UInt64(100 * text.count))
+            ring.write(text.span, text.count)
+            let next = ring.next!
+            furthest = max(furthest ?? next, next)
+        }
+        let longest = furthest! - start!
+        #expect(longest <= 5 * 100 * text.count)
+        let holdsAll = ring.holds(ring.count - UInt64(100 * text.count))
+        #expect(holdsAll)
+    }
+
     @Test("A text at its limit is whole, one octet more is cut off")
     func cutsTexts() {
         let ring = TraceRing(count: 10, byteCount: 1 << 20)

@@ -5,19 +5,16 @@ import ProxyCore
 
 /// The traces of one loop's latest requests: so many, and never more than so many octets. Confined to its loop; others ask the loop.
 ///
-/// Records are trivial and have a place each, texts stand one behind the other in a block of octets; both are written round and
-/// round. A record whose texts were overwritten is gone with them. Nothing is allocated but the two blocks, of which the system
-/// gives memory only as they are first written.
+/// Records are trivial and have a place each, their texts stand in a ring of their own. A record whose texts were overwritten is gone
+/// with them. Nothing is allocated but the two blocks, of which the system gives memory only as they are first written.
 final class TraceRing {
     private let records: UnsafeMutablePointer<TraceRecord>
     private let recordLimit: Int
-    private let texts: UnsafeMutableRawBufferPointer
-    /// Records and octets of text ever written.
+    private var texts: TextRing
+    /// Records ever written.
     private var recordCount = 0
-    private var textCount: UInt64 = 0
-    /// Where the next of each is written.
+    /// Where the next one is written.
     private var nextRecord = 0
-    private var nextText = 0
 
     /// The longest of each text; the rest is cut off.
     static let methodLimit = 32
@@ -35,13 +32,10 @@ final class TraceRing {
         recordLimit = min(count, fitting)
         records = .allocate(capacity: recordLimit)
         let textLimit = recordLimit == 0 ? 0 : max(Self.longestTexts, byteCount - recordLimit * stride)
-        texts = .allocate(byteCount: textLimit, alignment: 16)
+        texts = TextRing(byteCount: textLimit)
     }
 
-    deinit {
-        records.deallocate()
-        texts.deallocate()
-    }
+    deinit { records.deallocate() }
 
     private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit
 
@@ -56,6 +50,7 @@ final class TraceRing {
     ) {
         if isOff { return }
         let place = records + nextRecord
+        let oldest = recordCount >= recordLimit ? place.pointee.textStart : nil
         place.initialize(to: record)
         place.pointee.methodCount = UInt8(truncatingIfNeeded: min(method.count, Self.methodLimit))
         place.pointee.urlCount = UInt16(truncatingIfNeeded: min(url.count, Self.urlLimit))
@@ -64,13 +59,13 @@ final class TraceRing {
         let isKeyURL = Self.areSame(key, url)
         place.pointee.isKeyURL = isKeyURL
         place.pointee.keyCount = isKeyURL ? 0 : UInt16(truncatingIfNeeded: min(key.count, Self.keyLimit))
-        makeRoom(place.pointee.textCount)
-        place.pointee.textStart = textCount
-        write(method, Int(place.pointee.methodCount))
-        write(url, Int(place.pointee.urlCount))
-        write(rules, Int(place.pointee.rulesCount))
-        write(overrides, Int(place.pointee.overridesCount))
-        write(key, Int(place.pointee.keyCount))
+        texts.makeRoom(place.pointee.textCount, keepingFrom: oldest)
+        place.pointee.textStart = texts.count
+        texts.write(method, Int(place.pointee.methodCount))
+        texts.write(url, Int(place.pointee.urlCount))
+        texts.write(rules, Int(place.pointee.rulesCount))
+        texts.write(overrides, Int(place.pointee.overridesCount))
+        texts.write(key, Int(place.pointee.keyCount))
         recordCount &+= 1
         nextRecord &+= 1
         if nextRecord == recordLimit { nextRecord = 0 }
@@ -81,15 +76,14 @@ final class TraceRing {
     /// waited for.
     private func fetchNext() {
         larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
-        guard let start = texts.baseAddress else { return }
-        larder_prefetch(UInt(bitPattern: start + nextText), 128)
+        larder_prefetch(UInt(bitPattern: texts.next), 128)
     }
 
     /// The trace of this request, if it is still there; of several the latest.
     func find(_ id: UInt64) -> TracedRequest? {
         for number in stride(from: recordCount - 1, through: max(0, recordCount - recordLimit), by: -1) {
             let record = records[number % recordLimit]
-            guard textCount - record.textStart <= UInt64(texts.count) else { return nil }
+            guard texts.holds(record.textStart) else { return nil }
             if record.id == id { return read(record) }
         }
         return nil
@@ -99,7 +93,7 @@ final class TraceRing {
     var count: Int {
         var count = 0
         for number in max(0, recordCount - recordLimit)..<recordCount
-        where textCount - records[number % recordLimit].textStart <= UInt64(texts.count) { count += 1 }
+        where texts.holds(records[number % recordLimit].textStart) { count += 1 }
         return count
     }
 
@@ -114,29 +108,11 @@ final class TraceRing {
         }
     }
 
-    /// The texts of one record stand in one piece: what is left before the block's end may be skipped.
-    private func makeRoom(_ count: Int) {
-        let left = texts.count - nextText
-        if count <= left { return }
-        textCount &+= UInt64(left)
-        nextText = 0
-    }
-
-    private func write(_ text: Span<UInt8>, _ count: Int) {
-        if count == 0 { return }
-        text.withUnsafeBytes { source in
-            UnsafeMutableRawBufferPointer(rebasing: texts[nextText..<nextText + count]).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: source[..<count]))
-        }
-        nextText &+= count
-        textCount &+= UInt64(truncatingIfNeeded: count)
-    }
-
     private func read(_ record: TraceRecord) -> TracedRequest {
-        var place = Int(record.textStart % UInt64(texts.count))
+        var left = texts.text(record.textStart)[...]
         func text(_ count: Int) -> String {
-            defer { place += count }
-            return String(decoding: texts[place..<place + count], as: UTF8.self)
+            defer { left = left.dropFirst(count) }
+            return String(decoding: left.prefix(count), as: UTF8.self)
         }
         let method = text(Int(record.methodCount))
         let url = text(Int(record.urlCount))
