@@ -7,7 +7,7 @@ import Testing
 struct DescriptorRoomTests {
     @Test("Clients, refusals and origins together stay within the limit", arguments: [64, 96, 1024, 1 << 20])
     func staysWithin(limit: Int) {
-        let room = DescriptorRoom(limit: limit)
+        let room = DescriptorRoom(limit: limit, origins: 1024, refusals: 256)
         #expect(room.clients + room.refusals + room.origins < limit)
         #expect(min(room.clients, room.refusals, room.origins) >= 1)
     }
@@ -15,10 +15,18 @@ struct DescriptorRoomTests {
     @Test("Where there is room enough, the limits are those of the settings; a small one lowers them")
     func boundsSettings() {
         var settings = ServerSettings()
-        DescriptorRoom(limit: 1 << 20).bound(&settings)
+        DescriptorRoom(limit: 1 << 20, origins: 1024, refusals: 256).bound(&settings)
         #expect(settings.connectionLimit == ServerSettings().connectionLimit)
-        DescriptorRoom(limit: 1024).bound(&settings)
+        let small = DescriptorRoom(limit: 1024, origins: 1024, refusals: 256)
+        small.bound(&settings)
         #expect(settings.connectionLimit == 488 && settings.refusalLimit == 122)
-        #expect(ServerAssembly.budgets(LarderSettings(), atMost: DescriptorRoom(limit: 1024).origins).connectionLimit == 244)
+        #expect(ServerAssembly.budgets(LarderSettings(), atMost: small.origins).connectionLimit == 244)
+    }
+
+    @Test("What origins and refusals do not want is the clients'")
+    func leavesTheRestToClients() {
+        let room = DescriptorRoom(limit: 20_000, origins: 1024, refusals: 256)
+        #expect(room.origins == 1024 && room.refusals == 256)
+        #expect(room.clients == 20_000 - 48 - 2494 - 256 - 1024)
     }
 }

@@ -10,12 +10,12 @@ struct DescriptorRoom: Equatable {
     /// For listeners, loops, log, store and standard streams.
     private static let ownCount = 48
 
-    /// What is left of an eighth is for pipes and the sockets of look-ups.
-    init(limit: Int) {
+    /// At most a quarter for origins and an eighth for refusals, an eighth for pipes and the sockets of look-ups; clients have the rest.
+    init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int) {
         let eighth = max(1, (limit - Self.ownCount) / 8)
-        clients = 4 * eighth
-        refusals = eighth
-        origins = 2 * eighth
+        refusals = min(eighth, wantedRefusals)
+        origins = min(2 * eighth, wantedOrigins)
+        clients = max(1, limit - Self.ownCount - eighth - refusals - origins)
     }
 
     /// Lowers the limits that reach beyond it.

@@ -35,7 +35,8 @@ final class RunningServer: Sendable {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
-        room = DescriptorRoom(limit: DescriptorLimit.raise())
+        room = DescriptorRoom(
+            limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit)
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
         do {
