@@ -55,4 +55,4 @@ asan: setup ## Runs the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan
 
 clean: ## Removes everything that was built
-	rm -rf .build .build-tsan .build-asan
+	rm -rf .build .build-optimised .build-tsan .build-asan

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `larder explain` foretells for 10,000 random requests is what the proxy then does (ForetellingTests, debug build).
+# What `larder explain` foretells for 10,000 random requests is what the proxy then does (ForetellingTests).
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-LARDER_LONG=1 swift test --filter ForetellingTests
+export LARDER_LONG=1
+exec "$(dirname "$0")/../../scripts/test-optimised.sh" --filter ForetellingTests
