@@ -23,6 +23,17 @@ package final class LoopThread: Sendable {
 
     /// Waits until the loop has stopped. Call it once.
     package func join() { pthread_join(thread, nil) }
+
+    /// Waits until the loop has stopped, or so long. Call it once, and `join` not as well.
+    /// - Returns: whether it has stopped.
+    package func join(withinMilliseconds milliseconds: Int) -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
+        deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        return pthread_clockjoin_np(thread, nil, CLOCK_MONOTONIC, &deadline) == 0
+    }
 }
 
 /// What the new thread takes over.

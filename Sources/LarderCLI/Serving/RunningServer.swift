@@ -108,7 +108,7 @@ final class RunningServer: Sendable {
         admin.withLock { $0 }?.stop()
         server.stop()
         store.shutdown()
-        accessLog.close()
+        if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
         Foundation.exit(0)
     }
 

@@ -67,10 +67,15 @@ package final class AccessLog: Sendable {
     /// Opens the file again under its name, after it was moved away. What was noted before may go to either.
     package func reopen() { bell.wish(.reopen) }
 
+    /// A pipe that nobody reads is waited for no longer than this at the end.
+    static let closingMilliseconds = 2000
+
     /// Writes all that was noted, ends the writer, and waits for it. Call it once, after the loops have ended.
-    package func close() {
+    /// - Returns: `false` where the file takes nothing any more, and what was noted last is lost.
+    @discardableResult
+    package func close() -> Bool {
         bell.wish(.close)
-        thread?.join()
+        return thread?.join(withinMilliseconds: Self.closingMilliseconds) ?? true
     }
 }
 

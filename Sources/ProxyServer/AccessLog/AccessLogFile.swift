@@ -16,9 +16,10 @@ struct AccessLogFile: ~Copyable {
 
     static func open(_ path: String) throws(SystemError) -> Int32 {
         if path == "-" { return STDOUT_FILENO }
-        // URLs say what people do: for the owner alone.
-        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        // URLs say what people do: for the owner alone. A pipe without a reader is an error, and is not waited for.
+        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw SystemError("open", code: errno) }
+        _ = fcntl(descriptor, F_SETFL, O_APPEND)
         return descriptor
     }
 

@@ -134,6 +134,23 @@ struct AccessLogTests {
         #expect(said.withLock { $0 } == ["10 requests were not logged: the access log takes lines too slowly"])
     }
 
+    @Test("A pipe that nobody reads holds nobody up at the end; one that nobody has opened is an error of the start")
+    func endsBesideAStalledReader() throws {
+        let path = temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: path) }  // the test is over
+        // As in the process that serves.
+        signal(SIGPIPE, SIG_IGN)
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: (any Error).self) { try AccessLog(AccessLog.Configuration(path: path)) }
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let log = try AccessLog(AccessLog.Configuration(path: path))
+        let buffer = log.makeBuffer()
+        let url = "http://a.test/" + String(repeating: "x", count: 200)
+        for _ in 0..<1000 { note(url, in: buffer) }
+        #expect(!log.close())
+    }
+
     @Test("With the log off, nothing happens")
     func isOff() throws {
         let log = try AccessLog.off()
