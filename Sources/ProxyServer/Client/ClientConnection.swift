@@ -19,29 +19,29 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
     let worker: LoopWorker
-    private let loop: EventLoop
+    let loop: EventLoop
     let descriptor: Int32
     let peer: PeerAddress
-    @exclusivity(unchecked) private(set) var phase: Phase = .idle
-    @exclusivity(unchecked) private var registration: Registration?
-    @exclusivity(unchecked) private var timer: TimerID?
+    @exclusivity(unchecked) var phase: Phase = .idle
+    @exclusivity(unchecked) var registration: Registration?
+    @exclusivity(unchecked) var timer: TimerID?
     private var isHeadTimed = false
     private var isInputPaused = false
     @exclusivity(unchecked) private var parser: RequestParser
     /// Bytes received: from `inputStart` on they are the rest of a head, of a body, or pipelined requests.
-    @exclusivity(unchecked) private var input: [UInt8] = []
-    private var inputStart = 0
+    @exclusivity(unchecked) var input: [UInt8] = []
+    var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
-    @exclusivity(unchecked) private var driver: ExchangeDriver?
+    @exclusivity(unchecked) var driver: ExchangeDriver?
     private var isProcessing = false
     private var isFlushing = false
-    private var peerHasEnded = false
+    var peerHasEnded = false
     /// The client has ended its side while it waited for its answer: gone, or reading on (RFC 9112 §9.6).
     @exclusivity(unchecked) private var isHalfClosed = false
     /// How long the client may take nothing, and what had been written when that time began; `nil` while the timer runs for something else.
     @exclusivity(unchecked) private var taking: (milliseconds: Int, writtenCount: UInt64)?
     /// What is under way is the last: the connection ends when its answer is written.
-    private(set) var closesWhenDrained = false
+    var closesWhenDrained = false
     private var isFlushPlanned = false
 
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
@@ -55,7 +55,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         setDeadline(worker.settings.timeouts.clientHead)
     }
 
-    private func setDeadline(_ milliseconds: Int) {
+    func setDeadline(_ milliseconds: Int) {
         taking = nil
         if let timer { loop.setTimer(timer, afterMilliseconds: milliseconds) }
     }
@@ -247,7 +247,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         isProcessing = wasProcessing
     }
 
-    private var hasInput: Bool { inputStart < input.count }
+    var hasInput: Bool { inputStart < input.count }
 
     private func keep(_ bytes: UnsafeRawBufferPointer) {
         if inputStart > 0 {
@@ -306,7 +306,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         flush()
     }
 
-    // MARK: Ends
+    // MARK: What comes next
 
     /// The driver's exchange is over. The answer may still be on its way out.
     func exchangeEnded(keepsConnection: Bool) {
@@ -314,67 +314,6 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if !keepsConnection { closesWhenDrained = true }
         phase = .idle
         if !isProcessing { flush() }
-    }
-
-    /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
-    func abort() {
-        resetOnClose(descriptor)
-        close()
-    }
-
-    private func clientGone() {
-        let leaving = driver
-        driver = nil
-        close()
-        leaving?.clientGone()
-    }
-
-    func close() {
-        guard phase != .closed else { return }
-        if phase == .readingHead || phase == .idle, let driver {
-            self.driver = nil
-            driver.abandon()
-        }
-        phase = .closed
-        if let timer { loop.removeTimer(timer) }
-        timer = nil
-        if let registration { loop.close(registration) }
-        registration = nil
-        worker.connectionClosed(self)
-    }
-
-    /// What becomes of a connection whose client has asked for a tunnel.
-    struct HandedOver {
-        /// Whoever takes it closes the descriptor.
-        let registration: Registration
-        /// What was read behind the request's head.
-        let received: [UInt8]
-        /// What the client has not taken yet.
-        let unsent: [UInt8]
-    }
-
-    /// Writes what waits, and gives the descriptor to a tunnel.
-    func handOver() -> HandedOver? {
-        guard let registration else { return nil }
-        // Where the client has gone, the tunnel will see it.
-        _ = output.write(to: descriptor)
-        let unsent = Array(output.buffer[(output.buffer.count - output.pendingCount)...])
-        output.buffer.removeAll(keepingCapacity: true)
-        worker.takeBack(&output.buffer)
-        let received = hasInput ? Array(input[inputStart...]) : []
-        if let timer { loop.removeTimer(timer) }
-        timer = nil
-        self.registration = nil
-        phase = .handedOver
-        input = []
-        inputStart = 0
-        return HandedOver(registration: registration, received: received, unsent: unsent)
-    }
-
-    /// Closes at once when idle, else after the answer under way.
-    func drain() {
-        if phase == .idle, output.isEmpty { return close() }
-        closesWhenDrained = true
     }
 
     /// Sets interest and deadline to what the connection now waits for.
@@ -422,20 +361,4 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if input.capacity > 0 { input = [] }
         inputStart = 0
     }
-
-    /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing
-    /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
-    private func endGracefully() {
-        guard let registration else { return }
-        if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
-        phase = .lingering
-        loop.modify(registration, .read)
-        setDeadline(worker.settings.timeouts.lingering)
-    }
-}
-
-/// Makes the coming `close` send a reset instead of an orderly end.
-private func resetOnClose(_ descriptor: Int32) {
-    var option = linger(l_onoff: 1, l_linger: 0)
-    _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
 }

@@ -1,0 +1,82 @@
+import EventLoop
+import Glibc
+
+/// How a connection ends: at once, after the answer under way, or in the hands of a tunnel.
+extension ClientConnection {
+    /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
+    func abort() {
+        resetOnClose(descriptor)
+        close()
+    }
+
+    func clientGone() {
+        let leaving = driver
+        driver = nil
+        close()
+        leaving?.clientGone()
+    }
+
+    func close() {
+        guard phase != .closed else { return }
+        if phase == .readingHead || phase == .idle, let driver {
+            self.driver = nil
+            driver.abandon()
+        }
+        phase = .closed
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+        if let registration { loop.close(registration) }
+        registration = nil
+        worker.connectionClosed(self)
+    }
+
+    /// What becomes of a connection whose client has asked for a tunnel.
+    struct HandedOver {
+        /// Whoever takes it closes the descriptor.
+        let registration: Registration
+        /// What was read behind the request's head.
+        let received: [UInt8]
+        /// What the client has not taken yet.
+        let unsent: [UInt8]
+    }
+
+    /// Writes what waits, and gives the descriptor to a tunnel.
+    func handOver() -> HandedOver? {
+        guard let registration else { return nil }
+        // Where the client has gone, the tunnel will see it.
+        _ = output.write(to: descriptor)
+        let unsent = Array(output.buffer[(output.buffer.count - output.pendingCount)...])
+        output.buffer.removeAll(keepingCapacity: true)
+        worker.takeBack(&output.buffer)
+        let received = hasInput ? Array(input[inputStart...]) : []
+        if let timer { loop.removeTimer(timer) }
+        timer = nil
+        self.registration = nil
+        phase = .handedOver
+        input = []
+        inputStart = 0
+        return HandedOver(registration: registration, received: received, unsent: unsent)
+    }
+
+    /// Closes at once when idle, else after the answer under way.
+    func drain() {
+        if phase == .idle, output.isEmpty { return close() }
+        closesWhenDrained = true
+    }
+
+    /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing
+    /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
+    func endGracefully() {
+        guard let registration else { return }
+        if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
+        phase = .lingering
+        loop.modify(registration, .read)
+        setDeadline(worker.settings.timeouts.lingering)
+    }
+}
+
+/// Makes the coming `close` send a reset instead of an orderly end.
+private func resetOnClose(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+}

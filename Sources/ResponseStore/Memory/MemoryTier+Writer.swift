@@ -1,0 +1,110 @@
+import EventLoop
+import HTTPCaching
+import Synchronization
+
+/// The store's writer's side of the memory tier: what it reports of the disk, and what it evicts.
+extension MemoryTier {
+    // MARK: What the writer reports
+
+    /// A queued change to the key has been written, or given up.
+    func settle(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.removeWaiting(hash.low) } }
+
+    /// A change to the key has yet to be written.
+    func isWaiting(_ hash: KeyHash) -> Bool { shards[shard(hash)].withLock { $0.isWaiting(hash.low) } }
+
+    /// A live row is gone from the disk.
+    func rowIsGone(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.remove(hash.high) } }
+
+    /// A row is evicted or damaged: what memory has of it goes too.
+    func drop(row: StoredRowID, _ hash: KeyHash) {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        shards[shard(hash)].withLock { shard in
+            shard.changes &+= 1
+            guard let variants = shard.table.variants(withHash: hash.low, holdingRow: row) else { return }
+            dropped = replace(variants, by: variants.responses.filter { $0.row != row }, hash, now: now, in: &shard)
+            dropped.append(variants)
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// A live row found while the set of keys is built.
+    func noteStoredKey(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
+
+    /// From now on a key that is not in the set is certainly not stored.
+    func declareKeysComplete() { keysAreComplete.store(true, ordering: .releasing) }
+
+    /// The file was replaced by an empty one: bodies that stood there are lost. The keys stay: some of them wait to be written.
+    func forgetDisk() {
+        for index in 0..<MemoryTier.shardCount {
+            var dropped: [StoredVariants] = []
+            shards[index].withLock { shard in
+                shard.changes &+= 1
+                shard.table.forEach(from: 0, count: shard.table.capacity) { variants in
+                    if variants.responses.contains(where: \.isOnDisk) { dropped.append(variants) }
+                }
+                for variants in dropped {
+                    _ = removeFromTable(hasher.hash(variants.key), variants.key, in: &shard)
+                }
+            }
+            withExtendedLifetime(dropped) {}
+        }
+    }
+
+    // MARK: Eviction and access stamps, on the writer's thread
+
+    /// Lets the clock's hand go round until the low mark is reached.
+    /// - Parameter hand: Where it stands, kept by the writer.
+    func evict(hand: inout MemoryHand) -> Int {
+        var evictedCount = 0
+        // Two rounds see everything unused; more only when all of it is in use.
+        var rounds = 0
+        while byteCount > marks.low, rounds < 4 * MemoryTier.shardCount {
+            var evicted: [StoredVariants] = []
+            shards[hand.shard].withLock { shard in
+                let (bytes, count) = (shard.table.byteCount, shard.table.count)
+                shard.table.sweep(from: hand.place, count: MemoryHand.stride, into: &evicted)
+                totalBytes.subtract(bytes - shard.table.byteCount, ordering: .relaxed)
+                totalEntries.subtract(count - shard.table.count, ordering: .relaxed)
+                hand.place += MemoryHand.stride
+                if hand.place >= shard.table.capacity {
+                    hand.place = 0
+                    hand.shard = (hand.shard + 1) % MemoryTier.shardCount
+                    rounds += 1
+                }
+            }
+            evictedCount += evicted.count
+        }
+        return evictedCount
+    }
+
+    /// Rows that were found in memory since the file last heard of it.
+    func collectAccesses(olderThan interval: UInt32, into rows: inout [StoredRowID]) {
+        let now = now
+        for index in 0..<MemoryTier.shardCount {
+            var place = 0
+            var isAtEnd = false
+            while !isAtEnd {
+                shards[index].withLock { shard in
+                    shard.table.forEach(from: place, count: MemoryHand.stride) { variants in
+                        let stamp = variants.accessStamp.load(ordering: .relaxed)
+                        let recorded = variants.recordedAccess.load(ordering: .relaxed)
+                        guard stamp & 1 == 1, stamp >> 1 >= recorded &+ interval else { return }
+                        variants.recordedAccess.store(now, ordering: .relaxed)
+                        for response in variants.responses where response.row != 0 { rows.append(response.row) }
+                    }
+                    place += MemoryHand.stride
+                    isAtEnd = place >= shard.table.capacity
+                }
+            }
+        }
+    }
+}
+
+/// Where the clock's hand stands.
+struct MemoryHand {
+    /// Places passed while a shard's lock is held.
+    static let stride = 64
+    var shard = 0
+    var place = 0
+}
