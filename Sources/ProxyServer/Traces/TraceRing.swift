@@ -1,5 +1,4 @@
 import CLinux
-import Glibc
 import HTTPMessage
 import ProxyCore
 
@@ -56,7 +55,7 @@ final class TraceRing {
         place.pointee.urlCount = UInt16(truncatingIfNeeded: min(url.count, Self.urlLimit))
         place.pointee.rulesCount = UInt16(truncatingIfNeeded: min(rules.count, Self.ruleNamesLimit))
         place.pointee.overridesCount = UInt16(truncatingIfNeeded: min(overrides.count, Self.overridesLimit))
-        let isKeyURL = Self.areSame(key, url)
+        let isKeyURL = key.isSame(as: url)
         place.pointee.isKeyURL = isKeyURL
         place.pointee.keyCount = isKeyURL ? 0 : UInt16(truncatingIfNeeded: min(key.count, Self.keyLimit))
         texts.makeRoom(place.pointee.textCount, keepingFrom: oldest)
@@ -95,17 +94,6 @@ final class TraceRing {
         for number in max(0, recordCount - recordLimit)..<recordCount
         where texts.holds(records[number % recordLimit].textStart) { count += 1 }
         return count
-    }
-
-    /// For every hit: in one call, however long they are.
-    private static func areSame(_ key: Span<UInt8>, _ url: Span<UInt8>) -> Bool {
-        guard key.count == url.count else { return false }
-        return key.withUnsafeBytes { key in
-            url.withUnsafeBytes { url in
-                guard let start = key.baseAddress, let other = url.baseAddress else { return true }
-                return memcmp(start, other, url.count) == 0
-            }
-        }
     }
 
     private func read(_ record: TraceRecord) -> TracedRequest {
