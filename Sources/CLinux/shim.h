@@ -35,9 +35,13 @@ extern int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
+// So many octets the processor fetches at once.
+static const intptr_t larder_cache_line = 64;
+
 // Tells the processor that these octets will be read soon. Never a fault, whatever stands there or does not.
 static inline void larder_prefetch(uintptr_t start, intptr_t count) {
-    for (uintptr_t line = start & ~(uintptr_t)63; line < start + count; line += 64) __builtin_prefetch((const void *)line);
+    uintptr_t line = start & ~(uintptr_t)(larder_cache_line - 1);
+    for (; line < start + count; line += larder_cache_line) __builtin_prefetch((const void *)line);
 }
 
 // epoll: the event is a packed struct around a union, which Swift would rather not see.

@@ -36,6 +36,9 @@ final class TraceRing {
 
     deinit { records.deallocate() }
 
+    /// As many octets as most traces have of texts.
+    private static let usualTextCount = 2 * larder_cache_line
+
     private static let longestTexts = methodLimit + urlLimit + keyLimit + ruleNamesLimit + overridesLimit
 
     var isOff: Bool { recordLimit == 0 }
@@ -75,7 +78,7 @@ final class TraceRing {
     /// waited for.
     private func fetchNext() {
         larder_prefetch(UInt(bitPattern: records + nextRecord), MemoryLayout<TraceRecord>.size)
-        larder_prefetch(UInt(bitPattern: texts.next), 128)
+        larder_prefetch(UInt(bitPattern: texts.next), Self.usualTextCount)
     }
 
     /// The trace of this request, if it is still there; of several the latest.

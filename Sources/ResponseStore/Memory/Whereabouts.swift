@@ -13,6 +13,10 @@ struct Whereabouts: Sendable {
     private static let arrayHeaderLength = 32
     /// That and the first lines of an object that is larger.
     private static let objectLength = 320
+    /// The whole of a smaller object.
+    private static let variantsLength = 2 * larder_cache_line
+    /// A list's header, and its newest elements.
+    private static let listLength = larder_cache_line
 
     private let variants: UInt
     private let key: UInt
@@ -43,9 +47,9 @@ struct Whereabouts: Sendable {
     /// Has the processor fetch all of it.
     @inline(__always)
     func fetch() {
-        larder_prefetch(variants, 128)
+        larder_prefetch(variants, Self.variantsLength)
         larder_prefetch(key, Int(keyCount))
-        larder_prefetch(list, 64)
+        larder_prefetch(list, Self.listLength)
         larder_prefetch(response, Self.objectLength)
         larder_prefetch(head, Int(headCount))
         larder_prefetch(body, Int(bodyCount))
