@@ -1,5 +1,3 @@
-import CSQLite
-import Foundation
 import HTTPCaching
 import HTTPMessage
 import Testing
@@ -8,37 +6,12 @@ import Testing
 
 @Suite("What comes to the writer in one batch")
 struct OneBatchTests {
-    /// Has the writer take what `body` brings in one batch.
-    private func inOneBatch(_ store: ResponseStore, _ fixture: StoreFixture, _ body: () throws -> Void) rethrows {
-        var other: OpaquePointer?
-        #expect(sqlite3_open(fixture.path, &other) == SQLITE_OK)
-        sqlite3_busy_timeout(other, 2000)
-        #expect(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
-        store.core.queue.add(.accessed([], at: 0), urgent: true)
-        let deadline = Date.now + 20
-        while store.core.queue.count.operations > 0, Date.now < deadline { usleep(100) }
-        try body()
-        #expect(sqlite3_exec(other, "COMMIT", nil, nil, nil) == SQLITE_OK)
-        sqlite3_close(other)
-        store.drain()
-    }
-
-    private func knowingStore(_ fixture: StoreFixture) throws -> ResponseStore {
-        let store = try fixture.open {
-            $0.limits.queuedMilliseconds = 60_000
-            $0.limits.stalledMilliseconds = 60_000
-        }
-        let deadline = Date.now + 20
-        while !store.statistics.knowsKeys, Date.now < deadline { store.drain() }
-        return store
-    }
-
     @Test(
         "A body that has come to its end, and a response put behind it under the same key: the later is stored, nothing is lost",
         arguments: [0, 1] as [UInt64?] + [nil])
     func keepsTheLater(partStart: UInt64?) throws {
         let fixture = StoreFixture()
-        let store = try knowingStore(fixture)
+        let store = try fixture.openKnowing()
         store.putSurely(Sample.response("other", body: [9]))
         store.drain()
         let body = Sample.bytes(5000, seed: 1)
@@ -48,7 +21,7 @@ struct OneBatchTests {
             part: partStart.map { (start: $0, whole: 5000) })
         let filling = try #require(store.beginSurely(plan))
         FillingTests.fill(filling, Array(body[start...]), pieceLength: 5000)
-        inOneBatch(store, fixture) {
+        store.inOneBatch {
             filling.finish()
             store.putSurely(Sample.response("x", body: body, etag: true, requested: 1_700_000_500))
         }
@@ -71,10 +44,10 @@ struct OneBatchTests {
         var store = try fixture.open()
         for name in ["x", "other"] { store.putSurely(Sample.response(name, body: [1])) }
         store.shutdown()
-        store = try knowingStore(fixture)
+        store = try fixture.openKnowing()
         // Nobody who looks for live rows sees it any more.
         StoreFileTests.edit(fixture.path, "UPDATE response SET state=0 WHERE id=1")
-        inOneBatch(store, fixture) {
+        store.inOneBatch {
             store.putSurely(Sample.response("before", body: [2]))
             store.putSurely(Sample.response("x", body: [3]))
             store.putSurely(Sample.response("behind", body: [4]))

@@ -28,6 +28,16 @@ final class StoreFixture: Sendable {
         return try ResponseStore(configuration)
     }
 
+    /// A store that knows which keys it has, and whose writer may stand still as long as a test likes.
+    func openKnowing() throws -> ResponseStore {
+        let store = try open {
+            $0.limits.queuedMilliseconds = 60_000
+            $0.limits.stalledMilliseconds = 60_000
+        }
+        store.learnKeys()
+        return store
+    }
+
     var seenNotices: [StoreNotice] { notices.withLock { $0 } }
 }
 
@@ -108,6 +118,27 @@ extension ResponseStore {
         let outcome = Answer<FillingOutcome>()
         filling.whenStored { outcome.set($0) }
         return outcome.wait()
+    }
+
+    /// Returns when the writer has gone through all rows that were there.
+    func learnKeys() {
+        let deadline = Date.now + 20
+        while !statistics.knowsKeys, Date.now < deadline { drain() }
+    }
+
+    /// Has the writer, which stands still meanwhile between two transactions, take what `body` brings in one batch.
+    func inOneBatch(_ body: () throws -> Void) rethrows {
+        let (held, released) = (Answer<Void>(), Answer<Void>())
+        // Of a key that nothing has; the writer itself says that it has begun.
+        purge(.keys([[0]]), at: PurgeTests.now) { progress in
+            guard case .inEffect = progress else { return }
+            held.set(())
+            released.wait()
+        }
+        held.wait()
+        defer { drain() }
+        defer { released.set(()) }
+        try body()
     }
 
     /// Returns when everything queued before has been written.
