@@ -70,6 +70,48 @@ struct SharedRangesTests {
         #expect(try client.read(count: 2_000_000) == Self.body.bytes(1_000_000..<3_000_000))
     }
 
+    @Test(
+        "What was read along, could not be used after all and is of another representation by now: nothing is mixed",
+        arguments: ["Range: bytes=500000-1999999\r\n", ""])
+    func startsAnew(fields: String) throws {
+        let release = Gate()
+        var plan = RangedOrigin.Plan()
+        plan.entityTag = { $0 <= 2 ? "\"v1\"" : "\"v2\"" }
+        plan.waits = { $0 == 2 ? (1_000_000, release) : nil }
+        let stage = try Stage(RangedOrigin(Self.body, plan), storePath: nil)
+        #expect(try stage.fetch("/x", fields: Self.range(0..<1_000_000)).status == 206)
+        stage.proxy.pass(seconds: 1000)
+        let other = try stage.client()
+        other.send(stage.head("GET", "/x", fields: Self.range(1_000_000..<3_000_000)))
+        _ = try other.readHead()
+        // Stale, and so not for what is shared: the origin is asked for the rest, and has another representation.
+        let response = try stage.fetch("/x", fields: fields + "Cache-Control: max-stale\r\n")
+        #expect(stage.askedRanges.last == (fields.isEmpty ? "bytes=1000000-3999999" : "bytes=1000000-1999999"))
+        #expect(response["ETag"] == "\"v2\"")
+        #expect(response.status == (fields.isEmpty ? 200 : 206))
+        #expect(response.body == Self.body.bytes(fields.isEmpty ? 0..<Self.length : 500_000..<2_000_000))
+        release.open()
+    }
+
+    @Test("Where it breaks off for good, its readers have what came, and no message that could be taken for complete")
+    func breaksOffForAll() throws {
+        let release = Gate()
+        var plan = RangedOrigin.Plan()
+        plan.sends = { _ in 1_500_000 }
+        plan.entityTag = { $0 == 1 ? "\"v1\"" : "\"v2\"" }
+        plan.waits = { $0 == 1 ? (1_000_000, release) : nil }
+        let stage = try Stage(RangedOrigin(Self.body, plan), storePath: nil)
+        let leading = try first(stage)
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x", fields: Self.range(500_000..<2_000_000)))
+        #expect(try client.readHead().status == 206)
+        release.open()
+        for (client, start) in [(leading, 1_000_000), (client, 500_000)] {
+            #expect(throws: ClientFault.self) { try client.read(count: 1_500_001 - start) }
+            #expect(client.held == Self.body.bytes(start..<start + client.held.count))
+        }
+    }
+
     @Test("What is not stored, or was invalidated since, is not read along", arguments: [true, false])
     func keepsApart(isInvalidated: Bool) throws {
         let release = Gate()

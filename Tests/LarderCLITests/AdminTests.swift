@@ -53,6 +53,34 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
+    @Test("Without a free descriptor the admin socket waits, without being busy, and answers when there is one")
+    func waitsForDescriptors() throws {
+        let served = try Served()
+        _ = try served.ports()
+        try limitDescriptors(of: served, to: 1)
+        let client = try RawClient(socketPath: "\(served.folder.path)/admin.sock")
+        client.send("GET /v1/status HTTP/1.1\r\nHost: larder\r\n\r\n")
+        let before = try adminNanoseconds(of: served)
+        #expect(!client.hasInput(withinMilliseconds: 500))
+        #expect(try adminNanoseconds(of: served) - before < 20_000_000)
+        try limitDescriptors(of: served, to: 200)
+        #expect(try client.readResponse().status == 200)
+    }
+
+    private func limitDescriptors(of served: Served, to count: Int) throws {
+        let outcome = try CommandLineTests.shell(
+            "prlimit --pid $pid --nofile=$count:", ["pid": "\(served.process.processIdentifier)", "count": "\(count)"])
+        #expect(outcome.code == 0, "\(outcome.talk)")
+    }
+
+    /// How long the admin socket's thread has run.
+    private func adminNanoseconds(of served: Served) throws -> Int {
+        let outcome = try CommandLineTests.shell(
+            "grep -lx admin /proc/$pid/task/*/comm | sed s/comm/schedstat/ | xargs cut -d' ' -f1",
+            ["pid": "\(served.process.processIdentifier)"])
+        return try #require(Int(outcome.output.dropLast()))
+    }
+
     @Test("reload puts new settings in force and names what waits; bad ones are refused whole with code 2")
     func reloads() throws {
         let served = try Served()

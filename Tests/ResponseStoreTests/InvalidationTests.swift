@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCaching
 import TestSupport
 import Testing
@@ -65,5 +66,34 @@ struct InvalidationTests {
         }
         store.drain()
         #expect(store.statistics.entries == 0)
+    }
+
+    @Test("It is written at once: a process that is killed leaves nothing of what was stored before")
+    func isWrittenAtOnce() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.limits.gatherMilliseconds = 60_000 }
+        store.putSurely(Sample.response("i", body: [1]))
+        store.drain()
+        #expect(try found("i", in: fixture))
+        let growth = try FileGrowth(of: fixture.path + "-wal")
+        store.invalidate([Sample.key("i")])
+        while try found("i", in: fixture) {
+            guard growth.wait() else {
+                Issue.record("not written")
+                return
+            }
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// Whether the next process would find it, had this one been killed now.
+    private func found(_ name: String, in killed: StoreFixture) throws -> Bool {
+        let next = StoreFixture()
+        for file in ["larder.db", "larder.db-wal"] {
+            try FileManager.default.copyItem(atPath: "\(killed.folder)/\(file)", toPath: "\(next.folder)/\(file)")
+        }
+        let store = try next.open()
+        defer { store.shutdown() }
+        return store.find(Sample.key(name)) != nil
     }
 }

@@ -26,6 +26,14 @@ enum SelectingCases {
         .twice(
             "Blanks in a list", [fresh, "Vary: Accept-Language"], .reused, first: ["Accept-Language: en,de"],
             second: ["Accept-Language: en, de"]),
+        .twice(
+            "An escaped quote ends no string: blanks in it count", [fresh, "Vary: Accept"], .forwarded,
+            first: [#"Accept: a/b;c="\"d,e""#],
+            second: [#"Accept: a/b;c="\"d, e""#]),
+        .twice(
+            "An escaped quote ends no string: blanks behind it do not count", [fresh, "Vary: Accept"], .reused,
+            first: [#"Accept: a/b;c="\"d,e",f/g"#],
+            second: [#"Accept: a/b;c="\"d,e" , f/g"#]),
         .twice("Cookie", [fresh, "Vary: Cookie"], .forwarded, first: ["Cookie: a=1"], second: ["Cookie: a=2"]),
         CacheCase(
             "Each value has a response of its own",
