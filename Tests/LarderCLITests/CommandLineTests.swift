@@ -99,6 +99,18 @@ struct CommandLineTests {
         #expect(outcome.output.isEmpty == (code != 0))
     }
 
+    @Test(
+        "help for what is no command names the nearest",
+        arguments: [
+            (["nonsense"], "'nonsense' is no command."), (["sevre"], "'sevre' is no command; did you mean 'serve'?"),
+            (["cache", "verfy"], "'verfy' is no command; did you mean 'verify'?"), (["serve", "x"], "'x' is no command."),
+        ])
+    func namesTheNearestCommand(words: [String], sentence: String) throws {
+        let outcome = try Self.larder(["help"] + words)
+        #expect(outcome.code == 2 && outcome.output.isEmpty && outcome.talk.hasPrefix("Error: \(sentence)\n"))
+        #expect(try Self.larder("help", "cache", "verify").code == 0)
+    }
+
     @Test("T01: serve refuses an address beyond this machine without a list of clients")
     func refusesToServeAll() throws {
         let outcome = try Self.larder("serve", "--listen", "0.0.0.0:0", "--store", ":memory:")

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("larder explain")
 struct ExplainCommandTests {
-    private func explain(_ arguments: String...) throws -> CommandLineTests.Outcome {
+    private func explain(_ arguments: String...) throws -> CommandLineTests.Outcome { try explain(arguments) }
+
+    private func explain(_ arguments: [String]) throws -> CommandLineTests.Outcome {
         try CommandLineTests.larder(
             ["explain"] + arguments + ["--set", "admin.socket=off", "--set", "store.path=/nonexistent/store.sqlite"])
     }
@@ -40,6 +42,29 @@ struct ExplainCommandTests {
         let unknown = try CommandLineTests.larder(
             "explain", "--id", "0123456789abcdef", "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
         #expect(unknown.code == 1 && unknown.talk == "larder: No request of this id is remembered (any more).\n")
+    }
+
+    @Test(
+        "Wrong usage is 2, with a sentence that says what is wrong",
+        arguments: [
+            (["/x"], "'/x' is no absolute URL"), (["http://a.test/", "-H", ""], "A field is empty"),
+            (["--id", "1", "--method", "GET"], "--id stands alone."), (["--id", "1", "http://a.test/"], "either a URL or --id"),
+            (["http://a.test/", "--response", "/dev/null"], "no response's head stands in /dev/null"),
+        ])
+    func refusesWrongUsage(arguments: [String], sentence: String) throws {
+        let outcome = try explain(arguments)
+        #expect(outcome.code == 2 && outcome.output.isEmpty && outcome.talk.contains(sentence))
+    }
+
+    @Test("Content and a saved response that are too long together are refused with the limit")
+    func limitsWhatIsGiven() throws {
+        let folder = try TemporaryFolder()
+        let content = try folder.write(String(repeating: "x", count: 131_000), to: "content")
+        let lines = String(repeating: "X: \(String(repeating: "x", count: 996))\r\n", count: 140)
+        let saved = try folder.write("HTTP/1.1 200 OK\r\n\(lines)\r\n", to: "saved")
+        let outcome = try explain(["--method", "POST", "--data", "@\(content)", "--response", saved, "http://a.test/"])
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(outcome.talk.contains("the request, its content and the saved response are longer than 262144 octets together"))
     }
 
     @Test("A request that the proxy would refuse is explained as such, by the limits in force")

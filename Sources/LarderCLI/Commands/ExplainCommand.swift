@@ -15,8 +15,8 @@ struct ExplainCommand: ParsableCommand {
     @Argument(help: "The URL of the request.")
     var url: String?
 
-    @Option(help: ArgumentHelp("The request's method.", valueName: "method"))
-    var method = "GET"
+    @Option(help: ArgumentHelp("The request's method, GET where none is given.", valueName: "method"))
+    var method: String?
 
     @Option(
         name: [.customShort("H"), .long],
@@ -39,7 +39,13 @@ struct ExplainCommand: ParsableCommand {
 
     func validate() throws {
         if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
-        if id != nil, response != nil || data != nil || !header.isEmpty { throw ValidationError("--id stands alone.") }
+        if id != nil, method != nil || response != nil || data != nil || !header.isEmpty {
+            throw ValidationError("--id stands alone.")
+        }
+        if let url, url.hasPrefix("/") {
+            throw ValidationError("'\(printable(url))' is no absolute URL; one begins as http://example.com/ does.")
+        }
+        if header.contains("") { throw ValidationError("A field is empty: -H takes 'Name: value'.") }
     }
 
     func run() throws {
@@ -50,6 +56,11 @@ struct ExplainCommand: ParsableCommand {
         }
         let content = try content()
         let heads = try self.heads(content)
+        guard heads.count <= Self.headsLimit else {
+            Terminal.talk(
+                "larder: the request, its content and the saved response are longer than \(Self.headsLimit) octets together\n")
+            throw ExitCode.failure
+        }
         let loaded = try options.load()
         if let client = try RunningLarder.find(loaded) {
             return try RunningLarder.ask(
@@ -69,7 +80,7 @@ struct ExplainCommand: ParsableCommand {
         let target =
             (url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init) ?? ""
         let host = target.components(separatedBy: "://").dropFirst().first?.prefix { !"/?".contains($0) } ?? ""
-        var lines = ["\(method) \(target) HTTP/1.1"]
+        var lines = ["\(method ?? "GET") \(target) HTTP/1.1"]
         if !header.contains(where: { $0.lowercased().hasPrefix("host:") }) { lines.append("Host: \(host)") }
         lines += header
         if let content, !header.contains(where: { $0.lowercased().hasPrefix("content-length:") }) {
@@ -86,7 +97,7 @@ struct ExplainCommand: ParsableCommand {
         guard let data else { return nil }
         guard data.hasPrefix("@") else { return Array(data.utf8) }
         let path = String(data.dropFirst())
-        guard let handle = FileHandle(forReadingAtPath: path), let read = try? handle.read(upToCount: Self.contentLimit + 1),
+        guard let handle = FileHandle(forReadingAtPath: path), let read = Self.read(handle, atMost: Self.contentLimit + 1),
             read.count <= Self.contentLimit
         else {
             Terminal.talk(
@@ -96,14 +107,23 @@ struct ExplainCommand: ParsableCommand {
         return Array(read)
     }
 
+    /// - Returns: `nil` where it cannot be read.
+    private static func read(_ handle: FileHandle, atMost count: Int) -> Data? {
+        // The end at once comes as nothing read.
+        try? handle.read(upToCount: count) ?? Data()
+    }
+
     /// Twice what can stand in the key: what is too long for that is told of as well.
     private static let contentLimit = 2 * ProxyLimits().keyedBodyLength
+
+    /// What a running Larder takes at once.
+    private static let headsLimit = AdminLimits().bodyLength
 
     /// The file's last head, as it would stand on a connection of HTTP/1.1, whatever its lines end with and whichever version it names:
     /// `curl -D` writes one for each response on the way.
     private func savedHead() throws -> [UInt8] {
         guard let response else { return [] }
-        guard let handle = FileHandle(forReadingAtPath: response), let data = try? handle.read(upToCount: Self.savedLimit) else {
+        guard let handle = FileHandle(forReadingAtPath: response), let data = Self.read(handle, atMost: Self.savedLimit) else {
             Terminal.talk("larder: cannot read \(printable(response, limit: 4096))\n")
             throw ExitCode.failure
         }
@@ -121,6 +141,10 @@ struct ExplainCommand: ParsableCommand {
             head = []
         }
         if !head.isEmpty { last = head }
+        guard !last.isEmpty else {
+            Terminal.talk("larder: no response's head stands in \(printable(response, limit: 4096))\n")
+            throw ExitCode(2)
+        }
         return Array(last.joined(separator: [0x0D, 0x0A])) + [0x0D, 0x0A, 0x0D, 0x0A]
     }
 

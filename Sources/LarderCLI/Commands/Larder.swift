@@ -1,4 +1,6 @@
 import ArgumentParser
+import ProxyAdmin
+import ProxyPolicy
 
 /// The command `larder`.
 public struct Larder: ParsableCommand {
@@ -25,6 +27,7 @@ public struct Larder: ParsableCommand {
     public static func run() -> Never {
         Terminal.holdStandardDescriptors()
         do {
+            try requireCommand(behindHelpIn: Array(CommandLine.arguments.dropFirst()))
             var command = try parseAsRoot()
             try command.run()
             exit(withError: nil)
@@ -40,6 +43,20 @@ public struct Larder: ParsableCommand {
             }
             Terminal.talk(message + "\n")
             Terminal.exit(code == .validationFailure ? 2 : code.rawValue)
+        }
+    }
+
+    /// To `help` with any other word behind it the library answers as to `help` alone.
+    private static func requireCommand(behindHelpIn arguments: [String]) throws {
+        guard arguments.first == "help" else { return }
+        var commands = configuration.subcommands
+        for word in arguments.dropFirst() where !word.hasPrefix("-") {
+            if let command = commands.first(where: { $0.configuration.commandName == word }) {
+                commands = command.configuration.subcommands
+                continue
+            }
+            let hint = NearestName.of(word, among: commands.compactMap { $0.configuration.commandName })
+            throw ValidationError("'\(printable(word))' is no command" + (hint.map { "; did you mean '\($0)'?" } ?? "."))
         }
     }
 }
