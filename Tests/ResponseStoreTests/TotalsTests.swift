@@ -131,6 +131,42 @@ struct TotalsTests {
         #expect(store.statistics.damagedFiles == 0)
     }
 
+    @Test(
+        "Totals that are missing or damaged are counted anew when the file is opened, and it is told",
+        arguments: ["DELETE FROM totals", "UPDATE totals SET bytes=bytes+1", "UPDATE totals SET checksum=0, entries=-1"])
+    func areCountedAtOpening(damage: String) throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        for number in 0..<10 { store.putSurely(Sample.response("a\(number)", body: [1])) }
+        store.shutdown()
+        let (_, rows) = try Self.sums(fixture.path)
+        StoreFileTests.edit(fixture.path, damage)
+        store = try fixture.open()
+        #expect(store.statistics.entries == 10)
+        #expect(fixture.seenNotices == [.recounted(entries: rows[0], bytes: rows[1])])
+        #expect(store.find(Sample.key("a1")).flatMap { store.wholeBody($0) } == [1])
+        store.shutdown()
+        #expect(try Self.sums(fixture.path).totals == rows)
+        #expect(store.statistics.damagedFiles == 0)
+    }
+
+    @Test("A row whose state cannot be is tidied up, and costs no other")
+    func losesAnUnknownState() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        for name in ["kept", "lost"] { store.putSurely(Sample.response(name, body: [7])) }
+        store.shutdown()
+        StoreFileTests.edit(fixture.path, "UPDATE response SET state=9 WHERE id=(SELECT max(id) FROM response)")
+        store = try fixture.openKnowing()
+        #expect(store.find(Sample.key("kept")).flatMap { store.wholeBody($0) } == [7])
+        #expect(store.find(Sample.key("lost")) == nil)
+        store.putSurely(Sample.response("lost", body: [8]))
+        store.shutdown()
+        #expect(fixture.seenNotices.isEmpty && store.statistics.damagedFiles == 0)
+        let (totals, rows) = try Self.sums(fixture.path)
+        #expect(totals == rows && rows[0] == 2)
+    }
+
     @Test("Totals above the rows do not keep the store empty")
     func comeDownAgain() throws {
         let fixture = StoreFixture()

@@ -8,6 +8,9 @@ struct ResponseRow {
         case complete = 1
         case partial = 2
         case dropped = 3
+
+        /// One that cannot be is that of a row to be tidied up: it costs no more than that.
+        init(stored value: Int64) { self = State(rawValue: value) ?? .filling }
     }
 
     /// What a row costs beside its bytes, for the marks.

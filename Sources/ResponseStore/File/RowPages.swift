@@ -49,9 +49,10 @@ final class RowPages {
     }
 
     private func found(_ key: [UInt8]) throws(StoreError) -> Found {
-        guard let hash = query.withBytes(1, { KeyHash($0) }), let state = ResponseRow.State(rawValue: query.integer(4)) else {
+        guard let hash = query.withBytes(1, { KeyHash($0) }) else {
             throw StoreError(.damaged, path: connection.path, message: "a row that cannot be")
         }
+        let state = ResponseRow.State(stored: query.integer(4))
         let row = ResponseRow(
             id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3), state: state,
             origin: query.integer(6), bodyID: query.integer(7), bodyLength: query.integer(8), bodyChecksum: query.integer(9),

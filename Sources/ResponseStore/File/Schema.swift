@@ -129,15 +129,13 @@ struct Totals: Equatable, Sendable {
     /// Whether rows could add up to them.
     var arePossible: Bool { entries > 0 ? bytes >= 0 : entries == 0 && bytes == 0 }
 
-    /// The file's totals, verified.
-    init(of connection: Connection) throws(StoreError) {
+    /// The file's totals; `nil` where they are missing, or damaged.
+    init?(of connection: Connection) throws(StoreError) {
         let query = try connection.prepare("SELECT entries, bytes, checksum FROM totals WHERE id = 1")
-        guard try query.step() else { throw StoreError(.damaged, path: connection.path, message: "the totals are missing") }
+        guard try query.step() else { return nil }
         entries = query.integer(0)
         bytes = query.integer(1)
-        guard checksum == query.integer(2) else {
-            throw StoreError(.damaged, path: connection.path, message: "the totals are damaged")
-        }
+        guard checksum == query.integer(2) else { return nil }
     }
 
     /// The sum of the rows.

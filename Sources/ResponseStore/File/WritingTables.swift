@@ -38,6 +38,8 @@ final class WritingTables {
     /// How much stands in the file, with what the transaction at hand has changed.
     private(set) var totals: Totals
     private var committedTotals: Totals
+    /// The file's totals were damaged when it was opened, and are the sum of the rows since.
+    let haveBeenCounted: Bool
     /// The totals may not be the sum of the rows.
     private var mustCount = false
     private let begin, commit, rollback: Statement
@@ -53,8 +55,10 @@ final class WritingTables {
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
         extents = try ExtentStatements(connection)
-        totals = try Totals(of: connection)
+        let kept = try Totals(of: connection)
+        totals = kept ?? Totals()
         committedTotals = totals
+        haveBeenCounted = kept == nil
         let summary = WritingTables.summary
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commit = try connection.prepare("COMMIT")
@@ -92,11 +96,15 @@ final class WritingTables {
             """)
         lastChunk = try connection.prepare(
             "SELECT id, length(data) FROM chunk WHERE id>=?1 AND id<?2 ORDER BY id DESC LIMIT 1")
-        setTotals = try connection.prepare("UPDATE totals SET entries=?, bytes=?, checksum=? WHERE id=1")
+        setTotals = try connection.prepare("INSERT OR REPLACE INTO totals VALUES(1,?,?,?)")
         insertPurge = try connection.prepare("INSERT INTO purge VALUES(?,?,?,?,0,0,?,?)")
         setPurge = try connection.prepare("UPDATE purge SET cursor=?2, count=?3 WHERE id=?1")
         deletePurge = try connection.prepare("DELETE FROM purge WHERE id=?")
         pages = try RowPages(connection)
+        guard haveBeenCounted else { return }
+        totals = try countRows()
+        committedTotals = totals
+        try write(totals)
     }
 
     // MARK: Transactions
@@ -145,12 +153,15 @@ final class WritingTables {
             totals = counted
             mustCount = false
         }
-        if totals == committedTotals { return wereWrong }
+        if totals != committedTotals { try write(totals) }
+        return wereWrong
+    }
+
+    private func write(_ totals: Totals) throws(StoreError) {
         setTotals.bind(1, totals.entries)
         setTotals.bind(2, totals.bytes)
         setTotals.bind(3, totals.checksum)
         try setTotals.run()
-        return wereWrong
     }
 
     private func countRows() throws(StoreError) -> Totals {
@@ -369,13 +380,12 @@ final class WritingTables {
         var rows: [RowSummary] = []
         defer { query.reset() }
         while try query.step() {
-            guard let hash = query.withBytes(1, { KeyHash($0) }), let state = ResponseRow.State(rawValue: query.integer(4)) else {
-                throw damage("a row that cannot be")
-            }
+            guard let hash = query.withBytes(1, { KeyHash($0) }) else { throw damage("a row that cannot be") }
             rows.append(
                 RowSummary(
-                    id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3), state: state,
-                    size: query.integer(5), bodyID: query.integer(6), bodyLength: query.integer(7)))
+                    id: query.integer(0), keyHash: hash, variant: query.integer(2), generation: query.integer(3),
+                    state: ResponseRow.State(stored: query.integer(4)), size: query.integer(5), bodyID: query.integer(6),
+                    bodyLength: query.integer(7)))
         }
         return rows
     }

@@ -98,6 +98,7 @@ final class StoreWriter {
             }
         }
         let tables = try WritingTables(connection)
+        if tables.haveBeenCounted { report(.recounted(entries: tables.totals.entries, bytes: tables.totals.bytes)) }
         return Opened(
             tables: tables, secret: try Schema.secret(of: connection), nextRow: try tables.nextID(),
             purges: try connection.purges())
