@@ -43,3 +43,11 @@ static inline CURLMcode larder_curl_multi_set_timer(CURLM *multi, curl_multi_tim
 static inline CURLcode larder_curl_message_result(const CURLMsg *message) { return message->data.result; }
 static inline const void *larder_curl_address(const struct curl_sockaddr *address) { return &address->addr; }
 static inline CURLcode larder_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+// Runs every transfer, due or not. libcurl would rather have what is due run, but leaves it to this what it forgot to make due.
+static inline CURLMcode larder_curl_multi_run_all(CURLM *multi, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, running);
+#pragma GCC diagnostic pop
+}

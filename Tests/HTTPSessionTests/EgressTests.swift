@@ -145,6 +145,25 @@ struct EgressTests {
         #expect(recorder.metrics.connectTime < 2_000_000)
     }
 
+    @Test("An address that does not answer leaves the next of its family half of the time")
+    func nextOfTheFamily() throws {
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil { connection.respond() }
+        }
+        defer { origin.stop() }
+        let hole = BlackHole(host: 2, port: origin.port)
+        let harness = try TransportHarness {
+            $0.resolve = ["two.test": [IPAddress(ipv4: 0x7F00_0002), .loopbackIPv4]]
+            $0.timeouts.connect = 1500
+        }
+        for _ in 0..<3 {
+            let recorder = harness.fetch(port: hole.port, host: "two.test")
+            #expect(recorder.isComplete)
+            #expect(recorder.metrics.remoteAddress == .loopbackIPv4)
+            harness.transport.closeIdleConnections()
+        }
+    }
+
     @Test("An IPv6 origin is reached by its address")
     func ipv6() throws {
         let origin = ScriptedOrigin(ipv6: true) { connection in

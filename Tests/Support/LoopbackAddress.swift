@@ -3,12 +3,13 @@ import Glibc
 
 /// Loopback addresses for the socket calls of tests.
 package enum LoopbackAddress {
-    package static func bind(_ descriptor: Int32, ipv6: Bool, port: UInt16) -> Bool {
+    /// - Parameter host: of IPv4, the last number of 127.0.0.N.
+    package static func bind(_ descriptor: Int32, ipv6: Bool, port: UInt16, host: UInt8 = 1) -> Bool {
         if ipv6 {
             var address = Self.ipv6(port: port)
             return withPointer(to: &address) { Glibc.bind(descriptor, $0, $1) } == 0
         }
-        var address = ipv4(port: port)
+        var address = ipv4(port: port, host: host)
         return withPointer(to: &address) { Glibc.bind(descriptor, $0, $1) } == 0
     }
 
@@ -29,14 +30,14 @@ package enum LoopbackAddress {
     }
 
     /// A non-blocking connection, perhaps still under way.
-    package static func beginToConnect(to port: UInt16, ipv6: Bool) -> Int32 {
+    package static func beginToConnect(to port: UInt16, ipv6: Bool, host: UInt8 = 1) -> Int32 {
         let type = larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, type, 0)
         if ipv6 {
             var address = Self.ipv6(port: port)
             _ = withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) }
         } else {
-            var address = ipv4(port: port)
+            var address = ipv4(port: port, host: host)
             _ = withPointer(to: &address) { Glibc.connect(descriptor, $0, $1) }
         }
         return descriptor
@@ -67,11 +68,11 @@ package enum LoopbackAddress {
         return localPort(of: descriptor)
     }
 
-    private static func ipv4(port: UInt16) -> sockaddr_in {
+    private static func ipv4(port: UInt16, host: UInt8 = 1) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(host)).bigEndian
         return address
     }
 

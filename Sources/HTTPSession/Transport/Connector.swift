@@ -16,6 +16,7 @@ final class Connector {
     private let multi: UnsafeMutableRawPointer
     private let addresses: AddressPolicy
     private var timer: TimerID?
+    private var nudgeTimer: TimerID?
     private var isKickPlanned = false
     private var isClosed = false
     private var watched: [Int32: WatchedSocket] = [:]
@@ -39,6 +40,7 @@ final class Connector {
         check(larder_curl_multi_set_timer(multi, connectorSetsTimer))
         check(larder_curl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, this))
         timer = loop.makeTimer(ConnectorTimer(self))
+        nudgeTimer = loop.makeTimer(ConnectorNudge(self))
     }
 
     /// Begins to connect. `milliseconds` is libcurl's own limit; zero is its default of five minutes.
@@ -51,6 +53,7 @@ final class Connector {
         let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
         attempts[easy] = attempt
         check(curl_multi_add_handle(multi, easy))
+        if attempts.count == 1 { planNudge(milliseconds: Self.nudgeMilliseconds) }
         return attempt
     }
 
@@ -63,7 +66,9 @@ final class Connector {
         for socket in watched.values { loop.deregister(socket.registration) }
         watched = [:]
         if let timer { loop.removeTimer(timer) }
+        if let nudgeTimer { loop.removeTimer(nudgeTimer) }
         timer = nil
+        nudgeTimer = nil
     }
 
     func end(_ attempt: CurlAttempt) {
@@ -89,6 +94,22 @@ final class Connector {
         isKickPlanned = false
         guard timer != nil else { return }
         act(CURL_SOCKET_TIMEOUT, 0)
+    }
+
+    /// libcurl gives an address up, after half of the time or because it refuses, and turns to the next when it is called again: but it has no
+    /// socket then, and sets no timer. So every attempt is run from time to time, and soon when one has lost its socket.
+    func nudge() {
+        guard !isClosed else { return }
+        var running: Int32 = 0
+        _ = larder_curl_multi_run_all(multi, &running)
+        collectFinished()
+        if !attempts.isEmpty { planNudge(milliseconds: Self.nudgeMilliseconds) }
+    }
+
+    private static let nudgeMilliseconds = 250
+
+    private func planNudge(milliseconds: Int) {
+        if let nudgeTimer { loop.setTimer(nudgeTimer, afterMilliseconds: milliseconds) }
     }
 
     private func collectFinished() {
@@ -147,7 +168,7 @@ final class Connector {
     func watch(_ descriptor: Int32, _ what: Int32) {
         if what == CURL_POLL_REMOVE {
             unwatch(descriptor)
-            return
+            return planNudge(milliseconds: 1)
         }
         var interest = Interest()
         if what & CURL_POLL_IN != 0 { interest.insert(.read) }

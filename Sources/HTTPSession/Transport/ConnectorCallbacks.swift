@@ -57,6 +57,12 @@ final class ConnectorTimer: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { connector?.kick() }
 }
 
+final class ConnectorNudge: TimerHandler {
+    private weak var connector: Connector?
+    init(_ connector: Connector) { self.connector = connector }
+    func deadlinePassed(_ timer: TimerID) { connector?.nudge() }
+}
+
 final class ConnectorKick: BatchHandler {
     private weak var connector: Connector?
     init(_ connector: Connector) { self.connector = connector }
