@@ -1,4 +1,5 @@
 import Foundation
+import Foundation
 import HTTPCaching
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ struct InvalidationTests {
         arguments: [false, true])
     func removesWhatIsBeingWritten(isPart: Bool) throws {
         let fixture = StoreFixture()
-        let store = try fixture.open()
+        var store = try fixture.open()
         var generator = SeededGenerator(seed: 1)
         let body = Sample.bytes(1_200_000, seed: 1)
         for round in 0..<80 {
@@ -66,6 +67,14 @@ struct InvalidationTests {
         }
         store.drain()
         #expect(store.statistics.entries == 0)
+        // The next process finds nothing either, and nothing is left in the file.
+        store.shutdown()
+        store = try fixture.open()
+        store.learnKeys()
+        let deadline = Date.now + 20
+        while try fixture.count(of: "chunk") > 0, Date.now < deadline { store.drain() }
+        #expect(!store.hasPartials)
+        for table in ["response", "chunk", "extent"] { #expect(try fixture.count(of: table) == 0) }
     }
 
     @Test("It is written at once: a process that is killed leaves nothing of what was stored before")

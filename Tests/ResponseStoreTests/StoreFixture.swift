@@ -38,6 +38,11 @@ final class StoreFixture: Sendable {
         return store
     }
 
+    /// How many rows a table of the file has.
+    func count(of table: String) throws -> Int64 {
+        try Connection(path: path, access: .reading).integer("SELECT count(*) FROM \(table)") ?? 0
+    }
+
     var seenNotices: [StoreNotice] { notices.withLock { $0 } }
 }
 

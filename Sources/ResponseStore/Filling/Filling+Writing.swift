@@ -17,9 +17,9 @@ extension Filling {
                 state.mayKeepInMemory = false
                 return .keepInMemory(state.chunks, trailers: state.trailers)
             case (.abandoned, _):
-                guard !state.hasGivenLast, state.readers.isEmpty || !state.hasRow else { return nil }
+                guard !state.hasGivenLast, state.readers.isEmpty || !state.mayHaveRow else { return nil }
                 state.hasGivenLast = true
-                return .discard(hasRow: state.hasRow)
+                return .discard
             case (.storing, .appending):
                 let count = state.untakenChunks
                 guard count >= Chunk.run || (isPressed && count > 0) else {
@@ -39,7 +39,6 @@ extension Filling {
         var wakes: [FillingState.Wake] = []
         let isPressed = core.fillingBudget.isExceeded
         let needsWriter = state.withLock { state in
-            state.hasRow = true
             state.committed = run.end
             state.lastProgress = Clock.monotonicMilliseconds()
             state.trim(window: window, isPressed: isPressed)
@@ -73,7 +72,7 @@ extension Filling {
     func fileIsGone() {
         state.withLock { state in
             state.committed = 0
-            state.hasRow = false
+            state.isFileGone = true
         }
         stopStoring()
     }
@@ -136,6 +135,6 @@ extension Filling {
         }
         // What is a part, or broke off, may be joined with the rest. An origin that sends more than it announced may have mixed up two bodies.
         let isWorthKeeping = plan.hasStrongValidator && plan.wholeLength != nil && state.length > 0 && !state.isTooLong
-        return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard(hasRow: state.hasRow || run.firstChunk > 0)
+        return isWorthKeeping ? .keepPartial(run, length: state.length) : .discard
     }
 }

@@ -32,7 +32,8 @@ struct FillingState: Sendable {
     var committed: UInt64 = 0
     /// Chunks that the writer has taken.
     var takenChunks = 0
-    var hasRow = false
+    /// The file that it was written to was replaced.
+    var isFileGone = false
     /// The writer has taken the last piece of work.
     var hasGivenLast = false
     /// The writer has been told, and has not come yet.
@@ -56,6 +57,9 @@ struct FillingState: Sendable {
 
     /// `lead` for parts.
     static let partLead = 256 << 10
+
+    /// Something was written, be it in a transaction that is not committed yet.
+    var mayHaveRow: Bool { takenChunks > 0 && !isFileGone }
 
     var memoryStart: UInt64 { UInt64(firstChunk) * UInt64(Chunk.length) }
     var fastest: UInt64? { readers.map(\.position).max() }

@@ -17,5 +17,5 @@ enum FillingWork: Sendable {
     case keepPartial(FillingRun, length: UInt64)
     /// Not written any more, but small enough for memory.
     case keepInMemory([BodyChunk], trailers: Fields)
-    case discard(hasRow: Bool)
+    case discard
 }

@@ -6,12 +6,16 @@ extension StoreWriter {
     func begin(_ work: PurgeWork) throws(StoreError) {
         guard let tables else { return }
         var scan = PurgeScan(work: work, count: work.inMemoryAlone)
+        for filling in core.fillings.all where work.purge.mayCover(key: filling.plan.response.key) {
+            if let row = try tables.row(filling.row), row.state == .filling { try dropAbandoned(row) }
+        }
         guard case .keys(let keys) = work.purge.target else {
             try tables.insert(work.purge)
             return transaction.purges.append((scan, isDone: false))
         }
         for key in keys {
             for summary in try tables.rows(ofKey: core.memory.hasher.hash(key)) {
+                if summary.state == .filling { try dropAbandoned(summary) }
                 guard summary.state == .complete || summary.state == .partial, let row = try tables.parts(ofRow: summary.id),
                     row.key == key
                 else { continue }
@@ -27,8 +31,9 @@ extension StoreWriter {
         if isDone { end(scan) } else { purging.append(scan) }
     }
 
-    /// A long log is written back first, so that responses are taken in as before.
-    var mayPurge: Bool { !purging.isEmpty && !isLogLong && Clock.monotonicMilliseconds() >= nextPurge }
+    /// A long log is written back first, so that responses are taken in as before; and what the previous process left is judged by the
+    /// purges that are not at their end.
+    var mayPurge: Bool { !purging.isEmpty && hasTidiedUp && !isLogLong && Clock.monotonicMilliseconds() >= nextPurge }
 
     /// Goes on with the oldest purge, for some milliseconds.
     func purgeSlice() {

@@ -88,14 +88,14 @@ final class StoreReader {
         }
         if job.body.id < 0 {
             let piece = try tables.piece(ofExtents: job.body, at: job.offset)
-            if piece == nil { reportDamage(-job.body.id) }
+            if piece == nil { reportDamage(-job.body.id, body: job.body.id) }
             return job.answer(piece.map { .bytes($0.bytes, $0.range) } ?? .failed)
         }
         let number = Int(job.offset / UInt64(Chunk.length))
         let start = UInt64(number) * UInt64(Chunk.length)
         let expected = Int(min(UInt64(Chunk.length), job.body.length - start))
         guard let bytes = try tables.chunk(number, ofBody: job.body.id), bytes.count >= expected else {
-            reportDamage(job.body.id)
+            reportDamage(job.body.id, body: job.body.id)
             job.answer(.failed)
             return
         }
@@ -136,7 +136,10 @@ final class StoreReader {
         }
     }
 
-    private func reportDamage(_ row: StoredRowID) { core.queue.add(.dropDamaged(row), urgent: false) }
+    /// - Parameter body: where the reader looked for it; `nil`: wherever it is.
+    private func reportDamage(_ row: StoredRowID, body: Int64? = nil) {
+        core.queue.add(.dropDamaged(row, body: body), urgent: false)
+    }
 }
 
 extension LookUpResult {

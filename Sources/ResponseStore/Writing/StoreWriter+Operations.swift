@@ -34,8 +34,10 @@ extension StoreWriter {
             }
         case .accessed(let rows, let time):
             for row in rows { try tables.set(lastAccess: time, ofRow: row) }
-        case .dropDamaged(let id):
-            guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
+        case .dropDamaged(let id, let body):
+            // Where its body stands elsewhere by now, what was read was no longer needed.
+            guard let row = try tables.row(id), row.state == .complete || row.state == .partial, row.bodyID == body ?? row.bodyID
+            else { return }
             noteDamagedEntry()
             try delete(row, forgetting: true)
         case .fileIsDamaged(let generation, let reason):
@@ -131,7 +133,13 @@ extension StoreWriter {
 
     private func invalidate(_ hash: KeyHash) throws(StoreError) {
         guard let tables else { return }
-        for row in try tables.rows(ofKey: hash) where row.state == .complete || row.state == .partial { try delete(row) }
+        for row in try tables.rows(ofKey: hash) {
+            switch row.state {
+            case .complete, .partial: try delete(row)
+            case .filling: try dropAbandoned(row)
+            case .dropped: break
+            }
+        }
     }
 
     /// Deletes what a new response takes the place of: its variant, or all of them where it has none; and partials.
@@ -220,8 +228,8 @@ extension StoreWriter {
         case .keepPartial(let run, let length):
             try keepPartial(filling, run, length: length)
             return true
-        case .discard(let hasRow):
-            if hasRow { try discard(filling) }
+        case .discard:
+            try discard(filling)
             transaction.ended.append((filling, nil))
             return true
         case .keepInMemory(let chunks, let trailers):
@@ -264,7 +272,7 @@ extension StoreWriter {
         let response = filling.response(body: body, trailers: trailers)
         row.fill(from: response, filling.keyHash, core.memory.hasher)
         guard try replace(filling.keyHash, by: response, variant: row.variant) else {
-            if !run.isFirst { try discard(filling) }
+            try discard(filling)
             transaction.ended.append((filling, nil))
             return
         }
@@ -289,9 +297,17 @@ extension StoreWriter {
         transaction.ended.append((filling, response))
     }
 
+    /// What was kept all the same, whole or in part, is no filling any more: it goes as others do.
     private func discard(_ filling: Filling) throws(StoreError) {
-        guard let tables, let row = try tables.row(filling.row) else { return }
+        guard let tables, let row = try tables.row(filling.row), row.state == .filling || row.state == .dropped else { return }
         try discardFilling(row)
+    }
+
+    /// A body that is not kept any more may have readers, for whom its chunks stay. If this process is killed before they have gone, the
+    /// next one must not take what came of it for a part.
+    func dropAbandoned(_ row: WritingTables.RowSummary) throws(StoreError) {
+        let isStoring = core.fillings.all(of: row.keyHash).contains { $0.row == row.id && $0.isStoring }
+        if !isStoring { try tables?.drop(row: row.id) }
     }
 
     /// Deletes a filling's row and whatever chunks it has.

@@ -129,7 +129,9 @@ extension StoreWriter {
                 tidiedUpTo = row.id
                 switch row.state {
                 case .filling: try tidyUpFilling(row)
-                case .dropped: transaction.dropping.append(try droppedBody(row))
+                case .dropped:
+                    try tables.extents.delete(row.id)
+                    transaction.dropping.append(try droppedBody(row))
                 case .partial: try tidyUpPartial(row)
                 case .complete: break
                 }

@@ -11,7 +11,7 @@ enum WriterOperation: Sendable {
     /// Rows that were used.
     case accessed([StoredRowID], at: Int64)
     /// A row or one of its chunks is not what was stored.
-    case dropDamaged(StoredRowID)
+    case dropDamaged(StoredRowID, body: Int64?)
     /// A statement has found the file damaged.
     case fileIsDamaged(generation: Int, reason: String)
     /// Lets the file grow no further than this, as a full disk would. For tests.
