@@ -25,7 +25,9 @@ package struct Delivery: Equatable, Sendable {
     private var isHead = false
 
     mutating func readConnection(of request: RequestHead) {
-        keepsConnection = ConnectionOptions(of: request.fields).permitsNextRequest(after: request.version)
+        // What came behind a CONNECT was for the tunnel, and is no request.
+        let isTunnel = if case .connect = request.method { true } else { false }
+        keepsConnection = !isTunnel && ConnectionOptions(of: request.fields).permitsNextRequest(after: request.version)
         speaks11 = request.version.isAtLeast11
         isHead = if case .head = request.method { true } else { false }
     }

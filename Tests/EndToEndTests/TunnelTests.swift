@@ -13,6 +13,18 @@ struct TunnelTests {
         return try client.readResponse(to: "CONNECT")
     }
 
+    @Test("What came behind a CONNECT that is refused or fails is no request (T34)", arguments: [25, 443])
+    func discardsEarlyBytes(port: Int) throws {
+        let stage = try Stage("resolve: {gone.test: 127.0.0.9}") { _, connection in connection.respond(body: "reached") }
+        let client = try stage.client()
+        client.send("CONNECT gone.test:\(port) HTTP/1.1\r\nHost: gone.test\r\n\r\n\(stage.head("GET", "/"))")
+        let response = try client.readResponse()
+        #expect(response.status == (port == 25 ? 403 : 502))
+        #expect(response["Connection"] == "close")
+        #expect(try client.readToEnd().isEmpty)
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
     @Test("Bytes pass both ways, and each side ends by itself", arguments: [1, 4])
     func passesBothWays(loops: Int) throws {
         let stage = try Stage(Self.anyPort, loops: loops) { connection in
