@@ -32,6 +32,18 @@ struct RetryTests {
         #expect(origin.connectionCount == 2)
     }
 
+    @Test("One that says that it has no content is sent once more as well")
+    func retriesWithoutContent() throws {
+        let origin = Self.mortalOrigin()
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        #expect(harness.fetch(port: origin.port).isComplete)
+        let recorder = Recorder()
+        _ = harness.open(recorder, port: origin.port, method: .delete, fields: "Content-Length: 0\r\n", body: .length(0))
+        #expect(harness.run { recorder.hasEnded })
+        #expect(recorder.isComplete && recorder.metrics.isRetried)
+    }
+
     @Test("What a server sends unasked is no answer, even where nobody has looked at it before the next request")
     func surplusResponse() throws {
         let isDone = Gate()

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import HTTPMessage
 import HTTPWire
 import TestSupport
@@ -21,6 +22,29 @@ struct TimeoutTests {
             connection.send(bytes)
             _ = connection.readToEnd()
         }
+    }
+
+    @Test("A head that comes in drops is held to the time of its first octet")
+    func drippingHead() throws {
+        let origin = ScriptedOrigin { connection in
+            _ = connection.readHead()
+            connection.send("HTTP/1.1 200 OK\r\nX-A: ")
+            for _ in 0..<200 {
+                connection.send("x")
+                usleep(20_000)
+            }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness()
+        let recorder = Recorder()
+        _ = harness.open(
+            recorder, port: origin.port,
+            timeouts: timeouts {
+                $0.firstByte = 300
+                $0.idle = 200
+            })
+        #expect(harness.run { recorder.hasEnded })
+        #expect(recorder.error == .timedOut(.firstByte))
     }
 
     @Test("Connecting: an address that does not answer")

@@ -90,4 +90,14 @@ struct UpstreamProxyTests {
         let harness = try harness(proxy)
         #expect(harness.openTunnel(to: "one.test", port: 443).error == .tunnelRefused(status: 403))
     }
+
+    @Test("That the proxy wants a password of us is no answer for the client (RFC 9110 §15.5.8)")
+    func wantsPassword() throws {
+        let proxy = ScriptedOrigin { connection in
+            _ = connection.readHead()
+            connection.respond("407 Proxy Authentication Required", body: "no")
+        }
+        defer { proxy.stop() }
+        #expect(try harness(proxy).fetch(port: 80, host: "one.test").error == .tunnelRefused(status: 407))
+    }
 }

@@ -22,17 +22,22 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
+    /// Those that wait for one of these to end, in their order.
+    private var waiting: [QueuedAttempt] = []
+    /// Each looks a name up on a thread of its own, with some descriptors.
+    private let attemptLimit: Int
     var keptDescriptor: Int32 = -1
 
     /// Once for the process, before any handle is made.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    init(loop: EventLoop, addresses: AddressPolicy) {
+    init(loop: EventLoop, addresses: AddressPolicy, attemptLimit: Int) {
         precondition(Self.isReady, "libcurl did not initialise")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         self.loop = loop
         self.multi = multi
         self.addresses = addresses
+        self.attemptLimit = attemptLimit
         // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
         let this = Unmanaged.passUnretained(self).toOpaque()
         check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
@@ -49,6 +54,19 @@ final class Connector {
             return DirectAttempt(
                 loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
         }
+        guard attempts.count < attemptLimit else {
+            let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
+            let attempt = QueuedAttempt(target, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
+            waiting.append(attempt)
+            return attempt
+        }
+        return begin(target, milliseconds: milliseconds, observer: observer)
+    }
+
+    /// libcurl's.
+    private static let defaultMilliseconds = 300_000
+
+    private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
         let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
         attempts[easy] = attempt
@@ -57,9 +75,25 @@ final class Connector {
         return attempt
     }
 
+    /// Begins those whose turn has come, and fails those whose time is over.
+    private func beginWaiting() {
+        while let next = waiting.first, !isClosed {
+            let left = next.deadline.milliseconds(since: loop.now)
+            guard left <= 0 || next.observer == nil || attempts.count < attemptLimit else { return }
+            waiting.removeFirst()
+            if left <= 0 {
+                next.fail(.timedOut(.nameLookUp))
+            } else {
+                next.begin { begin(next.target, milliseconds: left, observer: $0) }
+            }
+        }
+    }
+
     /// Ends every attempt and frees what libcurl holds.
     func close() {
         isClosed = true
+        for attempt in waiting { attempt.cancel() }
+        waiting = []
         for attempt in Array(attempts.values) { end(attempt) }
         handles.removeAll()
         _ = curl_multi_cleanup(multi)
@@ -76,6 +110,8 @@ final class Connector {
         attempt.observer = nil
         check(curl_multi_remove_handle(multi, attempt.easy))
         handles.put(attempt.easy)
+        // Not from within: whoever has cancelled it may be about to close.
+        if !waiting.isEmpty { planNudge(milliseconds: 1) }
     }
 
     private func check(_ code: CURLMcode) {
@@ -119,6 +155,7 @@ final class Connector {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             finish(easy, code: larder_curl_message_result(message))
         }
+        beginWaiting()
     }
 
     private func finish(_ easy: UnsafeMutableRawPointer, code: CURLcode) {

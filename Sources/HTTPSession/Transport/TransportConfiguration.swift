@@ -14,6 +14,8 @@ package struct TransportConfiguration: Sendable {
     package var idleConnectionsPerOrigin = 64
     package var idleConnections = 512
     package var idleConnectionMilliseconds = 60_000
+    /// How many names are looked up, or connected to by several addresses, at once by each loop; further ones wait.
+    package var lookUps = 256
     /// Bytes of a request's body that wait in memory before the caller is told to wait.
     package var requestBufferLength = 64 * 1024
 

@@ -44,6 +44,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private var openedAt = MonotonicTime(nanoseconds: 0)
     private var waitingSince = MonotonicTime(nanoseconds: 0)
     private var totalDeadline = MonotonicTime.never
+    private var headDeadline = MonotonicTime.never
     private var phase = TimeoutPhase.connect
 
     init(_ transport: Transport) {
@@ -84,6 +85,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         isSendingBroken = false
         isPaused = false
         isAnswered = false
+        headDeadline = .never
         isBodyEnded = request.body == .none || request.body == .length(0)
         if case .length(let length) = request.body { bodyRemaining = length }
         if let error = transport.refusal(of: request.origin) { return refuse(error) }
@@ -226,6 +228,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     private func requestSent() {
         isRequestSent = true
+        awaitHead()
         armSending(.firstByte, timeouts.firstByte)
     }
 
@@ -234,6 +237,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         isSendingBroken = true
         output.removeAll()
         connection?.setWriting(false)
+        awaitHead()
         armSending(.firstByte, timeouts.firstByte)
     }
 
@@ -281,11 +285,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     }
 
     func didReceiveInformational(_ head: borrowing ResponseHead) {
+        if isRequestSent { awaitHead() }
         delegate?.exchange(handle, didReceiveInformational: head)
     }
 
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
         isAnswered = true
+        // The proxy asks us for a password, and no client could send it one.
+        if head.status.code == 407, endpoint?.key.isForwardingProxy == true { return fail(.tunnelRefused(status: 407)) }
+        headDeadline = .never
+        if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveHead: &head, framing: framing)
     }
 
@@ -307,6 +316,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.isRetried = true
         isSendingBroken = false
         isRequestSent = false
+        headDeadline = .never
         output.removeAll()
         awaitConnection(endpoint)
     }
@@ -314,7 +324,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// RFC 9110 §9.2.2: an idempotent request, once, on a reused connection, with nothing of a body sent.
     private var canRetry: Bool {
         metrics.isConnectionReused && !metrics.isRetried && request.isRetryable && request.method.isIdempotent
-            && request.body == .none
+            && (request.body == .none || request.body == .length(0))
     }
 
     // MARK: Pace and time
@@ -331,7 +341,12 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         self.phase = phase
         guard let timer else { return }
         let deadline = milliseconds > 0 ? loop.now.advanced(milliseconds: milliseconds) : .never
-        loop.setTimer(timer, at: min(deadline, totalDeadline))
+        loop.setTimer(timer, at: min(deadline, headDeadline, totalDeadline))
+    }
+
+    /// However it comes, in drops too, the head is there within the time of its first octet.
+    private func awaitHead() {
+        headDeadline = isAnswered || timeouts.firstByte <= 0 ? .never : loop.now.advanced(milliseconds: timeouts.firstByte)
     }
 
     /// The time of a phase of sending. An origin that has answered before it has the whole request is held to the idle limit
@@ -342,7 +357,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     func deadlinePassed(_ timer: TimerID) {
         guard isActive else { return }
-        fail(.timedOut(loop.now >= totalDeadline ? .total : phase))
+        fail(.timedOut(loop.now >= totalDeadline ? .total : loop.now >= headDeadline ? .firstByte : phase))
     }
 
     // MARK: Ends

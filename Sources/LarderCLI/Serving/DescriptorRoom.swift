@@ -6,21 +6,26 @@ struct DescriptorRoom: Equatable {
     let clients: Int
     let refusals: Int
     let origins: Int
+    let lookUps: Int
 
     /// For listeners, loops, log, store and standard streams.
     private static let ownCount = 48
 
-    /// At most a quarter for origins and an eighth for refusals, an eighth for pipes and the sockets of look-ups; clients have the rest.
+    /// At most a quarter for origins and an eighth for refusals, an eighth for the sockets of look-ups and for pipes; clients have the rest.
     init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int) {
         let eighth = max(1, (limit - Self.ownCount) / 8)
         refusals = min(eighth, wantedRefusals)
         origins = min(2 * eighth, wantedOrigins)
+        lookUps = max(1, eighth / Self.socketsOfLookUp)
         clients = max(1, limit - Self.ownCount - eighth - refusals - origins)
     }
+
+    private static let socketsOfLookUp = 3
 
     /// Lowers the limits that reach beyond it.
     func bound(_ settings: inout ServerSettings) {
         settings.connectionLimit = min(settings.connectionLimit, clients)
         settings.refusalLimit = min(settings.refusalLimit, refusals)
+        settings.transport.lookUps = min(settings.transport.lookUps, lookUps)
     }
 }

@@ -58,7 +58,7 @@ package enum SettingsSchema {
             "To look up the origin's name and to connect to it."),
         Setting(
             "timeouts.first_byte", \.timeouts.firstByte, .time(), reloadable: true,
-            "From the whole request sent to the first byte of the response."),
+            "From the whole request sent to the head of the response."),
         Setting("timeouts.idle", \.timeouts.idle, .time(), reloadable: true, "Between two pieces of a response's body."),
         Setting(
             "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "as long as bytes keep coming"),
@@ -85,7 +85,7 @@ package enum SettingsSchema {
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
             "The most connections to one origin, of all loops together."),
-        Setting("upstream.connections", \.upstream.connections, .number(1...1_000_000), "The most connections to all origins."),
+        Setting("upstream.connections", \.upstream.connections, .number(1...1_000_000), "The most connections to all origins; tunnels are not among them."),
         Setting(
             "upstream.queue", \.upstream.queueLength, .number(0...1_000_000),
             "How many requests may wait for a connection; further ones are answered with 503."),

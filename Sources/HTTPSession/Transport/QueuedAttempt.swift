@@ -1,0 +1,35 @@
+import EventLoop
+
+/// An attempt to connect that waits until others have done with looking names up. Confined to its loop.
+final class QueuedAttempt: ConnectAttempt {
+    let target: ConnectTarget
+    let deadline: MonotonicTime
+    /// `nil` once it has begun, or ended.
+    private(set) var observer: (any ConnectObserver)?
+    private var begun: (any ConnectAttempt)?
+
+    init(_ target: ConnectTarget, deadline: MonotonicTime, observer: any ConnectObserver) {
+        self.target = target
+        self.deadline = deadline
+        self.observer = observer
+    }
+
+    func cancel() {
+        observer = nil
+        begun?.cancel()
+        begun = nil
+    }
+
+    /// - Parameter begin: Begins it for what has waited for it.
+    func begin(_ begin: (any ConnectObserver) -> any ConnectAttempt) {
+        guard let observer else { return }
+        self.observer = nil
+        begun = begin(observer)
+    }
+
+    func fail(_ error: TransportError) {
+        let observer = observer
+        self.observer = nil
+        observer?.didFailToConnect(error)
+    }
+}
