@@ -85,7 +85,9 @@ package enum SettingsSchema {
         Setting(
             "upstream.connections_per_origin", \.upstream.connectionsPerOrigin, .number(1...65_535),
             "The most connections to one origin, of all loops together."),
-        Setting("upstream.connections", \.upstream.connections, .number(1...1_000_000), "The most connections to all origins; tunnels are not among them."),
+        Setting(
+            "upstream.connections", \.upstream.connections, .number(1...1_000_000),
+            "The most connections to all origins; tunnels are not among them."),
         Setting(
             "upstream.queue", \.upstream.queueLength, .number(0...1_000_000),
             "How many requests may wait for a connection; further ones are answered with 503."),
