@@ -38,17 +38,27 @@ package enum StoredFields {
         return head
     }
 
-    /// Appends status line and field lines, without Age and the last CRLF.
+    /// Appends status line and field lines, without Age and the last CRLF. What a 304 does without stands last, so that the rest
+    /// is one piece; lines of one name stay in their order.
     /// - Parameter contentLength: replaces what the origin server said; `nil` while it is not known.
-    package static func writeHead(_ head: ResponseHead, contentLength: UInt64?, into output: inout [UInt8]) {
+    /// - Returns: where in the output the field lines stand that a 304 has too.
+    static func writeHead(_ head: ResponseHead, contentLength: UInt64?, into output: inout [UInt8]) -> Extent {
+        let fields = head.fields
+        let hasEntityTag = fields.contains(.etag)
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
-        for line in head.fields.lines where line.known != .contentLength {
-            head.fields.write(line, into: &output)
+        let start = output.count
+        for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
+            fields.write(line, into: &output)
         }
-        guard let contentLength, head.status.code != 204 else { return }
+        let shared = Extent(start..<output.count)
+        for line in fields.lines where Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
+            if line.known != .contentLength { fields.write(line, into: &output) }
+        }
+        guard let contentLength, head.status.code != 204 else { return shared }
         output.append("Content-Length: ")
         output.append(decimal: contentLength)
         output.append("\r\n")
+        return shared
     }
 
     static func writeStatusLine(_ status: Status, reason: Span<UInt8>, into output: inout [UInt8]) {

@@ -11,6 +11,10 @@ package final class StoredResponse: Sendable {
     package let head: ResponseHead
     /// Status line and field lines as they are delivered with a 200, with Content-Length, without Age and the last CRLF.
     package let preparedHead: [UInt8]
+    /// Where in it stand the field lines of a 304.
+    let notModifiedLines: Extent
+    /// Where in `head` stands its entity tag; empty where it has none that may be believed.
+    let entityTag: Extent
     /// When the request that brought it was sent.
     package let requestTime: Timestamp
     package let body: StoredBody
@@ -40,10 +44,12 @@ package final class StoredResponse: Sendable {
         self.tags = tags
         self.row = row
         self.variantLimit = variantLimit
+        let hasEntityTag = !facts.flags.isDisjoint(with: [.strongETag, .weakETag])
+        entityTag = hasEntityTag ? head.fields.first(.etag)?.value ?? .empty : .empty
         var prepared: [UInt8] = []
         // Separators, the status line, and the length.
         prepared.reserveCapacity(head.fields.bytes.count + 4 * head.fields.count + 64)
-        StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
+        notModifiedLines = StoredFields.writeHead(head, contentLength: body.length, into: &prepared)
         preparedHead = prepared
     }
 
@@ -53,6 +59,8 @@ package final class StoredResponse: Sendable {
         self.facts = facts
         head = other.head
         preparedHead = other.preparedHead
+        notModifiedLines = other.notModifiedLines
+        entityTag = other.entityTag
         requestTime = other.requestTime
         self.body = body
         trailers = other.trailers

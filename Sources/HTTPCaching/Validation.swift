@@ -20,9 +20,7 @@ package enum Validation {
         fields.remove(.ifNoneMatch)
         fields.remove(.ifModifiedSince)
         let head = stored.head.fields
-        if !stored.facts.flags.isDisjoint(with: [.strongETag, .weakETag]), let tag = head.first(.etag) {
-            fields.append("If-None-Match", head.value(of: tag))
-        }
+        if !stored.entityTag.isEmpty { fields.append("If-None-Match", head.span(of: stored.entityTag)) }
         if stored.facts.flags.contains(.lastModified), let date = head.first(.lastModified) {
             fields.append("If-Modified-Since", head.value(of: date))
         }
@@ -44,7 +42,7 @@ package enum Validation {
     package static func evaluate(
         _ request: RequestHead, directives: RequestDirectives, against stored: StoredResponse
     ) -> ConditionOutcome {
-        guard directives.contains(.cacheCondition), stored.facts.status == .ok else { return .full }
+        guard directives.contains(.cacheCondition), stored.facts.status.code == 200 else { return .full }
         if request.fields.contains(.ifNoneMatch) {
             return ifNoneMatchIsFalse(request.fields, stored) ? .notModified : .full
         }
@@ -53,11 +51,12 @@ package enum Validation {
 
     /// Appends the head of a 304 for the stored response, without Age and the last CRLF.
     package static func writeNotModifiedHead(of stored: StoredResponse, into output: inout [UInt8]) {
-        let fields = stored.head.fields
-        output.append("HTTP/1.1 304 Not Modified\r\n")
-        let hasEntityTag = fields.contains(.etag)
-        for line in fields.lines where !isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            fields.write(line, into: &output)
+        let statusLine: StaticString = "HTTP/1.1 304 Not Modified\r\n"
+        let head = stored.preparedHead
+        let lines = head.span.extracting(stored.notModifiedLines.range)
+        output.append(addingCapacity: statusLine.utf8CodeUnitCount + lines.count) { output in
+            output.append(statusLine)
+            output.append(lines)
         }
     }
 
@@ -73,18 +72,23 @@ package enum Validation {
 
     private static func ifNoneMatchIsFalse(_ fields: Fields, _ stored: StoredResponse) -> Bool {
         let head = stored.head.fields
-        let tagExtent = head.entityTagLine?.value ?? .empty
-        let tag = head.span(of: tagExtent)
+        let tag = head.span(of: stored.entityTag)
         var matches = false
         var index = fields.index(of: .ifNoneMatch)
         while let found = index {
-            switch EntityTag.findWeakly(tag, inList: fields.value(of: fields.lines[found])) {
+            let value = fields.value(of: fields.lines[found])
+            index = fields.index(of: .ifNoneMatch, from: found + 1)
+            // Nearly always the client sends the tag that it was given and nothing else: a list of one.
+            if !tag.isEmpty, value.isSame(as: tag) {
+                matches = true
+                continue
+            }
+            switch EntityTag.findWeakly(tag, inList: value) {
             case .any, .matches: matches = true
             case .doesNotMatch: break
             // What cannot be read matches nothing: the client gets the whole.
             case .invalid: return false
             }
-            index = fields.index(of: .ifNoneMatch, from: found + 1)
         }
         return matches
     }

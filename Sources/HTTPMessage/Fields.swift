@@ -54,18 +54,23 @@ package struct Fields: Sendable {
 
     // MARK: Reading
 
+    @inlinable
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { bytes.span.extracting(extent.range) }
 
+    @inlinable
     @_lifetime(borrow self)
     package func name(of line: FieldLine) -> Span<UInt8> { bytes.span.extracting(line.name.range) }
 
+    @inlinable
     @_lifetime(borrow self)
     package func value(of line: FieldLine) -> Span<UInt8> { bytes.span.extracting(line.value.range) }
 
+    @inlinable
     package func contains(_ field: KnownField) -> Bool { present & field.bit != 0 }
 
     /// The place of the first line of this field at or after `start`, or `nil`.
+    @inlinable
     package func index(of field: KnownField, from start: Int = 0) -> Int? {
         guard contains(field) else { return nil }
         var index = start
@@ -77,6 +82,7 @@ package struct Fields: Sendable {
     }
 
     /// The first line of this field, or `nil`.
+    @inlinable
     package func first(_ field: KnownField) -> FieldLine? {
         guard let index = index(of: field) else { return nil }
         return lines[index]

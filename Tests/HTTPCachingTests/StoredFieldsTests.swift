@@ -68,9 +68,10 @@ struct StoredFieldsTests {
         #expect(stored.head.fields.values(of: "date") == [arrivalDate])
     }
 
-    @Test("The prepared head is delivered as it stands, with the one right Content-Length")
+    @Test("The prepared head is delivered as it stands, metadata of content last, with the one right Content-Length")
     func preparesHead() throws {
-        var head = response(200, "Cache-Control: max-age=60", "Content-Length: 10", "Age: 3", "Via: 1.1 x")
+        var head = response(
+            200, "Content-Type: text/html", "Cache-Control: max-age=60", "Content-Length: 10", "Age: 3", "Via: 1.1 x")
         head.reason = head.fields.appendBytes(Array("Fine".utf8).span)
         #expect(
             text(try HTTPCachingTests.stored(head).preparedHead) == """
@@ -78,6 +79,7 @@ struct StoredFieldsTests {
                 Date: \(arrivalDate)\r
                 Cache-Control: max-age=60\r
                 Via: 1.1 x\r
+                Content-Type: text/html\r
                 Content-Length: 10\r\n
                 """)
         let chunked = response(200, "Cache-Control: max-age=60", "Transfer-Encoding: chunked")

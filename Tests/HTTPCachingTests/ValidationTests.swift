@@ -57,6 +57,8 @@ struct ClientConditionTests {
         #expect(try Self.evaluate(get(#"If-None-Match: "y""#, #"If-None-Match: "x""#), #"ETag: "x""#) == .notModified)
         #expect(try Self.evaluate(get(#"If-None-Match: "y""#), "X: 1") == .full)
         #expect(try Self.evaluate(get("If-None-Match: *"), "X: 1") == .notModified)
+        #expect(try Self.evaluate(get(#"If-None-Match: "x""#, "If-None-Match: x"), #"ETag: "x""#) == .full)
+        #expect(try Self.evaluate(get(#"If-None-Match: "x""#), #"ETag: "x""#, #"ETag: "y""#) == .full)
     }
 
     @Test(
