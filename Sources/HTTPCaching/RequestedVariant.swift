@@ -2,7 +2,9 @@ import HTTPMessage
 
 /// The canonical form of a request's own fields, for the names that one stored response nominates: made once, and then compared
 /// octet by octet with the forms of many (RFC 9111 §4.1). Without an allocation.
-struct RequestedVariant {
+///
+/// Not copyable, since each comparison would else be given a copy of it.
+struct RequestedVariant: ~Copyable {
     /// A longer form is not made: the fields are compared one by one then.
     static let limit = 512
 
@@ -38,17 +40,16 @@ struct RequestedVariant {
     /// Whether the request asks for the variant of this form; `nil` where the form nominates other fields.
     func isThat(of form: Span<UInt8>) -> Bool? {
         let own = octets.span.extracting(0..<count)
-        if form.equals(own) { return answersSecondaryKey }
+        let difference = own.firstDifference(from: form)
+        if difference == count, difference == form.count { return answersSecondaryKey }
+        // Up to there the same fields are nominated. In a value it tells that the request is for another variant.
         var index = 0
-        while index < min(form.count, count) {
+        while index < difference {
             let nameEnd = index + 1 + Int(own[index])
-            guard form.count - nameEnd >= 2, form.extracting(index..<nameEnd).equals(own.extracting(index..<nameEnd)) else {
-                return nil
-            }
+            if difference < nameEnd { return nil }
             let valueCount = Int(own.littleEndian(at: nameEnd) as UInt16)
-            let end = nameEnd + 2 + (valueCount == Vary.absent ? 0 : valueCount)
-            guard end <= form.count, form.extracting(nameEnd..<end).equals(own.extracting(nameEnd..<end)) else { return false }
-            index = end
+            index = nameEnd + 2 + (valueCount == Vary.absent ? 0 : valueCount)
+            if difference < index { return false }
         }
         return nil
     }

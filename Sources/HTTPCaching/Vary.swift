@@ -192,7 +192,8 @@ package enum Vary {
 
     /// Puts the canonical value of a field out octet by octet, until the sink has had enough. No allocation of its own.
     static func writeCanonicalValue(
-        of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int, to sink: inout some CanonicalValueSink
+        of name: Span<UInt8>, _ known: KnownField, in fields: Fields, from first: Int,
+        to sink: inout some CanonicalValueSink & ~Copyable
     ) -> Bool {
         let isList = isKnownList(known)
         var index: Int? = first
@@ -207,12 +208,18 @@ package enum Vary {
     }
 
     private static func write(
-        _ value: Span<UInt8>, isList: Bool, isFolded: Bool, to sink: inout some CanonicalValueSink
+        _ value: Span<UInt8>, isList: Bool, isFolded: Bool, to sink: inout some CanonicalValueSink & ~Copyable
     ) -> Bool {
         var isQuoted = false
         var index = 0
         while index < value.count {
             let byte = value[index]
+            // Neither blank, quote, comma nor backslash: stands for itself, within quotes and without.
+            if byte > ASCII.comma, byte != ASCII.backslash {
+                guard sink.put(isFolded ? ASCII.lowercased(byte) : byte) else { return false }
+                index += 1
+                continue
+            }
             if isQuoted, byte == ASCII.backslash, index + 1 < value.count {
                 guard sink.put(byte), sink.put(isFolded ? ASCII.lowercased(value[index + 1]) : value[index + 1]) else {
                     return false
@@ -271,7 +278,7 @@ package enum Vary {
 }
 
 /// Where the octets of a canonical value go: into a new form, or against a stored one.
-protocol CanonicalValueSink {
+protocol CanonicalValueSink: ~Copyable {
     /// `false` ends the writing.
     mutating func put(_ byte: UInt8) -> Bool
 }

@@ -103,6 +103,27 @@ extension Span<UInt8> {
         return (word | word &<< 1) & bit6 == bit6 && word | bit5 == smallName
     }
 
+    /// The place of the first octet in which the two differ, or the end of the shorter; eight octets at a time.
+    package func firstDifference(from other: Span<UInt8>) -> Int {
+        let count = Swift.min(self.count, other.count)
+        return withUnsafeBytes { mine in
+            other.withUnsafeBytes { others in
+                var index = 0
+                while count &- index >= 8 {
+                    let difference =
+                        mine.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                        ^ others.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    if difference != 0 {
+                        return index &+ UInt64(littleEndian: difference).trailingZeroBitCount &>> 3
+                    }
+                    index &+= 8
+                }
+                while index < count, mine[index] == others[index] { index &+= 1 }
+                return index
+            }
+        }
+    }
+
     /// Whether the octets are the same, eight at a time.
     package func isSame(as other: Span<UInt8>) -> Bool {
         let count = self.count

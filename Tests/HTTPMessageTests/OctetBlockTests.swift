@@ -34,9 +34,13 @@ struct OctetBlockTests {
             other[place] ^= 1
             let isStillSame = bytes.span.isSame(as: other.span)
             #expect(!isStillSame)
+            let difference = bytes.span.firstDifference(from: other.span)
+            #expect(difference == place)
         }
         let longer = bytes + [0]
         let isSameLength = bytes.span.isSame(as: longer.span)
         #expect(!isSameLength)
+        let end = (bytes.span.firstDifference(from: longer.span), longer.span.firstDifference(from: bytes.span))
+        #expect(end == (count, count))
     }
 }
