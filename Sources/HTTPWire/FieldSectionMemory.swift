@@ -12,6 +12,8 @@ struct FieldSectionMemory: Sendable {
     private var octets: [UInt8] = []
     /// Their places count from the section's first octet.
     private var lines: [FieldLine] = []
+    /// One Host stands among them, and names an authority: right for whatever stands before the section.
+    private(set) var holdsHost = false
 
     /// Notes the lines of the section that begins at `start`, where it is the one of before.
     /// - Returns: where it ends; `nil` where it is another, is not complete, or is more than the limits allow.
@@ -28,8 +30,12 @@ struct FieldSectionMemory: Sendable {
     mutating func remember(_ section: Range<Int>, in bytes: Span<UInt8>, as fields: Fields) {
         octets.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
+        holdsHost = false
         guard section.count <= Self.lengthLimit else { return }
         octets.append(bytes.extracting(section))
         for line in fields.lines { lines.append(line.moved(by: -section.lowerBound)) }
     }
+
+    /// The section is the one of before, and its Host was found to be right.
+    mutating func noteHost() { holdsHost = true }
 }

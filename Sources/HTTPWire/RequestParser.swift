@@ -50,9 +50,16 @@ package struct RequestParser: Sendable {
             scanner.advance(past: end)
             state = .fields
         }
-        guard let end = try readFields(in: bytes, into: &head.fields, with: &memory.fields) else { return nil }
+        let known =
+            head.fields.isEmpty
+            ? memory.fields.recall(at: scanner.lineStart, in: bytes, into: &head.fields, limits: limits) : nil
+        let read = if let known { known } else { try readFields(in: bytes, into: &head.fields, with: &memory.fields) }
+        guard let end = read else { return nil }
         head.fields.appendBytes(bytes.extracting(0..<end))
-        try checkHost(of: head)
+        if known == nil || !memory.fields.holdsHost {
+            let isRight = try checkHost(of: head)
+            if isRight, known != nil { memory.fields.noteHost() }
+        }
         let length = headStart + end
         reset()
         return length
@@ -120,7 +127,6 @@ package struct RequestParser: Sendable {
     ) throws(RequestParseError) -> Int? {
         guard fields.isEmpty else { return try readFields(in: bytes, into: &fields) }
         let start = scanner.lineStart
-        if let end = memory.recall(at: start, in: bytes, into: &fields, limits: limits) { return end }
         guard let end = try readFields(in: bytes, into: &fields) else { return nil }
         memory.remember(start..<end, in: bytes, as: fields)
         return end
@@ -147,24 +153,26 @@ package struct RequestParser: Sendable {
     // MARK: Host
 
     /// RFC 9112 §3.2. With an absolute-form target the value means nothing, but it still has to be one and well formed.
-    private func checkHost(of head: RequestHead) throws(RequestParseError) {
+    /// - Returns: whether its lines are right with any other request line too.
+    private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {
         guard let index = head.fields.index(of: .host) else {
             if head.version.isAtLeast11 { throw .missingHost }
-            return
+            return false
         }
         guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }
         let value = head.fields.lines[index].value
         // A client sends it empty where the target has no authority, which an origin-form target has to get from here.
-        if value.isEmpty, head.target.form != .origin { return }
+        if value.isEmpty, head.target.form != .origin { return false }
         // Most clients repeat the target's authority, which was found to be well formed.
         if case .absolute = head.target.form, head.span(of: value).isSame(as: head.span(of: Self.authority(of: head.target))) {
-            return
+            return true
         }
         do throws(AuthorityFault) {
             _ = try Authority(parsing: value.range, in: head.fields.bytes.span)
         } catch {
             throw .malformedHost(error)
         }
+        return true
     }
 
     private static func authority(of target: RequestTarget) -> Extent {
