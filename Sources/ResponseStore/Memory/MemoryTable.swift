@@ -2,15 +2,17 @@ import CLinux
 
 /// The memory tier's part in one shard: open addressing by hash, full keys compared.
 struct MemoryTable: Sendable {
+    /// No optional in the array: what is looked at of one that is would be looked at in a copy of all of it.
     private struct Place {
-        var hash: UInt64
+        var hash: UInt64 = 0
         /// The access stamp that the clock's hand saw last.
-        var seen: UInt32
-        var variants: StoredVariants
-        let whereabouts: Whereabouts
+        var seen: UInt32 = 0
+        /// `nil` where the place is free.
+        var variants: StoredVariants?
+        var whereabouts = Whereabouts()
     }
 
-    private var places: [Place?] = []
+    private var places: [Place] = []
     private(set) var count = 0
     private(set) var byteCount = 0
 
@@ -19,7 +21,7 @@ struct MemoryTable: Sendable {
 
     func find(_ hash: UInt64, _ key: Span<UInt8>) -> StoredVariants? {
         guard let index = index(of: hash, key) else { return nil }
-        return places[index]?.variants
+        return places[index].variants
     }
 
     func find(_ hash: UInt64, _ key: [UInt8]) -> StoredVariants? { find(hash, key.span) }
@@ -33,7 +35,7 @@ struct MemoryTable: Sendable {
         byteCount += variants.byteCount
         let key = variants.key
         if let index = index(of: hash, key.span) {
-            let old = places[index]?.variants
+            let old = places[index].variants
             byteCount -= old?.byteCount ?? 0
             places[index] = new
             return old
@@ -53,8 +55,8 @@ struct MemoryTable: Sendable {
     mutating func variants(withHash hash: UInt64, holdingRow row: Int64) -> StoredVariants? {
         if count == 0 { return nil }
         var index = home(of: hash)
-        while let place = places[index] {
-            if place.hash == hash, place.variants.response(inRow: row) != nil { return place.variants }
+        while let variants = places[index].variants {
+            if places[index].hash == hash, variants.response(inRow: row) != nil { return variants }
             index = (index + 1) & (places.count - 1)
         }
         return nil
@@ -65,10 +67,10 @@ struct MemoryTable: Sendable {
         var index = start
         let end = min(start + steps, places.count)
         while index < end {
-            if let place = places[index] {
-                let stamp = place.variants.accessStamp.load(ordering: .relaxed)
-                if stamp != place.seen {
-                    places[index]?.seen = stamp
+            if let variants = places[index].variants {
+                let stamp = variants.accessStamp.load(ordering: .relaxed)
+                if stamp != places[index].seen {
+                    places[index].seen = stamp
                 } else if let variants = removePlace(index) {
                     evicted.append(variants)
                     // Another may have moved into the gap.
@@ -81,58 +83,57 @@ struct MemoryTable: Sendable {
 
     func forEach(from start: Int, count steps: Int, _ body: (StoredVariants) -> Void) {
         for index in start..<max(start, min(start + steps, places.count)) {
-            if let place = places[index] { body(place.variants) }
+            if let variants = places[index].variants { body(variants) }
         }
     }
 
     private func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 6) & (places.count - 1) }
 
+    private func isFree(_ index: Int) -> Bool { places[index].variants == nil }
+
     private func index(of hash: UInt64, _ key: Span<UInt8>) -> Int? {
         if count == 0 { return nil }
         let mask = places.count - 1
         var index = home(of: hash)
-        while true {
-            switch places[index] {
-            case .none: return nil
-            case .some(let place):
-                if place.hash == hash {
-                    place.whereabouts.fetch()
-                    if place.variants.key.isEqual(to: key) { return index }
-                }
+        while !isFree(index) {
+            if places[index].hash == hash {
+                places[index].whereabouts.fetch()
+                if places[index].variants?.key.isEqual(to: key) == true { return index }
             }
             index = (index + 1) & mask
         }
+        return nil
     }
 
     private mutating func place(_ new: Place) {
         var index = home(of: new.hash)
-        while places[index] != nil { index = (index + 1) & (places.count - 1) }
+        while !isFree(index) { index = (index + 1) & (places.count - 1) }
         places[index] = new
     }
 
     private mutating func removePlace(_ index: Int) -> StoredVariants? {
-        let old = places[index]?.variants
+        let old = places[index].variants
         count -= 1
         byteCount -= old?.byteCount ?? 0
         let mask = places.count - 1
         var gap = index
         var next = (gap + 1) & mask
-        while let place = places[next] {
-            let distance = (next &- home(of: place.hash)) & mask
+        while !isFree(next) {
+            let distance = (next &- home(of: places[next].hash)) & mask
             if distance >= (next &- gap) & mask {
-                places[gap] = place
+                places[gap] = places[next]
                 gap = next
             }
             next = (next + 1) & mask
         }
-        places[gap] = nil
+        places[gap] = Place()
         return old
     }
 
     private mutating func grow() {
         let old = places
-        places = Array(repeating: nil, count: max(16, old.count * 2))
-        for case .some(let place) in old { self.place(place) }
+        places = Array(repeating: Place(), count: max(16, old.count * 2))
+        for place in old where place.variants != nil { self.place(place) }
     }
 }
 

@@ -28,6 +28,12 @@ struct Whereabouts: Sendable {
     private let headCount: UInt16
     private let bodyCount: UInt16
 
+    /// Of nothing.
+    init() {
+        (variants, key, list, response, head, body) = (0, 0, 0, 0, 0, 0)
+        (keyCount, headCount, bodyCount) = (0, 0, 0)
+    }
+
     init(of variants: StoredVariants) {
         self.variants = Self.address(of: variants)
         (key, keyCount) = Self.place(of: variants.key)
