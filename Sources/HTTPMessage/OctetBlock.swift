@@ -61,6 +61,11 @@ extension Span<UInt8> {
                 if let found = OctetBlock.first(isFoundIn(OctetBlock(buffer, at: index))) { return index &+ found }
                 index &+= 16
             }
+            // What is left is looked at together with some that were looked at before, in none of which it was.
+            if index < buffer.count, buffer.count &- start >= 16 {
+                let last = buffer.count &- 16
+                return OctetBlock.first(isFoundIn(OctetBlock(buffer, at: last))).map { last &+ $0 } ?? buffer.count
+            }
             while index < buffer.count, !isFound(buffer[index]) { index &+= 1 }
             return index
         }

@@ -1,6 +1,7 @@
 /// The request line and fields of a request (RFC 9112 §3, §5). `fields.bytes` holds the request line too.
+@usableFromInline
 package struct RequestHead: Sendable {
-    package var fields = Fields()
+    @usableFromInline package var fields = Fields()
     package var method: Method = .get
     package var methodName: Extent = .empty
     /// The request target as it came (RFC 9112 §3.2).
@@ -35,6 +36,7 @@ package struct RequestHead: Sendable {
         version = .http11
     }
 
+    @inlinable
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { fields.span(of: extent) }
 }

@@ -1,6 +1,7 @@
 /// The status line and fields of a response (RFC 9112 §4, §5). `fields.bytes` holds the status line too.
+@usableFromInline
 package struct ResponseHead: Sendable {
-    package var fields = Fields()
+    @usableFromInline package var fields = Fields()
     package var status: Status = .ok
     /// The reason phrase as it came; may be empty.
     package var reason: Extent = .empty
@@ -15,6 +16,7 @@ package struct ResponseHead: Sendable {
         version = .http11
     }
 
+    @inlinable
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { fields.span(of: extent) }
 }

@@ -47,20 +47,21 @@ struct BodyDelivery {
         isChunked = false
         offset = 0
         end = .max
-        body = nil
+        // Asked first: to let go of nothing is a call each time.
+        if body != nil { body = nil }
         if !bytes.isEmpty { bytes = [] }
         begunPartCount = 0
-        hold = nil
-        reader = nil
+        if hold != nil { hold = nil }
+        if reader != nil { reader = nil }
         readerStart = 0
         if !segments.isEmpty { segments = [] }
         isWaiting = false
-        read = nil
-        readAhead = nil
-        checkShare = nil
+        if read != nil { read = nil }
+        if readAhead != nil { readAhead = nil }
+        if checkShare != nil { checkShare = nil }
         sentCount = 0
         headCount = 0
-        pipe = nil
+        if pipe != nil { pipe = nil }
         tunnelDescriptor = nil
     }
 }
