@@ -222,5 +222,8 @@ struct PartialTests {
             Issue.record("what is missing was read")
             return
         }
+        // Of a response in part that is no damage.
+        again.drain()
+        #expect(extents(again, name: "q") == [extent] && again.statistics.damagedEntries == 0)
     }
 }

@@ -86,7 +86,10 @@ package final class StoreBrowser {
 
     /// The piece of a body that begins at the offset, verified; `nil` where it is missing or not what was stored.
     package func piece(of body: BodyReference, at offset: UInt64) throws(StoreError) -> ArraySlice<UInt8>? {
-        if body.id < 0 { return try tables.piece(ofExtents: body, at: offset).map { $0.bytes[$0.range] } }
+        if body.id < 0 {
+            guard case .bytes(let bytes, let range) = try tables.piece(ofExtents: body, at: offset) else { return nil }
+            return bytes[range]
+        }
         let number = Int(offset / UInt64(Chunk.length))
         let start = UInt64(number) * UInt64(Chunk.length)
         guard let bytes = try tables.chunk(number, ofBody: body.id) else { return nil }

@@ -97,21 +97,31 @@ final class ReadingTables {
     }
 
     /// What can be read at once from a place on of a body that stands in extents, verified.
-    /// - Returns: `nil` where the place is missing or not what was stored.
-    func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> (bytes: [UInt8], range: Range<Int>)? {
+    func piece(ofExtents body: BodyReference, at offset: UInt64) throws(StoreError) -> Piece {
         // The number comes from the file.
-        guard body.id > .min else { return nil }
+        guard body.id > .min else { return .damaged }
         extentAt.bind(1, -body.id)
         extentAt.bind(2, Int64(clamping: offset))
         // Not reset before the chunk is read: both have to come from the same moment.
         defer { extentAt.reset() }
-        guard try extentAt.step(), let extent = ExtentRow(extentAt), extent.range.contains(offset) else { return nil }
+        guard try extentAt.step() else { return .missing }
+        guard let extent = ExtentRow(extentAt) else { return .damaged }
+        guard extent.range.contains(offset) else { return .missing }
         let place = offset - extent.base
         let number = Int(place / UInt64(Chunk.length))
-        guard let bytes = try chunk(number, ofBody: extent.id) else { return nil }
+        guard let bytes = try chunk(number, ofBody: extent.id) else { return .damaged }
         let start = Int(place % UInt64(Chunk.length))
         let end = min(bytes.count, start + Int(clamping: extent.range.upperBound - offset))
-        return start < end ? (bytes, start..<end) : nil
+        return start < end ? .bytes(bytes, start..<end) : .damaged
+    }
+
+    /// What stands at a place of a body in extents.
+    enum Piece {
+        case bytes([UInt8], Range<Int>)
+        /// No extent holds the place: of a response in part that is as it should be.
+        case missing
+        /// Not what was stored.
+        case damaged
     }
 
     private func row(_ query: Statement, _ hash: KeyHash, _ state: ResponseRow.State) -> ResponseRow {
@@ -148,8 +158,8 @@ final class ReadingTables {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(body.length))
         while UInt64(bytes.count) < body.length {
-            guard let piece = try piece(ofExtents: body, at: UInt64(bytes.count)) else { return nil }
-            bytes.append(contentsOf: piece.bytes[piece.range])
+            guard case .bytes(let piece, let range) = try piece(ofExtents: body, at: UInt64(bytes.count)) else { return nil }
+            bytes.append(contentsOf: piece[range])
         }
         return UInt64(bytes.count) == body.length ? .bytes(bytes) : nil
     }

@@ -87,15 +87,19 @@ final class StoreReader {
             return
         }
         if job.body.id < 0 {
-            let piece = try tables.piece(ofExtents: job.body, at: job.offset)
-            if piece == nil { reportDamage(-job.body.id, body: job.body.id) }
-            return job.answer(piece.map { .bytes($0.bytes, $0.range) } ?? .failed)
+            switch try tables.piece(ofExtents: job.body, at: job.offset) {
+            case .bytes(let bytes, let range): return job.answer(.bytes(bytes, range))
+            // Whoever completes a response in part reads up to where the rest has come; it may have broken off.
+            case .missing: reportDamage(-job.body.id, .hole)
+            case .damaged: reportDamage(-job.body.id, .body(job.body.id))
+            }
+            return job.answer(.failed)
         }
         let number = Int(job.offset / UInt64(Chunk.length))
         let start = UInt64(number) * UInt64(Chunk.length)
         let expected = Int(min(UInt64(Chunk.length), job.body.length - start))
         guard let bytes = try tables.chunk(number, ofBody: job.body.id), bytes.count >= expected else {
-            reportDamage(job.body.id, body: job.body.id)
+            reportDamage(job.body.id, .body(job.body.id))
             job.answer(.failed)
             return
         }
@@ -136,9 +140,8 @@ final class StoreReader {
         }
     }
 
-    /// - Parameter body: where the reader looked for it; `nil`: wherever it is.
-    private func reportDamage(_ row: StoredRowID, body: Int64? = nil) {
-        core.queue.add(.dropDamaged(row, body: body), urgent: false)
+    private func reportDamage(_ row: StoredRowID, _ damage: RowDamage = .row) {
+        core.queue.add(.dropDamaged(row, damage), urgent: false)
     }
 }
 

@@ -34,10 +34,14 @@ extension StoreWriter {
             }
         case .accessed(let rows, let time):
             for row in rows { try tables.set(lastAccess: time, ofRow: row) }
-        case .dropDamaged(let id, let body):
+        case .dropDamaged(let id, let damage):
+            guard let row = try tables.row(id), row.state == .complete || row.state == .partial else { return }
+            switch damage {
+            case .row: break
             // Where its body stands elsewhere by now, what was read was no longer needed.
-            guard let row = try tables.row(id), row.state == .complete || row.state == .partial, row.bodyID == body ?? row.bodyID
-            else { return }
+            case .body(let body): guard row.bodyID == body else { return }
+            case .hole: guard row.state == .complete else { return }
+            }
             noteDamagedEntry()
             try delete(row, forgetting: true)
         case .fileIsDamaged(let generation, let reason):

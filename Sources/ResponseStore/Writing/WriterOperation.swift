@@ -11,7 +11,7 @@ enum WriterOperation: Sendable {
     /// Rows that were used.
     case accessed([StoredRowID], at: Int64)
     /// A row or one of its chunks is not what was stored.
-    case dropDamaged(StoredRowID, body: Int64?)
+    case dropDamaged(StoredRowID, RowDamage)
     /// A statement has found the file damaged.
     case fileIsDamaged(generation: Int, reason: String)
     /// Lets the file grow no further than this, as a full disk would. For tests.
@@ -37,4 +37,14 @@ enum WriterOperation: Sendable {
         default: 256
         }
     }
+}
+
+/// What a reader has found of a row that it could not give out.
+enum RowDamage: Sendable {
+    /// The row itself, or a body that stands with it, is not what was stored.
+    case row
+    /// Nothing good stands in the chunks of this body.
+    case body(Int64)
+    /// Nothing stands in some place of a body in extents.
+    case hole
 }
