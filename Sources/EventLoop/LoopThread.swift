@@ -32,7 +32,9 @@ package final class LoopThread: Sendable {
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
         deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
         deadline.tv_nsec = nanoseconds % 1_000_000_000
-        return pthread_clockjoin_np(thread, nil, CLOCK_MONOTONIC, &deadline) == 0
+        if pthread_clockjoin_np(thread, nil, CLOCK_MONOTONIC, &deadline) == 0 { return true }
+        pthread_detach(thread)
+        return false
     }
 }
 

@@ -30,7 +30,7 @@ struct TimeoutTests {
             _ = connection.readHead()
             connection.send("HTTP/1.1 200 OK\r\nX-A: ")
             for _ in 0..<200 {
-                connection.send("x")
+                guard connection.send("x") else { return }
                 usleep(20_000)
             }
         }

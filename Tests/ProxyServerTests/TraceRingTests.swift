@@ -54,7 +54,7 @@ struct TraceRingTests {
         #expect(ring.find(UInt64(5_000 - ring.count)) == nil)
     }
 
-    @Test("Texts that change in length push out nothing while there is room: the latest are all there")
+    @Test("Texts that become three times as long push out nothing while there is room: the latest are all there")
     func keepsTheLatestOfAnyLength() {
         let ring = TraceRing(count: 100, byteCount: 1 << 20)
         for id in 1...20_000 {

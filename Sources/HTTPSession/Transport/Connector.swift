@@ -17,12 +17,13 @@ final class Connector {
     private let addresses: AddressPolicy
     private var timer: TimerID?
     private var nudgeTimer: TimerID?
+    private var nextNudge = MonotonicTime.never
     private var isKickPlanned = false
     private var isClosed = false
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Those that wait for one of these to end, in their order.
+    /// Those that wait for one of these to end, in their order: no more than there are exchanges and clients' tunnels.
     private var waiting: [QueuedAttempt] = []
     /// Each looks a name up on a thread of its own, with some descriptors.
     private let attemptLimit: Int
@@ -54,7 +55,7 @@ final class Connector {
             return DirectAttempt(
                 loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
         }
-        guard attempts.count < attemptLimit else {
+        guard waiting.isEmpty, attempts.count < attemptLimit else {
             let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
             let attempt = QueuedAttempt(target, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
             waiting.append(attempt)
@@ -71,7 +72,7 @@ final class Connector {
         let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
         attempts[easy] = attempt
         check(curl_multi_add_handle(multi, easy))
-        if attempts.count == 1 { planNudge(milliseconds: Self.nudgeMilliseconds) }
+        planNudge(milliseconds: Self.nudgeMilliseconds)
         return attempt
     }
 
@@ -135,17 +136,22 @@ final class Connector {
     /// libcurl gives an address up, after half of the time or because it refuses, and turns to the next when it is called again: but it has no
     /// socket then, and sets no timer. So every attempt is run from time to time, and soon when one has lost its socket.
     func nudge() {
-        guard !isClosed else { return }
+        nextNudge = .never
+        if isClosed || (attempts.isEmpty && waiting.isEmpty) { return }
+        planNudge(milliseconds: Self.nudgeMilliseconds)
         var running: Int32 = 0
         _ = larder_curl_multi_run_all(multi, &running)
         collectFinished()
-        if !attempts.isEmpty { planNudge(milliseconds: Self.nudgeMilliseconds) }
     }
 
     private static let nudgeMilliseconds = 250
 
+    /// In so many milliseconds, or sooner where that is planned.
     private func planNudge(milliseconds: Int) {
-        if let nudgeTimer { loop.setTimer(nudgeTimer, afterMilliseconds: milliseconds) }
+        let next = loop.now.advanced(milliseconds: milliseconds)
+        guard let nudgeTimer, next < nextNudge else { return }
+        nextNudge = next
+        loop.setTimer(nudgeTimer, at: next)
     }
 
     private func collectFinished() {

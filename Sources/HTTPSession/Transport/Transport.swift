@@ -60,9 +60,9 @@ package final class Transport {
 
     /// Begins to open a tunnel to this host and port; the origin's scheme does not matter.
     /// - Parameter via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
-    package func openTunnel(to origin: Origin, via: String, delegate: any TunnelDelegate) -> TunnelOpening {
+    package func openTunnel(to origin: Origin, via: @autoclosure () -> String, delegate: any TunnelDelegate) -> TunnelOpening {
         let tunnel = TunnelOpening(self, delegate: delegate)
-        tunnel.begin(to: origin, via: via, milliseconds: configuration.timeouts.connect)
+        tunnel.begin(to: origin, via: configuration.proxy == nil ? "" : via(), milliseconds: configuration.timeouts.connect)
         return tunnel
     }
 

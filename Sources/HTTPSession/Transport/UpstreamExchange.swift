@@ -286,6 +286,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     func didReceiveInformational(_ head: borrowing ResponseHead) {
         if isRequestSent { awaitHead() }
+        // The time of the head, with which it was set, has begun anew.
+        if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveInformational: head)
     }
 

@@ -4,7 +4,7 @@ package struct UpstreamTimeouts: Equatable, Sendable {
     package var queue = 10_000
     /// Name look-up and connecting.
     package var connect = 10_000
-    /// From the request's last byte to the response's first.
+    /// From the request's last byte to the end of the response's head.
     package var firstByte = 60_000
     /// Between two bytes, of the response or of a request that the origin is slow to take.
     package var idle = 60_000

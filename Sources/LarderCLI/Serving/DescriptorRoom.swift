@@ -6,17 +6,18 @@ struct DescriptorRoom: Equatable {
     let clients: Int
     let refusals: Int
     let origins: Int
+    /// At once by each loop.
     let lookUps: Int
 
     /// For listeners, loops, log, store and standard streams.
     private static let ownCount = 48
 
     /// At most a quarter for origins and an eighth for refusals, an eighth for the sockets of look-ups and for pipes; clients have the rest.
-    init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int) {
+    init(limit: Int, origins wantedOrigins: Int, refusals wantedRefusals: Int, loops: Int) {
         let eighth = max(1, (limit - Self.ownCount) / 8)
         refusals = min(eighth, wantedRefusals)
         origins = min(2 * eighth, wantedOrigins)
-        lookUps = max(1, eighth / Self.socketsOfLookUp)
+        lookUps = max(1, eighth / (Self.socketsOfLookUp * loops))
         clients = max(1, limit - Self.ownCount - eighth - refusals - origins)
     }
 

@@ -36,7 +36,8 @@ final class RunningServer: Sendable {
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
         room = DescriptorRoom(
-            limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit)
+            limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
+            loops: plan.loopCount)
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
         do {

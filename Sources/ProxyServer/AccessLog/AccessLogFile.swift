@@ -19,6 +19,7 @@ struct AccessLogFile: ~Copyable {
         // URLs say what people do: for the owner alone. A pipe without a reader is an error, and is not waited for.
         let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw SystemError("open", code: errno) }
+        // Where it goes on not to block, `write` waits.
         _ = fcntl(descriptor, F_SETFL, O_APPEND)
         return descriptor
     }

@@ -3,7 +3,7 @@
 ///
 /// Nothing is allocated but the block, of which the system gives memory only as it is first written. A round that holds four times what
 /// is still wanted ends before the block does, so that short texts take no more memory, and no more of the processor's caches, than
-/// they need.
+/// they need. Texts that become four times as long all at once cost some of the oldest.
 struct TextRing: ~Copyable {
     private let octets: UnsafeMutableRawBufferPointer
     /// Octets ever written: the number of the next text.

@@ -90,8 +90,8 @@ final class StoreReader {
             switch try tables.piece(ofExtents: job.body, at: job.offset) {
             case .bytes(let bytes, let range): return job.answer(.bytes(bytes, range))
             // Whoever completes a response in part reads up to where the rest has come; it may have broken off.
-            case .missing: reportDamage(-job.body.id, .hole)
-            case .damaged: reportDamage(-job.body.id, .body(job.body.id))
+            case .missing: reportDamage(0 &- job.body.id, .hole(at: job.offset))
+            case .damaged: reportDamage(0 &- job.body.id, .body(job.body.id))
             }
             return job.answer(.failed)
         }

@@ -211,10 +211,11 @@ package final class ResponseStore: Sendable {
             core.memory.countInvalidation(hash)
             let fillings = core.fillings.all(of: hash).filter { $0.plan.response.key == key }
             for filling in fillings { filling.invalidate() }
-            core.partials.remove(key: key)
             core.memory.invalidate(key, hash, isBeingWritten: !fillings.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }
+            // Behind it: the writer keeps no part of a key of which a change waits.
+            core.partials.remove(key: key)
         }
     }
 

@@ -40,7 +40,11 @@ extension StoreWriter {
             case .row: break
             // Where its body stands elsewhere by now, what was read was no longer needed.
             case .body(let body): guard row.bodyID == body else { return }
-            case .hole: guard row.state == .complete else { return }
+            // A response in part has holes, and what was one may be filled by now.
+            case .hole(let place):
+                let extents = try tables.extents.all(ofRow: id)
+                let isHeld = extents?.ranges.contains { $0.contains(place) } ?? false
+                if extents != nil, row.state == .partial || isHeld { return }
             }
             noteDamagedEntry()
             try delete(row, forgetting: true)

@@ -203,8 +203,10 @@ final class StoreWriter {
         }
         for change in done.partials {
             switch change {
-            // Unless a change to the key waits that may invalidate it.
-            case .kept(let partial, let hash): if !core.memory.isWaiting(hash) { core.partials.keep(partial) }
+            case .kept(let partial, let hash):
+                core.partials.keep(partial)
+                // A change to the key waits that may invalidate it; whoever queues one from here on takes it out.
+                if core.memory.isWaiting(hash) { core.partials.remove(row: partial.response.row) }
             case .gone(let row): core.partials.remove(row: row)
             }
         }

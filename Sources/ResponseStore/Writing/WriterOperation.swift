@@ -45,6 +45,6 @@ enum RowDamage: Sendable {
     case row
     /// Nothing good stands in the chunks of this body.
     case body(Int64)
-    /// Nothing stands in some place of a body in extents.
-    case hole
+    /// No extent of the body held this place.
+    case hole(at: UInt64)
 }
