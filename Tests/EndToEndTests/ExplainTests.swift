@@ -1,6 +1,7 @@
 import Foundation
 import HTTPMessage
 import ProxyAdmin
+import ProxyServer
 import TestSupport
 import Testing
 
@@ -12,8 +13,11 @@ struct ExplainTests {
         let socket: String
         private let admin: AdminServer
 
-        init(_ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:") throws {
-            stage = try Stage(yaml, loops: loops, storePath: storePath) { Recipes.answer($0, $1) }
+        init(
+            _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:",
+            change: (inout ServerSettings) -> Void = { _ in }
+        ) throws {
+            stage = try Stage(yaml, loops: loops, storePath: storePath, change: change) { Recipes.answer($0, $1) }
             socket = "\(stage.proxy.folder.path)/admin.sock"
             let tellsQuery = try TestProxy.settings(yaml).log.access.includesQuery
             admin = try AdminServer(
