@@ -29,7 +29,7 @@ extern ssize_t splice(int from, __off64_t *from_offset, int to, __off64_t *to_of
 extern int pipe2(int descriptors[2], int flags);
 extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
 extern int pthread_setname_np(pthread_t thread, const char *name);
-extern int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *deadline);
+extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
 
 // What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
 extern void __tsan_acquire(void *address);

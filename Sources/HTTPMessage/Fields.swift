@@ -138,6 +138,8 @@ package struct Fields: Sendable {
 
     /// Notes lines whose bytes are in place already, so many octets behind where they say.
     package mutating func note(_ moved: [FieldLine], movedBy distance: Int) {
+        // As where octets are appended to an array.
+        if moved.isEmpty { return }
         lines.append(addingCapacity: moved.count) { lines in
             for line in moved {
                 lines.append(line.moved(by: distance))
