@@ -10,7 +10,8 @@ package enum Storability {
         return refusalWhateverMethod(request, directives, overrides, secondary)
     }
 
-    private static func refusalWhateverMethod(
+    /// The same for an answer to another method, or to the GET that is made in place of this request.
+    package static func refusalWhateverMethod(
         _ request: RequestHead, _ directives: RequestDirectives, _ overrides: CacheOverrides, _ secondary: SecondaryKey
     ) -> StorageRefusal? {
         if directives.contains(.content) { return .requestContent }

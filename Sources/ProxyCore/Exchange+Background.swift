@@ -35,11 +35,11 @@ extension Exchange {
         fetch(at: now, into: &commands)
     }
 
-    /// Whether the answer to such a request could be stored: else asking for it would be in vain.
+    /// Whether the answer to a GET in place of the request could be stored: else asking for it would be in vain. A request of which
+    /// nothing may be stored (RFC 9111 §5.2.1.5) has nothing fetched for the store either, HEAD too.
     var mayValidateUnattended: Bool {
-        let refusal = Storability.refusal(
-            of: request, directives: directives, overrides: obligations.cache, secondary: secondaryKey)
-        return (refusal == nil || refusal == .method) && !directives.contains(.onlyIfCached)
+        let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
+        return refusal == nil && !directives.contains(.onlyIfCached)
     }
 
     /// The exchange ends with what it has come to: there is nobody to tell.
