@@ -32,6 +32,26 @@ struct CancellationTests {
         #expect(harness.transport.statistics == (0, 0, 0))
     }
 
+    @Test("A look-up that nobody waits for keeps its place until it is done: whoever cancels makes no room for more threads")
+    func keepsPlace() throws {
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil { connection.respond() }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness {
+            $0.resolve = ["two.test": [.loopbackIPv4, .loopbackIPv6]]
+            $0.lookUps = 1
+        }
+        harness.open(Recorder(), port: 80, host: "no-such-name.invalid").cancel()
+        let waiting = (0..<3).map { _ in Recorder() }
+        let exchanges = waiting.map { harness.open($0, port: origin.port, host: "two.test") }
+        #expect(harness.transport.connector.attemptCount == 1)
+        exchanges[0].cancel()
+        #expect(harness.run { waiting[1...].allSatisfy(\.hasEnded) })
+        #expect(waiting[1].isComplete && waiting[2].isComplete && !waiting[0].hasEnded)
+        #expect(harness.transport.connector.attemptCount == 0)
+    }
+
     @Test("Closed by whoever is told that the name cannot be connected to")
     func closedWithinFailure() throws {
         let port = LoopbackAddress.unusedPort()

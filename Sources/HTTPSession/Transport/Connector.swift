@@ -9,8 +9,9 @@ import HTTPMessage
 /// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
 /// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection will keep its handle.
 ///
-/// Moves: `connect` adds a handle; sockets and timers drive it through `act`; each finished attempt is reported from
-/// `collectFinished`, outside of any libcurl callback. A timer callback never calls libcurl: zero means "at the batch's end".
+/// Moves: `connect` adds a handle, or has the attempt wait where as many as may be are under way; sockets and timers drive it through
+/// `act`, and what libcurl forgets to ask for through `nudge`; each finished attempt is reported from `collectFinished`, outside of any
+/// libcurl callback. A timer callback never calls libcurl: zero means "at the batch's end".
 final class Connector {
     private let loop: EventLoop
     private let multi: UnsafeMutableRawPointer
@@ -23,9 +24,10 @@ final class Connector {
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
     private var attempts: [UnsafeMutableRawPointer: CurlAttempt] = [:]
-    /// Those that wait for one of these to end, in their order: no more than there are exchanges and clients' tunnels.
+    /// Those that wait for one of these to end, in their order: no more than twice as many as exchanges and clients' tunnels want it.
     private var waiting: [QueuedAttempt] = []
-    /// Each looks a name up on a thread of its own, with some descriptors.
+    private var cancelledCount = 0
+    /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end.
     private let attemptLimit: Int
     var keptDescriptor: Int32 = -1
 
@@ -57,7 +59,7 @@ final class Connector {
         }
         guard waiting.isEmpty, attempts.count < attemptLimit else {
             let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
-            let attempt = QueuedAttempt(target, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
+            let attempt = QueuedAttempt(self, target, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
             waiting.append(attempt)
             return attempt
         }
@@ -82,6 +84,7 @@ final class Connector {
             let left = next.deadline.milliseconds(since: loop.now)
             guard left <= 0 || next.observer == nil || attempts.count < attemptLimit else { return }
             waiting.removeFirst()
+            if next.observer == nil { cancelledCount -= 1 }
             if left <= 0 {
                 next.fail(.timedOut(.nameLookUp))
             } else {
@@ -93,8 +96,9 @@ final class Connector {
     /// Ends every attempt and frees what libcurl holds.
     func close() {
         isClosed = true
-        for attempt in waiting { attempt.cancel() }
+        let unbegun = waiting
         waiting = []
+        for attempt in unbegun { attempt.cancel() }
         for attempt in Array(attempts.values) { end(attempt) }
         handles.removeAll()
         _ = curl_multi_cleanup(multi)
@@ -106,7 +110,24 @@ final class Connector {
         nudgeTimer = nil
     }
 
-    func end(_ attempt: CurlAttempt) {
+    /// Nobody waits for it any more. Its name may still be looked up: libcurl would leave that to a thread that nobody counts.
+    func letGo(_ attempt: CurlAttempt) {
+        attempt.observer = nil
+        if attempt.hasAddress { end(attempt) }
+    }
+
+    /// One of those that wait is wanted no longer.
+    func noteCancelled() {
+        cancelledCount += 1
+        guard cancelledCount > waiting.count / 2 else { return }
+        waiting.removeAll { $0.observer == nil }
+        cancelledCount = 0
+    }
+
+    /// How many are under way, those included that nobody waits for any more.
+    var attemptCount: Int { attempts.count }
+
+    private func end(_ attempt: CurlAttempt) {
         guard attempts.removeValue(forKey: attempt.easy) != nil else { return }
         attempt.observer = nil
         check(curl_multi_remove_handle(multi, attempt.easy))
@@ -165,10 +186,11 @@ final class Connector {
     }
 
     private func finish(_ easy: UnsafeMutableRawPointer, code: CURLcode) {
-        guard let attempt = attempts.removeValue(forKey: easy), let observer = attempt.observer else { return }
+        guard let attempt = attempts.removeValue(forKey: easy) else { return }
+        let observer = attempt.observer
         attempt.observer = nil
         var descriptor: curl_socket_t = -1
-        if code == CURLE_OK, larder_curl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 {
+        if code == CURLE_OK, observer != nil, larder_curl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 {
             unwatch(descriptor)
             keptDescriptor = descriptor
         }
@@ -177,9 +199,9 @@ final class Connector {
         keptDescriptor = -1
         handles.put(easy)
         if descriptor >= 0 {
-            observer.didConnect(descriptor, to: attempt.remoteAddress(of: descriptor))
+            observer?.didConnect(descriptor, to: attempt.remoteAddress(of: descriptor))
         } else {
-            observer.didFailToConnect(error)
+            observer?.didFailToConnect(error)
         }
     }
 

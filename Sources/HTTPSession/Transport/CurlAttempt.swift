@@ -36,10 +36,12 @@ final class CurlAttempt: ConnectAttempt {
     /// Whether the name is looked up, so that a time-out can say what it waited for.
     var hasAddress: Bool { !opened.isEmpty || firstRefusal != nil }
 
-    func cancel() { connector?.end(self) }
+    func cancel() { connector?.letGo(self) }
 
     /// libcurl asks for a socket for this address: the place where the address policy is kept (T03, T04).
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        // For nobody who still waits, nothing is connected to.
+        if observer == nil { return -1 }
         let raw = UnsafeRawPointer(larder_curl_address(address))
         guard let raw, let (remote, port) = IPAddress.withPort(sockaddr: raw, length: Int(address.pointee.addrlen)) else {
             return -1

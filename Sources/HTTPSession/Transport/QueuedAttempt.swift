@@ -7,15 +7,20 @@ final class QueuedAttempt: ConnectAttempt {
     /// `nil` once it has begun, or ended.
     private(set) var observer: (any ConnectObserver)?
     private var begun: (any ConnectAttempt)?
+    private weak var connector: Connector?
 
-    init(_ target: ConnectTarget, deadline: MonotonicTime, observer: any ConnectObserver) {
+    init(_ connector: Connector, _ target: ConnectTarget, deadline: MonotonicTime, observer: any ConnectObserver) {
+        self.connector = connector
         self.target = target
         self.deadline = deadline
         self.observer = observer
     }
 
     func cancel() {
-        observer = nil
+        if observer != nil {
+            observer = nil
+            connector?.noteCancelled()
+        }
         begun?.cancel()
         begun = nil
     }

@@ -18,7 +18,7 @@ package final class Transport {
     static let readLength = 64 * 1024
     private static let spareExchangeLimit = 1024
 
-    private let connector: Connector
+    let connector: Connector
     private var port: Port<BudgetMessage>?
     private var member = 0
     private var exchanges: [UpstreamExchange] = []
