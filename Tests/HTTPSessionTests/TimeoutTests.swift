@@ -1,5 +1,5 @@
+import Dispatch
 import EventLoop
-import Glibc
 import HTTPMessage
 import HTTPWire
 import TestSupport
@@ -26,13 +26,11 @@ struct TimeoutTests {
 
     @Test("A head that comes in drops is held to the time of its first octet")
     func drippingHead() throws {
+        let turn = DispatchSemaphore(value: 0)
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
             connection.send("HTTP/1.1 200 OK\r\nX-A: ")
-            for _ in 0..<200 {
-                guard connection.send("x") else { return }
-                usleep(20_000)
-            }
+            while connection.send("x") { turn.wait() }
         }
         defer { origin.stop() }
         let harness = try TransportHarness()
@@ -43,7 +41,13 @@ struct TimeoutTests {
                 $0.firstByte = 300
                 $0.idle = 200
             })
-        #expect(harness.run { recorder.hasEnded })
+        // An octet for each turn of the loop, one of which lasts 20 ms at most; the last ones find that nobody reads.
+        #expect(
+            harness.run {
+                turn.signal()
+                return recorder.hasEnded
+            })
+        for _ in 0..<8 { turn.signal() }
         #expect(recorder.error == .timedOut(.firstByte))
     }
 
