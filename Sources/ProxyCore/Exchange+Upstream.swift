@@ -17,7 +17,7 @@ extension Exchange {
 
     /// The value of Via with which an upstream proxy is asked for a tunnel.
     package var tunnelVia: String {
-        let own = "\(request.version.isAtLeast11 ? "1.1" : "1.0") \(String(decoding: context.pseudonym, as: UTF8.self))"
+        let own = context.via(for: request.version)
         return request.fields.combinedValue(of: .via).map { $0 + ", " + own } ?? own
     }
 

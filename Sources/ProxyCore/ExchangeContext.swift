@@ -69,6 +69,12 @@ package final class ExchangeContext: Sendable {
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
     }
 
+    /// What that line says, as text: for who does not write a head.
+    func via(for version: HTTPVersion) -> String {
+        let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
+        return String(decoding: line.dropFirst("Via: ".utf8.count).dropLast(2), as: UTF8.self)
+    }
+
     /// The Via line of a message that came in this version, with its CRLF.
     func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
         let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
