@@ -32,7 +32,7 @@ struct ExplainCommandTests {
     func refusesAlike(output: String) throws {
         let served = try ServeTests.Served()
         _ = try served.ports()
-        for url in ["nonsense", "ftp://a/", "http://"] {
+        for url in ["http://a:x/", "ftp://a/", "http://"] {
             let alone = try explain(url, "-o", output)
             let running = try CommandLineTests.larder(
                 "explain", url, "-o", output, "--set", "admin.socket=\(served.folder.path)/admin.sock")
@@ -47,7 +47,8 @@ struct ExplainCommandTests {
     @Test(
         "Wrong usage is 2, with a sentence that says what is wrong",
         arguments: [
-            (["/x"], "'/x' is no absolute URL"), (["http://a.test/", "-H", ""], "A field is empty"),
+            (["/x"], "'/x' is no absolute URL"), (["a.test/x"], "'a.test/x' is no absolute URL"),
+            (["http://a.test/", "-H", ""], "A field is empty"),
             (["--id", "1", "--method", "GET"], "--id stands alone."), (["--id", "1", "http://a.test/"], "either a URL or --id"),
             (["http://a.test/", "--response", "/dev/null"], "no response's head stands in /dev/null"),
         ])

@@ -42,7 +42,8 @@ struct ExplainCommand: ParsableCommand {
         if id != nil, method != nil || response != nil || data != nil || !header.isEmpty {
             throw ValidationError("--id stands alone.")
         }
-        if let url, url.hasPrefix("/") {
+        // A CONNECT names an authority, and OPTIONS may ask about the server as a whole.
+        if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is no absolute URL; one begins as http://example.com/ does.")
         }
         if header.contains("") { throw ValidationError("A field is empty: -H takes 'Name: value'.") }

@@ -50,7 +50,7 @@ public struct Larder: ParsableCommand {
     private static func requireCommand(behindHelpIn arguments: [String]) throws {
         guard arguments.first == "help" else { return }
         var commands = configuration.subcommands
-        for word in arguments.dropFirst() where !word.hasPrefix("-") {
+        for word in arguments.dropFirst() where !word.hasPrefix("-") && word != "help" {
             if let command = commands.first(where: { $0.configuration.commandName == word }) {
                 commands = command.configuration.subcommands
                 continue
