@@ -6,7 +6,8 @@ SHELL := /bin/bash
 
 LISTEN ?= 127.0.0.1:3180
 SWIFT_SOURCES := Package.swift Sources Tests
-RELEASE := -c release --static-swift-stdlib
+# Frame pointers would cost a hit one instruction in twenty (docs/performance.md).
+RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
 .PHONY: help setup run release test test-long format lint docs bench bench-peers tsan asan clean
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift build -c release --static-swift-stdlib --product larder
+swift build -c release --static-swift-stdlib --omit-frame-pointers --product larder
 LARDER=$(swift build -c release --static-swift-stdlib --show-bin-path)/larder
 export LARDER
 

@@ -3,7 +3,7 @@
 # than a second before is there, and no body has a wrong byte.
 set -euo pipefail
 rounds=${1:-50}
-swift build -c release --static-swift-stdlib --product StoreTorture
+swift build -c release --static-swift-stdlib --omit-frame-pointers --product StoreTorture
 torture=$(swift build -c release --static-swift-stdlib --show-bin-path)/StoreTorture
 failed=0
 folder=$(mktemp -d -p "${WORK:-${TMPDIR:-/tmp}}")
