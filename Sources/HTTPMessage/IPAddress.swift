@@ -209,7 +209,7 @@ extension IPAddress: CustomStringConvertible {
         case .ipv4:
             for place in 0..<4 {
                 if place > 0 { output.append(0x2E) }
-                output.append(decimal: low >> UInt64(24 - 8 * place) & 0xFF)
+                output.append(decimal: low &>> UInt64(24 &- 8 &* place) & 0xFF)
             }
         case .ipv6: writeGroups(into: &output)
         }

@@ -40,32 +40,45 @@ extension OutputSpan<UInt8> {
     @inlinable
     package mutating func append(decimal number: UInt64) {
         if number < 10 { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
-        var digitCount = 2
-        var limit: UInt64 = 100
-        // Ten to the twentieth does not fit: a number that long has twenty digits.
-        while digitCount < 20, number >= limit {
-            digitCount &+= 1
-            limit = limit &* 10
+        if number >= EightDigits.decimalBound {
+            append(decimal: number / EightDigits.decimalBound)
+            return append(decimal: number % EightDigits.decimalBound, digitCount: 8)
         }
-        append(decimal: number, digitCount: digitCount)
+        let digits = EightDigits(decimal: number)
+        append(digits, last: digits.significantCount)
     }
 
     /// Appends the last so many digits of the number, with zeros before it.
     @inlinable
     package mutating func append(decimal number: UInt64, digitCount: Int) {
+        if digitCount > 8 { append(decimal: number / EightDigits.decimalBound, digitCount: digitCount &- 8) }
+        append(EightDigits(decimal: number % EightDigits.decimalBound), last: min(digitCount, 8))
+    }
+
+    /// Sixteen digits: how a request's id is written everywhere.
+    @inlinable
+    package mutating func append(hexadecimal number: UInt64) {
+        append(EightDigits(hexadecimal: UInt32(truncatingIfNeeded: number &>> 32)), last: 8)
+        append(EightDigits(hexadecimal: UInt32(truncatingIfNeeded: number)), last: 8)
+    }
+
+    @inlinable @inline(__always)
+    mutating func append(_ digits: EightDigits, last count: Int) {
         withUnsafeMutableBufferPointer { buffer, initializedCount in
-            precondition(digitCount >= 0 && digitCount <= buffer.count &- initializedCount, "no room for a number")
+            precondition(count >= 0 && count <= 8 && count <= buffer.count &- initializedCount, "no room for a number")
             guard let base = buffer.baseAddress else { return }
-            let start = base + initializedCount
-            var rest = number
-            var place = start + digitCount
-            while place > start {
-                place -= 1
-                let tenth = rest / 10
-                place.initialize(to: 0x30 &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
-                rest = tenth
+            let place = base + initializedCount
+            var rest = digits.characters &>> UInt64(truncatingIfNeeded: (8 &- count) &* 8)
+            if buffer.count &- initializedCount >= 8 {
+                // All at once, whatever the count: what stands behind the last digit is room still.
+                UnsafeMutableRawPointer(place).storeBytes(of: rest.littleEndian, as: UInt64.self)
+            } else {
+                for index in 0..<count {
+                    (place + index).initialize(to: UInt8(truncatingIfNeeded: rest))
+                    rest = rest &>> 8
+                }
             }
-            initializedCount &+= digitCount
+            initializedCount &+= count
         }
     }
 

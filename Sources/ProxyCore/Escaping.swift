@@ -3,13 +3,7 @@ import HTTPMessage
 extension Array<UInt8> {
     /// Sixteen hexadecimal digits: how a request's id is written everywhere.
     package mutating func append(hexadecimal number: UInt64) {
-        var shift: UInt64 = 60
-        while true {
-            let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
-            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-            if shift == 0 { return }
-            shift -= 4
-        }
+        append(addingCapacity: 16) { $0.append(hexadecimal: number) }
     }
 
     /// The inside of a JSON string (RFC 8259 §7).

@@ -2,14 +2,6 @@ import HTTPMessage
 
 /// Writing into lines: numbers, addresses, and texts of peers made harmless.
 extension OutputSpan<UInt8> {
-    mutating func append(hexadecimal number: UInt64) {
-        var rest = number
-        for _ in 0..<16 {
-            append(hexadecimalDigit: UInt8(truncatingIfNeeded: rest &>> 60))
-            rest = rest &<< 4
-        }
-    }
-
     mutating func append(decimal number: UInt64, width: Int, padding: UInt8) {
         var limit: UInt64 = 10
         var digits = 1

@@ -1,0 +1,39 @@
+/// The eight digits of a number, found side by side in one word: the first stands in its lowest octet.
+///
+/// Each step parts every group of digits at once: eight cost what five would by division, without a loop.
+@usableFromInline
+struct EightDigits {
+    /// Each from 0 to 15.
+    @usableFromInline let values: UInt64
+    @usableFromInline let characters: UInt64
+
+    /// A number below this one has no more than eight decimal digits.
+    @inlinable static var decimalBound: UInt64 { 100_000_000 }
+
+    /// - Parameter number: below `decimalBound`.
+    @inlinable @inline(__always)
+    init(decimal number: UInt64) {
+        let high = number / 10_000
+        let fours = high | (number &- high &* 10_000) &<< 32
+        // By 100 and by 10, as products that are right for numbers below 10,000 and below 100.
+        let hundreds = (fours &* 10_486) &>> 20 & 0x0000_007F_0000_007F
+        let twos = hundreds | (fours &- hundreds &* 100) &<< 16
+        let tens = (twos &* 103) &>> 10 & 0x000F_000F_000F_000F
+        values = tens | (twos &- tens &* 10) &<< 8
+        characters = values | 0x3030_3030_3030_3030
+    }
+
+    @inlinable @inline(__always)
+    init(hexadecimal number: UInt32) {
+        var digits = UInt64(number.byteSwapped)
+        digits = (digits | digits &<< 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits &<< 8) & 0x00FF_00FF_00FF_00FF
+        values = (digits &>> 4 | digits &<< 8) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (values &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
+        characters = (values | 0x3030_3030_3030_3030) &+ letters &* 0x27
+    }
+
+    /// How many there are from the first that is not zero on; one of zero.
+    @inlinable @inline(__always)
+    var significantCount: Int { 8 &- min(7, values.trailingZeroBitCount &>> 3) }
+}
