@@ -2,9 +2,10 @@
 package typealias StoredRowID = Int64
 
 /// A body that stands on disk, to be read in pieces.
+@usableFromInline
 package struct BodyReference: Equatable, Hashable, Sendable {
     package let id: Int64
-    package let length: UInt64
+    @usableFromInline package let length: UInt64
 
     package init(id: Int64, length: UInt64) {
         self.id = id
@@ -13,10 +14,13 @@ package struct BodyReference: Equatable, Hashable, Sendable {
 }
 
 /// The complete content of a stored response.
+@usableFromInline
 package enum StoredBody: Sendable {
     case bytes([UInt8])
     case onDisk(BodyReference)
 
+    /// Found without letting anybody have the octets, which would count as holding them.
+    @inlinable @inline(__always)
     package var length: UInt64 {
         switch self {
         case .bytes(let bytes): UInt64(bytes.count)

@@ -21,7 +21,7 @@ package struct Extent: Equatable, Hashable, Sendable {
     @inlinable
     package func moved(by distance: Int) -> Extent { Extent(offset: Int(offset) &+ distance, count: Int(count)) }
 
-    package static var empty: Extent { Extent(offset: 0, count: 0) }
+    @inlinable package static var empty: Extent { Extent(offset: 0, count: 0) }
 
     @inlinable package var isEmpty: Bool { count == 0 }
     @inlinable package var end: Int { Int(offset) + Int(count) }

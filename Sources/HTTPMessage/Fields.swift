@@ -54,7 +54,7 @@ package struct Fields: Sendable {
 
     // MARK: Reading
 
-    @inlinable
+    @inlinable @inline(__always)
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { bytes.span.extracting(extent.range) }
 
@@ -141,9 +141,9 @@ package struct Fields: Sendable {
         // As where octets are appended to an array.
         if moved.isEmpty { return }
         lines.append(addingCapacity: moved.count) { lines in
-            for line in moved {
-                lines.append(line.moved(by: distance))
-                present |= line.known.bit
+            for index in moved.indices {
+                lines.append(moved[index].moved(by: distance))
+                present |= moved[index].known.bit
             }
         }
     }

@@ -36,7 +36,7 @@ package struct RequestHead: Sendable {
         version = .http11
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { fields.span(of: extent) }
 }

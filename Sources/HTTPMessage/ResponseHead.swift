@@ -16,7 +16,7 @@ package struct ResponseHead: Sendable {
         version = .http11
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     @_lifetime(borrow self)
     package func span(of extent: Extent) -> Span<UInt8> { fields.span(of: extent) }
 }

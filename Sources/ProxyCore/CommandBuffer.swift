@@ -1,10 +1,16 @@
 /// The commands of one step, in order: a count and places for them, never an array that is allocated.
+@usableFromInline
 package struct CommandBuffer: ~Copyable {
-    package private(set) var count = 0
-    private var commands: InlineArray<8, ExchangeCommand> = .init(repeating: .finish)
+    @usableFromInline package internal(set) var count: Int
+    @usableFromInline var commands: InlineArray<8, ExchangeCommand>
 
-    package init() {}
+    @inlinable
+    package init() {
+        count = 0
+        commands = .init(repeating: .finish)
+    }
 
+    @inlinable
     package subscript(index: Int) -> ExchangeCommand {
         precondition(index < count, "no such command")
         return commands[index]

@@ -93,9 +93,11 @@ extension Exchange {
         body(request, response)
     }
 
-    /// Lends the request's head and its key to who keeps the trace, in the same way.
-    package mutating func withRequestAndKey(_ body: (_ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void) {
-        body(request, key.span)
+    /// Lends the trace, the request's head and its key to who keeps them, in the same way.
+    package mutating func withTraced(
+        _ body: (_ trace: borrowing DecisionTrace, _ request: borrowing RequestHead, _ key: Span<UInt8>) -> Void
+    ) {
+        body(trace, request, key.span)
     }
 
     /// The rule that denied the request, else the last one that matched; empty where none did. For the log.

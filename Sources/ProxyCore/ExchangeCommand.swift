@@ -1,4 +1,5 @@
 /// What an exchange asks of its driver. Payloads are trivial; larger things are read from the exchange.
+@usableFromInline
 package enum ExchangeCommand: Equatable, Sendable {
     /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
     case lookUp(onDisk: Bool)

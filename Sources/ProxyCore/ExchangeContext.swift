@@ -77,8 +77,14 @@ package final class ExchangeContext: Sendable {
 
     /// The Via line of a message that came in this version, with its CRLF.
     func writeVia(for version: HTTPVersion, into output: inout OutputSpan<UInt8>) {
-        let line = version.isAtLeast11 ? viaLine : viaLineOfHTTP10
-        output.append(line.span)
+        // Each by itself: what is chosen between would be retained.
+        if version.isAtLeast11 {
+            let line = viaLine
+            output.append(line.span)
+        } else {
+            let line = viaLineOfHTTP10
+            output.append(line.span)
+        }
     }
 
     var viaLineLength: Int { viaLine.count }

@@ -37,6 +37,7 @@ extension OutputSpan<UInt8> {
 
     /// A word of our own; left out when it is empty.
     /// - Parameter name: with the comma before it and the colon behind.
+    @inline(__always)
     mutating func append(member name: StaticString, _ word: StaticString) {
         if word.utf8CodeUnitCount == 0 { return }
         append(name)
@@ -48,6 +49,7 @@ extension OutputSpan<UInt8> {
     /// A text of a peer; left out when it is empty. An octet outside of printable ASCII is written as `\u00XX`, which is valid
     /// whatever the octets were and turns no terminal's direction.
     /// - Parameter name: with the comma before it and the colon behind.
+    @inline(__always)
     @_lifetime(self: copy self)
     mutating func append(member name: StaticString, _ text: Span<UInt8>) {
         if text.isEmpty { return }

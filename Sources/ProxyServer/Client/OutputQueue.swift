@@ -66,7 +66,7 @@ struct OutputQueue {
         return .drained
     }
 
-    private func writeFirst(to descriptor: Int32) -> Int {
+    private mutating func writeFirst(to descriptor: Int32) -> Int {
         if !tailRange.isEmpty { return tail.withBytes(tailRange) { sendBuffer(and: $0, to: descriptor) } }
         if bufferOffset < buffer.count { return sendBuffer(to: descriptor) }
         guard let pipe else { preconditionFailure("there is nothing to write") }

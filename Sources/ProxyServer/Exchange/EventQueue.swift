@@ -9,8 +9,10 @@ struct EventQueue {
         if case .none = first { first = event } else { others.append(event) }
     }
 
-    mutating func popFirst() -> ExchangeEvent? {
-        guard let event = first.take() else { return nil }
+    var isEmpty: Bool { if case .none = first { true } else { false } }
+
+    mutating func removeFirst() -> ExchangeEvent {
+        guard let event = first.take() else { preconditionFailure("there is no event") }
         if !others.isEmpty { first = others.removeFirst() }
         return event
     }

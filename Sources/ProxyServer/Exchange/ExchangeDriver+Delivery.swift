@@ -33,7 +33,7 @@ extension ExchangeDriver {
             return pump()
         }
         switch selected.body {
-        case .bytes(let bytes): sendBytes(bytes)
+        case .bytes(let bytes): sendBytes(bytes, on: connection)
         case .onDisk(let body):
             delivery.source = .disk
             delivery.body = body
@@ -42,8 +42,7 @@ extension ExchangeDriver {
         }
     }
 
-    private func sendBytes(_ bytes: [UInt8]) {
-        guard let connection else { return }
+    private func sendBytes(_ bytes: [UInt8], on connection: ClientConnection) {
         let lower = Int(delivery.offset)
         let upper = min(bytes.count, Int(clamping: delivery.end))
         delivery.sentCount += UInt64(upper - lower)

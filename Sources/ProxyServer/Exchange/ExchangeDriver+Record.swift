@@ -7,6 +7,21 @@ extension ExchangeDriver {
         if !exchange.isUnattended { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
         keepTrace()
         if accessLog.isOff { return }
+        let record = accessRecord()
+        let log = accessLog
+        let rule = exchange.decidingRuleName
+        exchange.withHeads { request, response in
+            let userAgent = request.fields.first(.userAgent)?.value ?? .empty
+            let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
+            let contentType = response.fields.first(.contentType)?.value ?? .empty
+            log.append(
+                record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
+                referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
+                contentType: response.span(of: contentType), rule: rule.utf8.span)
+        }
+    }
+
+    private func accessRecord() -> AccessRecord {
         let trace = exchange.trace
         var record = AccessRecord()
         record.id = exchange.id
@@ -33,17 +48,7 @@ extension ExchangeDriver {
         record.reusedConnection = metrics.isConnectionReused
         record.connectMicroseconds = UInt64(metrics.connectTime)
         record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
-        let log = accessLog
-        let rule = exchange.decidingRuleName
-        exchange.withHeads { request, response in
-            let userAgent = request.fields.first(.userAgent)?.value ?? .empty
-            let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
-            let contentType = response.fields.first(.contentType)?.value ?? .empty
-            log.append(
-                record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
-                referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
-                contentType: response.span(of: contentType), rule: rule.utf8.span)
-        }
+        return record
     }
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.

@@ -6,23 +6,20 @@ import ProxyCore
 extension ExchangeDriver {
     func keepTrace() {
         if traces.isOff { return }
-        var record = TraceRecord()
-        record.id = exchange.id
-        record.trace = exchange.trace
-        record.durationMicroseconds = UInt64(loop.now.microseconds(since: startedAt))
-        record.connectMicroseconds = UInt32(clamping: metrics.connectTime)
-        record.firstByteMicroseconds = UInt32(clamping: metrics.firstByteTime)
-        record.bytesSent = delivery.headCount + delivery.sentCount
-        record.reusedConnection = metrics.isConnectionReused
         // What is handed over is copied, with a dozen retains: only where there is something in it.
         let rules = exchange.matched.isEmpty ? [] : worker.ruleNames(of: exchange.matched)
         let overrides = exchange.trace.usedUnsafeRule ? Self.lines(of: exchange.ruleOverrides) : []
+        let id = exchange.id
         let tellsQuery = accessLog.includesQuery
         let ring = traces
-        exchange.withRequestAndKey { request, key in
-            record.conditions = RequestConditions(in: request.fields)
+        exchange.withTraced { trace, request, key in
             let keyEnd = tellsQuery || request.target.query.isEmpty ? key.count : Self.endBeforeQuery(of: key)
-            record.isKeyCut = keyEnd < key.count
+            // Made in one piece, so that nothing is written twice.
+            let record = TraceRecord(
+                id: id, trace: copy trace, durationMicroseconds: UInt64(loop.now.microseconds(since: startedAt)),
+                bytesSent: delivery.headCount + delivery.sentCount, connectMicroseconds: UInt32(clamping: metrics.connectTime),
+                firstByteMicroseconds: UInt32(clamping: metrics.firstByteTime), reusedConnection: metrics.isConnectionReused,
+                conditions: RequestConditions(in: request.fields), isKeyCut: keyEnd < key.count)
             ring.note(
                 record, method: request.span(of: request.methodName),
                 url: request.span(of: tellsQuery ? request.rawTarget : request.rawTargetBeforeQuery),

@@ -117,7 +117,7 @@ final class ExchangeDriver: TunnelDelegate {
         if isHandling { return events.append(event) }
         isHandling = true
         step(event)
-        while let next = events.popFirst() { step(next) }
+        while !events.isEmpty { step(events.removeFirst()) }
         isHandling = false
         giveBackIfDone()
     }
@@ -359,14 +359,16 @@ final class ExchangeDriver: TunnelDelegate {
     private func finish() {
         record()
         if exchange.isUnattended { noteUnattendedEnd() }
-        if let lookUp { worker.loop.forget(lookUp) }
-        lookUp = nil
-        _ = leaveJoined()
+        if let lookUp {
+            loop.forget(lookUp)
+            self.lookUp = nil
+        }
+        if joined != nil || waitTimer != nil { _ = leaveJoined() }
         if let opening {
             opening.cancel()
             worker.openingTunnels -= 1
+            self.opening = nil
         }
-        opening = nil
         delivery.reset()
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection

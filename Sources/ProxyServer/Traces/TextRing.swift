@@ -32,8 +32,13 @@ struct TextRing: ~Copyable {
     }
 
     /// For as much of the text as there was room made for.
+    @inline(__always)
     mutating func write(_ text: Span<UInt8>, _ count: Int) {
-        if count == 0 { return }
+        // Most have no more than two texts.
+        if count > 0 { copy(text, count) }
+    }
+
+    private mutating func copy(_ text: Span<UInt8>, _ count: Int) {
         text.withUnsafeBytes { source in
             UnsafeMutableRawBufferPointer(rebasing: octets[place..<place + count]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: source[..<count]))
