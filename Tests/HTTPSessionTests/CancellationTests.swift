@@ -45,11 +45,31 @@ struct CancellationTests {
         harness.open(Recorder(), port: 80, host: "no-such-name.invalid").cancel()
         let waiting = (0..<3).map { _ in Recorder() }
         let exchanges = waiting.map { harness.open($0, port: origin.port, host: "two.test") }
-        #expect(harness.transport.connector.attemptCount == 1)
+        #expect(harness.transport.connector.lookUpsUnderWay == 1)
         exchanges[0].cancel()
         #expect(harness.run { waiting[1...].allSatisfy(\.hasEnded) })
         #expect(waiting[1].isComplete && waiting[2].isComplete && !waiting[0].hasEnded)
-        #expect(harness.transport.connector.attemptCount == 0)
+        #expect(harness.transport.connector.lookUpsUnderWay == 0)
+    }
+
+    @Test("A name whose address is known and does not answer keeps nobody's name from being looked up")
+    func givesPlaceBackWithAddress() throws {
+        let hole = BlackHole()
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil { connection.respond() }
+        }
+        defer { origin.stop() }
+        let harness = try TransportHarness {
+            $0.resolve = ["hole.test": [.loopbackIPv4, .loopbackIPv6], "two.test": [.loopbackIPv4, .loopbackIPv6]]
+            $0.lookUps = 1
+        }
+        let waiting = Recorder()
+        let exchange = harness.open(waiting, port: hole.port, host: "hole.test")
+        let recorder = Recorder()
+        harness.open(recorder, port: origin.port, host: "two.test")
+        #expect(harness.run { recorder.hasEnded })
+        #expect(recorder.isComplete && !waiting.hasEnded)
+        exchange.cancel()
     }
 
     @Test("Closed by whoever is told that the name cannot be connected to")

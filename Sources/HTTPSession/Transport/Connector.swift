@@ -28,19 +28,23 @@ final class Connector {
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
     /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end.
-    private let attemptLimit: Int
+    private let lookUpLimit: Int
+    /// How many of the attempts wait for their name.
+    private var lookUpCount = 0
+    /// Until when the places are kept of those whose time was over before their name was looked up.
+    private var overdue: [MonotonicTime] = []
     var keptDescriptor: Int32 = -1
 
     /// Once for the process, before any handle is made.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    init(loop: EventLoop, addresses: AddressPolicy, attemptLimit: Int) {
+    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int) {
         precondition(Self.isReady, "libcurl did not initialise")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         self.loop = loop
         self.multi = multi
         self.addresses = addresses
-        self.attemptLimit = attemptLimit
+        self.lookUpLimit = lookUpLimit
         // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
         let this = Unmanaged.passUnretained(self).toOpaque()
         check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
@@ -57,22 +61,26 @@ final class Connector {
             return DirectAttempt(
                 loop, to: address, port: target.port, policy: addresses, milliseconds: milliseconds, observer: observer)
         }
-        guard waiting.isEmpty, attempts.count < attemptLimit else {
+        guard waiting.isEmpty, lookUpsUnderWay < lookUpLimit else {
             let limit = milliseconds > 0 ? milliseconds : Self.defaultMilliseconds
             let attempt = QueuedAttempt(self, target, deadline: loop.now.advanced(milliseconds: limit), observer: observer)
             waiting.append(attempt)
+            planNudge(milliseconds: Self.nudgeMilliseconds)
             return attempt
         }
         return begin(target, milliseconds: milliseconds, observer: observer)
     }
 
+    /// How long the C library goes on for nobody: 5 s for each of three servers, twice (resolv.conf(5)). It does not tell when it has done.
+    private static let lookUpMilliseconds = 30_000
     /// libcurl's.
     private static let defaultMilliseconds = 300_000
 
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
-        let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, observer: observer)
+        let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, began: loop.now, observer: observer)
         attempts[easy] = attempt
+        lookUpCount += 1
         check(curl_multi_add_handle(multi, easy))
         planNudge(milliseconds: Self.nudgeMilliseconds)
         return attempt
@@ -80,9 +88,10 @@ final class Connector {
 
     /// Begins those whose turn has come, and fails those whose time is over.
     private func beginWaiting() {
+        overdue.removeAll { $0 <= loop.now }
         while let next = waiting.first, !isClosed {
             let left = next.deadline.milliseconds(since: loop.now)
-            guard left <= 0 || next.observer == nil || attempts.count < attemptLimit else { return }
+            guard left <= 0 || next.observer == nil || lookUpsUnderWay < lookUpLimit else { return }
             waiting.removeFirst()
             if next.observer == nil { cancelledCount -= 1 }
             if left <= 0 {
@@ -124,16 +133,22 @@ final class Connector {
         cancelledCount = 0
     }
 
-    /// How many are under way, those included that nobody waits for any more.
-    var attemptCount: Int { attempts.count }
+    /// Those included that nobody waits for any more.
+    var lookUpsUnderWay: Int { lookUpCount + overdue.count }
+
+    /// Where an attempt's first address is known, and where it ends without one.
+    func noteLookedUp() {
+        lookUpCount -= 1
+        // Not from within libcurl, and whoever has ended one may be about to close.
+        if !waiting.isEmpty { planNudge(milliseconds: 1) }
+    }
 
     private func end(_ attempt: CurlAttempt) {
         guard attempts.removeValue(forKey: attempt.easy) != nil else { return }
         attempt.observer = nil
         check(curl_multi_remove_handle(multi, attempt.easy))
         handles.put(attempt.easy)
-        // Not from within: whoever has cancelled it may be about to close.
-        if !waiting.isEmpty { planNudge(milliseconds: 1) }
+        if !attempt.hasAddress { noteLookedUp() }
     }
 
     private func check(_ code: CURLMcode) {
@@ -195,6 +210,8 @@ final class Connector {
             keptDescriptor = descriptor
         }
         let error = code == CURLE_OK ? TransportError.connectionFailed(code: 0) : Self.error(code, of: attempt)
+        if !attempt.hasAddress { noteLookedUp() }
+        if error == .timedOut(.nameLookUp) { overdue.append(attempt.began.advanced(milliseconds: Self.lookUpMilliseconds)) }
         check(curl_multi_remove_handle(multi, easy))
         keptDescriptor = -1
         handles.put(easy)

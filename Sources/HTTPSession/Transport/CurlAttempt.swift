@@ -1,5 +1,6 @@
 import CCurl
 import CLinux
+import EventLoop
 import Glibc
 import HTTPMessage
 
@@ -9,6 +10,7 @@ final class CurlAttempt: ConnectAttempt {
     var observer: (any ConnectObserver)?
     let easy: UnsafeMutableRawPointer
     let addresses: AddressPolicy
+    let began: MonotonicTime
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
     private(set) var firstRefusal: TransportError?
@@ -16,13 +18,13 @@ final class CurlAttempt: ConnectAttempt {
 
     init(
         _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy,
-        observer: any ConnectObserver
+        addresses: AddressPolicy, began: MonotonicTime, observer: any ConnectObserver
     ) {
         self.connector = connector
         self.easy = easy
         self.lists = lists
         self.addresses = addresses
+        self.began = began
         self.observer = observer
         // The connector keeps the attempt for as long as libcurl may ask it for a socket.
         let code = larder_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
@@ -34,12 +36,16 @@ final class CurlAttempt: ConnectAttempt {
     }
 
     /// Whether the name is looked up, so that a time-out can say what it waited for.
-    var hasAddress: Bool { !opened.isEmpty || firstRefusal != nil }
+    private(set) var hasAddress = false
 
     func cancel() { connector?.letGo(self) }
 
     /// libcurl asks for a socket for this address: the place where the address policy is kept (T03, T04).
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        if !hasAddress {
+            hasAddress = true
+            connector?.noteLookedUp()
+        }
         // For nobody who still waits, nothing is connected to.
         if observer == nil { return -1 }
         let raw = UnsafeRawPointer(larder_curl_address(address))
