@@ -19,6 +19,20 @@ struct LoggingTests {
         #expect(lines[2]["rule"] as? String == "no")
     }
 
+    @Test("Through an upstream proxy it is that proxy's address and port that a line tells")
+    func tellsUpstreamProxy() throws {
+        let upstream = ScriptedOrigin { connection in
+            _ = connection.readHead()
+            connection.respond()
+        }
+        defer { upstream.stop() }
+        let proxy = try TestProxy("upstream: {proxy: 'http://127.0.0.1:\(upstream.port)'}")
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET http://one.test:81/ HTTP/1.1\r\nHost: one.test:81\r\n\r\n")
+        #expect(try client.readResponse().status == 200)
+        #expect(try proxy.logLines()[0].contains("\"upstream\":\"127.0.0.1:\(upstream.port)\""))
+    }
+
     @Test("The bytes of a line are the head's and the content's, however the answer came about")
     func countsBytes() throws {
         let stage = try Stage("rules: [{name: no, match: {path: /no}, deny: {reason: no}}]") { request, connection in

@@ -11,6 +11,8 @@ package struct ExchangeMetrics: Equatable, Sendable {
     /// From `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?
+    /// Of the upstream proxy, where there is one.
+    package var remotePort: UInt16 = 0
     package var bytesReceived: UInt64 = 0
     package var bytesSent: UInt64 = 0
 

@@ -9,6 +9,8 @@ struct PoolKey: Hashable, Sendable {
     /// Connections to a forwarding proxy carry every origin's exchanges: no limit per origin applies.
     let isForwardingProxy: Bool
 
+    var connectedPort: UInt16 { tunnelProxy?.origin.port ?? origin.port }
+
     init(direct origin: Origin) {
         self.origin = origin
         tunnelProxy = nil

@@ -171,6 +171,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         self.connection = connection
         metrics.isConnectionReused = isReused
         metrics.remoteAddress = connection.remoteAddress
+        metrics.remotePort = connection.endpoint.key.connectedPort
         connection.begin(self)
         if output.isEmpty {
             sendHeadAlone(on: connection)

@@ -44,7 +44,7 @@ extension ExchangeDriver {
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
         record.upstream = metrics.remoteAddress
-        record.upstreamPort = metrics.remoteAddress == nil ? 0 : exchange.originPort
+        record.upstreamPort = metrics.remoteAddress == nil ? 0 : metrics.remotePort
         record.reusedConnection = metrics.isConnectionReused
         record.connectMicroseconds = UInt64(metrics.connectTime)
         record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
