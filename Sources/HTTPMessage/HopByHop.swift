@@ -9,6 +9,11 @@
 package struct HopByHop: Sendable {
     private let hasNominations: Bool
 
+    /// What `Connection` nominates has been taken out of the fields before (`removeNominated`).
+    package static let afterNominations = HopByHop(hasNominations: false)
+
+    private init(hasNominations: Bool) { self.hasNominations = hasNominations }
+
     package init(of fields: Fields) {
         hasNominations = ConnectionOptions(of: fields).hasNominations
     }
@@ -50,4 +55,12 @@ package struct HopByHop: Sendable {
         | KnownField.transferEncoding.bit | KnownField.upgrade.bit | KnownField.http2Settings.bit
         | KnownField.proxyAuthenticate.bit | KnownField.proxyAuthenticationInfo.bit
         | KnownField.proxyAuthorization.bit | KnownField.proxy.bit
+}
+
+extension Fields {
+    /// Takes out what `Connection` nominates: it was meant for us alone, and says nothing that the next recipient gets to see.
+    package mutating func removeNominated() {
+        let nominating = self
+        remove { fields, line in line.known == .other && HopByHop.isNominated(fields.name(of: line), by: nominating) }
+    }
 }

@@ -24,12 +24,15 @@ package struct Delivery: Equatable, Sendable {
     private var speaks11 = true
     private var isHead = false
 
-    mutating func readConnection(of request: RequestHead) {
+    @discardableResult
+    mutating func readConnection(of request: RequestHead) -> ConnectionOptions {
+        let options = ConnectionOptions(of: request.fields)
         // What came behind a CONNECT was for the tunnel, and is no request.
         let isTunnel = if case .connect = request.method { true } else { false }
-        keepsConnection = !isTunnel && ConnectionOptions(of: request.fields).permitsNextRequest(after: request.version)
+        keepsConnection = !isTunnel && options.permitsNextRequest(after: request.version)
         speaks11 = request.version.isAtLeast11
         isHead = if case .head = request.method { true } else { false }
+        return options
     }
 
     mutating func closeConnection() { keepsConnection = false }

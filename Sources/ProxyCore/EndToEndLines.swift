@@ -3,8 +3,10 @@ import HTTPMessage
 extension Array<UInt8> {
     /// Writes every line of `fields` that is for the next recipient too: hop-by-hop lines (RFC 9110 §7.6.1) and those for which
     /// `isReplaced` answers yes are left out. The bytes leave as they came.
-    mutating func appendEndToEndLines(of fields: Fields, except isReplaced: (KnownField) -> Bool) {
-        let hopByHop = HopByHop(of: fields)
+    mutating func appendEndToEndLines(
+        of fields: Fields, hopByHop: HopByHop? = nil, except isReplaced: (KnownField) -> Bool
+    ) {
+        let hopByHop = hopByHop ?? HopByHop(of: fields)
         for line in fields.lines {
             if line.known != .other, isReplaced(line.known) { continue }
             if hopByHop.contains(line, of: fields) { continue }

@@ -5,7 +5,7 @@ import ProxyPolicy
 /// What is made of a request's head: refused, answered here, denied by a rule, or looked up.
 extension Exchange {
     mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
-        delivery.readConnection(of: request)
+        let options = delivery.readConnection(of: request)
         if let fault = refusal() { return fail(fault, at: now, into: &commands) }
         if isAnsweredHere() {
             trace.outcome = .local
@@ -14,6 +14,8 @@ extension Exchange {
             state = .delivering
             return commands.append(.sendLocal)
         }
+        // What the origin does not get to see selects nothing (T18), and before a rule could add to it.
+        if options.hasNominations { request.fields.removeNominated() }
         if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // What a rule writes counts as the client's: it comes before the key and the directives.

@@ -21,7 +21,8 @@ struct ForwardedRequest {
         output.append("Host: ")
         writeAuthority(into: &output)
         output.append("\r\n")
-        output.appendEndToEndLines(of: fields) { known in
+        // What a rule has written is not the client's to take away.
+        output.appendEndToEndLines(of: fields, hopByHop: .afterNominations) { known in
             switch known {
             case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxy, .proxyConnection, .maxForwards: true
             case .range, .ifRange: asksForWhole

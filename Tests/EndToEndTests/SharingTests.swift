@@ -177,6 +177,24 @@ struct SharingTests {
         #expect(response["X-Hop"] == nil && response["Keep-Alive"] == nil && response["X-End"] == "2")
     }
 
+    @Test("T18 T42 what Connection keeps from the origin selects nothing that is stored, and no rule's field is kept from it")
+    func nominatedFieldsSelectNothing() throws {
+        let rules = "rules: [{name: r, request: {set: {X-Rule: here}}, cache: {key: {fields: [X-Tenant]}}}]"
+        let stage = try Stage(rules) { request, connection in
+            connection.respond(
+                fields: "Cache-Control: max-age=600\r\nVary: X-Device\r\n",
+                body: [request["X-Tenant"], request["X-Device"], request["X-Rule"]].map { $0 ?? "none" }.joined(separator: " "))
+        }
+        func fetch(_ fields: String) throws -> String {
+            try stage.fetch("/", fields: "X-Tenant: a\r\nX-Device: b\r\n" + fields).text
+        }
+        #expect(try fetch("Connection: X-Tenant, X-Rule\r\n") == "none b here")
+        #expect(try fetch("Connection: x-device\r\n") == "a none here")
+        #expect(try fetch("") == "a b here")
+        #expect(try stage.fetch("/", fields: "X-Device: b\r\n").text == "none b here")
+        #expect(stage.requestCount() == 3)
+    }
+
     @Test("T47 Proxy is dropped from a request (httpoxy)")
     func dropsProxyField() throws {
         let stage = try Stage { _, connection in connection.respond() }
