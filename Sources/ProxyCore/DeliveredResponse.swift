@@ -35,8 +35,9 @@ extension Exchange {
         var fields = response.fields
         if delivery.range != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
-        // What HEAD is told of the length is the origin's; any other length is written with the framing.
-        let keepsContentLength = delivery.length == .none && delivery.status.code != 204
+        // What HEAD is told of the length is the origin's, unless it contradicts itself (RFC 9112 §6.3); any other length is written with
+        // the framing.
+        let keepsContentLength = delivery.length == .none && delivery.status.code != 204 && !fields.contains(.transferEncoding)
         output.appendEndToEndLines(of: fields) { known in
             switch known {
             case .contentLength: !keepsContentLength

@@ -106,6 +106,18 @@ struct ForwardingTests {
         #expect(client.isClosedByPeer())
     }
 
+    @Test("A HEAD response that contradicts itself about its length is passed on without one (RFC 9112 §6.3)")
+    func dropsContradictedLength() throws {
+        let stage = try Stage { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
+        }
+        let client = try stage.client()
+        client.send(stage.head("HEAD", "/h"))
+        let response = try client.readResponse(to: "HEAD")
+        #expect(response.status == 200)
+        #expect(response["Content-Length"] == nil && response["Transfer-Encoding"] == nil)
+    }
+
     @Test("HEAD brings the head alone, from the origin and from the store")
     func servesHead() throws {
         let stage = try Stage { request, connection in
