@@ -39,6 +39,8 @@ package struct Rehearsal: ~Copyable {
         exchange = Exchange(context: context)
         exchange.begin(id: 0, context: context)
         exchange.request = request
+        // Whoever asks is on this machine.
+        exchange.clientAddress = .loopbackIPv4
     }
 
     package mutating func start(body: BodyLength = .none, at now: Timestamp) -> Step {
@@ -83,7 +85,9 @@ package struct Rehearsal: ~Copyable {
                 return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(at: now), at: now)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
-            case .sendLocal, .purge: conclusion = .answersItself
+            case .sendLocal: conclusion = .answersItself
+            // How many it would be is for the purge itself to say.
+            case .purge: return handle(.purged(count: 0, at: now), at: now)
             case .openTunnel: conclusion = .opensTunnel
             // What has effects elsewhere is left undone here.
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,

@@ -80,6 +80,15 @@ struct ExplainTests {
         #expect(lifetime["section"] as? String == "RFC 9111 §4.2.2")
     }
 
+    @Test("A PURGE is foretold as for a client on this machine", arguments: ["127.0.0.0/8", "192.0.2.0/24"])
+    func foretellsPurge(clients: String) throws {
+        let explained = try Explained("clients: {purge: [\(clients)]}")
+        let client = try explained.stage.client()
+        client.send(explained.stage.head("PURGE", "/x"))
+        let explanation = try explained.explain("/x", method: "PURGE")
+        #expect(explanation["status"] as? Int == (try client.readResponse()).status)
+    }
+
     @Test(
         "What the proxy refuses before anybody asks what it means is foretold as such",
         arguments: [
