@@ -67,7 +67,7 @@ extension Exchange {
     /// Those that this request could be answered with, newest first.
     ///
     /// The one that was asked about is among them whatever became of the request since: a validation for nobody leaves fields out.
-    private func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
+    func selectable(_ asked: StoredResponse?) -> [StoredResponse] {
         siblings.filter { $0 === asked || Vary.matches($0.nominatedFields, request.fields, secondaryKey) }
     }
 

@@ -46,7 +46,7 @@ extension Exchange {
         at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
     ) {
         let stores = decideStorage(mayStore: mayStore, at: now)
-        if !stores { removeReplaced(into: &commands) }
+        if stores { removeOutlived(into: &commands) } else { removeReplaced(into: &commands) }
         if isLeading, !stores { commands.append(.releaseJoined) }
         if isUnattended, !stores {
             commands.append(.discardUpstreamBody)
@@ -79,6 +79,13 @@ extension Exchange {
         }
         if let selected { replaced.append(selected) }
         remove(replaced, into: &commands)
+    }
+
+    /// A part that is kept is newer than what is stored whole of another representation, which would be selected before it (RFC 9111 §4).
+    private mutating func removeOutlived(into commands: inout CommandBuffer) {
+        guard part != nil, let facts else { return }
+        let tag = Continuation.strongTag(of: response.fields)
+        remove(selectable(nil).filter { $0.strongTag != tag && $0.facts.dateValue < facts.dateValue }, into: &commands)
     }
 
     /// What is stored no longer holds, or may not be stored any more.

@@ -57,6 +57,20 @@ struct PartialValidityTests {
         #expect(stage.requestCount() == 2)
     }
 
+    @Test("A part that is newer than the whole of another representation takes its place (RFC 9111 §4)")
+    func outlivesWhole() throws {
+        let stage = try stage { number, _ in
+            number == 1 ? .whole(Self.fresh) : .part("Cache-Control: max-age=600\r\nETag: \"v2\"\r\n")
+        }
+        try stage.fetch("/x")
+        #expect(try isHit(fetch(0...9, stage)))
+        stage.proxy.pass(seconds: 10)
+        #expect(try !isHit(fetch(0...49, stage, "If-Match: \"v2\"\r\n")))
+        let part = try fetch(0...9, stage)
+        #expect(isHit(part) && part["ETag"] == "\"v2\"" && part.text == "2222222222")
+        #expect(stage.requestCount() == 2)
+    }
+
     @Test("Within stale-while-revalidate, or a rule's grace, the origin is asked before a part is used", arguments: windows)
     func asksFirst(yaml: String, control: String) throws {
         let stage = try stage(yaml) { number, _ in .part("Cache-Control: \(control)\r\nETag: \"v\(number)\"\r\n") }
