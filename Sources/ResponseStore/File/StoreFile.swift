@@ -70,7 +70,11 @@ package struct StoreFile: Sendable {
         let connection = try connect(.writing)
         switch try Schema.inspect(connection) {
         case .empty: try Schema.create(on: connection, secret: secret)
-        case .current: break
+        case .current:
+            // No version of SQLite that could only be read from has written a store.
+            if connection.isReadOnly, access(path, W_OK) == 0 {
+                throw StoreError(.damaged, path: path, message: "its header says that it may only be read")
+            }
         case .older(let version):
             connection.leaveLogOnClose()
             removeFiles()

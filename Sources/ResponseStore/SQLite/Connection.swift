@@ -79,6 +79,9 @@ final class Connection {
         case truncate
     }
 
+    /// Its header says so, once that has been read, or the system.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
     /// Writes the log back into the file.
     func checkpoint(_ kind: Checkpoint) throws(StoreError) {
         let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
