@@ -73,6 +73,26 @@ package enum Freshening {
         return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
     }
 
+    /// What keeps a response out of the store that comes in several messages, by the head of a later one: they are stored, and used
+    /// again, as one (RFC 9111 §3.4).
+    /// - Parameter stored: as the first head has it.
+    /// - Returns: `nil` where the later one lets it be stored for the same requests and used again for no shorter a time.
+    package static func refusal(
+        of stored: StoredResponse, continuedBy response: ResponseHead, request: RequestHead, overrides: CacheOverrides,
+        secondary: SecondaryKey = .none, targets: TargetedCacheControl = .none, requestTime: Timestamp, responseTime: Timestamp
+    ) -> StorageRefusal? {
+        let outcome = freshened(
+            stored, by: response, request: request, overrides: overrides, secondary: secondary, targets: targets,
+            requestTime: requestTime, responseTime: responseTime)
+        switch outcome {
+        case .usedOnce(_, let refusal), .usedAndRemoved(_, let refusal): return refusal
+        case .freshened(let new):
+            let isSame =
+                new.nominatedFields == stored.nominatedFields && new.facts.permits(asMuchAs: stored.facts, at: responseTime)
+            return isSame ? nil : .overtaken
+        }
+    }
+
     /// - Parameter response: the 200 to HEAD, hop-by-hop fields included.
     package static func effect(
         ofHEAD response: ResponseHead, on stored: StoredResponse, request: RequestHead, overrides: CacheOverrides,
@@ -198,6 +218,19 @@ package enum Freshening {
         return StoredResponse(
             key: stored.key, nominatedFields: nominated, facts: facts, head: prepared.head, requestTime: requestTime,
             body: stored.body, trailers: stored.trailers, tags: stored.tags, row: stored.row)
+    }
+}
+
+extension ReuseFacts {
+    /// To a second: what says when it expires says that in seconds.
+    fileprivate func permits(asMuchAs other: ReuseFacts, at now: Timestamp) -> Bool {
+        flags == other.flags && staleWhileRevalidate == other.staleWhileRevalidate && staleIfError == other.staleIfError
+            && timeLeft(at: now) + 1000 >= other.timeLeft(at: now)
+    }
+
+    /// In milliseconds; negative once it is stale.
+    private func timeLeft(at now: Timestamp) -> Int64 {
+        freshnessLifetime.milliseconds - currentAgeInMilliseconds(at: now)
     }
 }
 

@@ -29,7 +29,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case headTooLarge
     /// A rule's validation found it wanting.
     case validation
-    /// The key was invalidated after the request had gone out (§4.4).
+    /// The key was invalidated after the request had gone out (§4.4), or the rest of the body came with other terms (§3.4).
     case overtaken
     /// The store takes no further body now.
     case storeBusy

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 
 /// A body that breaks off on its way from the origin is continued, out of the client's sight (RFC 9111 §3.3, C17).
@@ -34,6 +35,19 @@ extension Exchange {
     /// Whether the answer is the rest of what has come, and of the same representation. Else the message is broken.
     package mutating func acceptsContinuation(_ head: ResponseHead, body: BodyLength) -> Bool {
         continuation?.accepts(head, body: body, continuing: response) ?? false
+    }
+
+    /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
+    /// - Returns: `false` where what was to be kept is for this client alone now.
+    package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
+        guard facts != nil, let kept = completion == nil ? makeStoredResponse(body: .bytes([])) : selected else { return true }
+        let refusal = Freshening.refusal(
+            of: kept, continuedBy: head, request: request, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: requestTime, responseTime: now)
+        guard let refusal else { return true }
+        facts = nil
+        trace.storage = .refused(refusal)
+        return false
     }
 }
 

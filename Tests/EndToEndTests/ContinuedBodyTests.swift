@@ -66,6 +66,19 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=1000000-", "bytes=1700000-", "bytes=2400000-"])
     }
 
+    @Test(
+        "Where the rest comes with other terms, the client has the whole, and nothing of it is kept",
+        arguments: ["no-store", "private", "no-cache", "max-age=5", "max-age=600\r\nVary: A", "max-age=600\r\nVary: *"],
+        [5000, length])
+    func keepsNothingUnderOtherTerms(directives: String, length: Int) throws {
+        let body = PatternedBody(length: length)
+        var plan = plan("max-age=600") { $0 == 1 ? length / 2 : .max }
+        plan.fieldsOfPart = "Cache-Control: \(directives)\r\n"
+        let stage = try Stage(RangedOrigin(body, plan), storePath: nil)
+        for _ in 0..<2 { #expect(try stage.fetch("/x").body == body.bytes(0..<length)) }
+        #expect(stage.askedRanges == [nil, "bytes=\(length / 2)-", nil])
+    }
+
     @Test("A part that the client asked for is continued to its end", arguments: kinds)
     func continuesPart(directive: String) throws {
         let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 100_000 : .max }))

@@ -47,6 +47,10 @@ extension ExchangeDriver {
             fetchBroke(.responseIncomplete)
             return
         }
+        if !exchange.keepsContinued(by: copy head, at: worker.now) {
+            fetch.filling?.stopKeeping()
+            releaseJoined(.notShareable)
+        }
         if let pipe = delivery.pipe { fetch.upstream?.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
     }
 }

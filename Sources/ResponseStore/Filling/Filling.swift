@@ -133,8 +133,8 @@ package final class Filling: Sendable {
     /// Goes on without the store: readers are served to the end, and nothing is kept.
     package func stopStoring() { endStoring { $0.note() } }
 
-    /// Its key was invalidated while it came: it is not kept in memory either.
-    func invalidate() {
+    /// What comes may not be kept any more, in memory neither.
+    package func stopKeeping() {
         state.withLock { $0.mayKeepInMemory = false }
         stopStoring()
     }

@@ -36,7 +36,7 @@ extension ResponseStore {
             let entry = StoredEntry(response, bodyLength: filling.plan.length)
             // A body whose length nobody knows yet is taken for one that is meant.
             let isMeant = filling.plan.length == nil ? purge.mayCover(key: response.key) : purge.matches(entry)
-            if isMeant { filling.invalidate() }
+            if isMeant { filling.stopKeeping() }
         }
         let inMemoryAlone = core.memory.purge(purge)
         core.queue.add(.purge(PurgeWork(purge: purge, inMemoryAlone: inMemoryAlone, report: report)), urgent: true)

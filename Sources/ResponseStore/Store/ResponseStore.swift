@@ -161,7 +161,7 @@ package final class ResponseStore: Sendable {
         core.fillings.add(filling)
         // A purge or an invalidation that comes from here on finds it among the fillings.
         let isPurged = core.purges.left(of: plan.response, since: filling.since.purge) !== plan.response
-        if isPurged || core.memory.wasInvalidated(hash, since: filling.since) { filling.invalidate() }
+        if isPurged || core.memory.wasInvalidated(hash, since: filling.since) { filling.stopKeeping() }
         core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
         return filling
     }
@@ -210,7 +210,7 @@ package final class ResponseStore: Sendable {
             // Counted first: a body that is not found among those on their way sees it when it begins.
             core.memory.countInvalidation(hash)
             let fillings = core.fillings.all(of: hash).filter { $0.plan.response.key == key }
-            for filling in fillings { filling.invalidate() }
+            for filling in fillings { filling.stopKeeping() }
             core.memory.invalidate(key, hash, isBeingWritten: !fillings.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }

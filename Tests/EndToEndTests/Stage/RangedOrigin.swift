@@ -5,6 +5,8 @@ import TestSupport
 final class RangedOrigin: Sendable {
     struct Plan: Sendable {
         var fields = "Cache-Control: max-age=600\r\n"
+        /// The same in answers with a part, where they differ.
+        var fieldsOfPart: String?
         /// The entity tag with which the n-th request is answered, counted from 1.
         var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
         /// How many octets of content the n-th answer sends at most before the connection ends.
@@ -43,7 +45,8 @@ final class RangedOrigin: Sendable {
         if asked != nil { head += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.length)\r\n" }
         let isChunked = plan.isChunked && asked == nil
         head += isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(range.count)\r\n"
-        connection.send(head + "ETag: \(tag)\r\nContent-Type: text/x\r\n\(plan.fields)\r\n")
+        let fields = asked == nil ? plan.fields : plan.fieldsOfPart ?? plan.fields
+        connection.send(head + "ETag: \(tag)\r\nContent-Type: text/x\r\n\(fields)\r\n")
         if request.method == "HEAD" { return true }
         let limit = plan.sends(number)
         let end = limit >= range.count ? range.upperBound : range.lowerBound + limit
