@@ -114,6 +114,23 @@ struct ResponseStoreTests {
         #expect(store.statistics.entries == 1)
     }
 
+    @Test("What only memory may hold takes the place of what the disk has, for good", arguments: [true, false])
+    func displacesWhatTheDiskHas(isWritten: Bool) throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        for (key, nominated) in [("a", ""), ("a", "en"), ("b", "")] {
+            _ = store.put(Sample.response(key, body: [1], nominated: nominated))
+        }
+        if isWritten { store.drain() }
+        _ = store.put(Sample.response("a", body: [2], date: 1_700_009_999, flags: .noStore))
+        store.drain()
+        #expect(store.statistics.entries == 1)
+        store.shutdown()
+        store = try fixture.open()
+        #expect(store.find(Sample.key("a")) == nil)
+        #expect(store.find(Sample.key("b")) != nil)
+    }
+
     @Test("What only memory may hold never reaches the file (T45)")
     func keepsNoStoreOffTheDisk() throws {
         let fixture = StoreFixture()

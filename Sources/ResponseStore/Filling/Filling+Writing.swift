@@ -86,7 +86,7 @@ extension Filling {
 
     func keepInMemory(_ chunks: [BodyChunk], trailers: Fields) {
         let response = response(body: .bytes(chunks.joinedBytes), trailers: trailers)
-        core.memory.promote(response, keyHash, since: since)
+        _ = core.keepInMemory(response, keyHash, since: since)
         core.fillings.remove(self)
         didEnd(.stored(response))
     }

@@ -116,17 +116,30 @@ final class MemoryTier: Sendable {
     /// A key that is about to be written, for a response that memory does not have yet.
     func expect(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 
-    /// A large response is complete on the disk: its head may stand in memory.
+    /// A large response is complete on the disk, and its head may stand in memory; or no disk has it.
+    /// - Parameter displace: For one that no disk has: called under the lock with what purges have left of it, only where the disk may have
+    ///   something for the key.
     /// - Returns: What purges and invalidations have left of it: `nil` for nothing.
     @discardableResult
-    func promote(_ response: StoredResponse, _ hash: KeyHash, since: StoreMoment) -> StoredResponse? {
+    func promote(
+        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, displace: ((StoredResponse) -> Void)? = nil
+    ) -> StoredResponse? {
+        let mayKnowNothing = hasDisk && !keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
         let kept = shards[shard(hash)].withLock { shard -> StoredResponse? in
             shard.changes &+= 1
             guard let response = left(of: response, hash, since: since, in: shard) else { return nil }
-            // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
-            if shard.isWaiting(hash.low) || isSuperseded(response, hash, in: &shard) { return response }
+            if isSuperseded(response, hash, in: &shard) { return response }
+            if let displace {
+                if mayKnowNothing || shard.keys.contains(hash.high) {
+                    noteChange(hash, in: &shard)
+                    displace(response)
+                }
+            } else if shard.isWaiting(hash.low) {
+                // A change that came meanwhile has yet to be written, perhaps one that invalidates: the disk knows then.
+                return response
+            }
             dropped = keep(response, hash, mayHaveOthers: hasDisk, now: now, in: &shard)
             return response
         }

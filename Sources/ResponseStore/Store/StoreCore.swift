@@ -65,9 +65,14 @@ final class StoreCore: Sendable {
             nudgeIfFull()
             return result
         }
-        guard let kept = memory.promote(placed, hash, since: since) else { return .overtaken }
+        guard let kept = keepInMemory(placed, hash, since: since) else { return .overtaken }
         nudgeIfFull()
         return .accepted(kept)
+    }
+
+    /// Memory alone keeps it: what it takes the place of leaves the disk.
+    func keepInMemory(_ response: StoredResponse, _ hash: KeyHash, since: StoreMoment) -> StoredResponse? {
+        memory.promote(response, hash, since: since) { [queue] in queue.add(.displace(by: $0, hash), urgent: false) }
     }
 
     private func nudgeIfFull() {

@@ -19,6 +19,11 @@ extension StoreWriter {
             if let row = try tables.row(response.row), row.keyHash == hash, row.state == .complete || row.state == .partial {
                 try delete(row)
             }
+        case .displace(let response, let hash):
+            transaction.mustHappen.append(operation)
+            let variant = core.memory.hasher.variant(ofNominated: response.nominatedFields)
+            // Memory did not have the newer one: it forgets this one, and asks the disk.
+            if try !replace(hash, by: response, variant: variant) { transaction.dropped.append((response.row, hash)) }
         case .invalidate(_, let hash):
             transaction.mustHappen.append(operation)
             try invalidate(hash)

@@ -261,7 +261,7 @@ final class StoreWriter {
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
         case .freshen(_, let hash): core.memory.settle(hash)
         case .purge(let work) where file.role == .kept: work.report(.interrupted)
-        case .remove, .invalidate, .purge: mustHappen.append(operation)
+        case .remove, .displace, .invalidate, .purge: mustHappen.append(operation)
         case .filling(let filling):
             filling.giveUpStoring()
             while let work = filling.takeWork() { filling.endUnstored(work) }
@@ -295,7 +295,7 @@ extension WriterOperation {
     /// The key that a deletion speaks of.
     var keyHash: KeyHash? {
         switch self {
-        case .remove(_, let hash), .invalidate(_, let hash): hash
+        case .remove(_, let hash), .displace(_, let hash), .invalidate(_, let hash): hash
         default: nil
         }
     }
