@@ -10,6 +10,8 @@ struct RequestedVariant: ~Copyable {
 
     private var octets: InlineArray<512, UInt8> = InlineArray(repeating: 0)
     private var count = 0
+    /// Where the value of the first name stands, its length included: nearly always it is there that two forms differ.
+    private var firstValue = 0..<0
     /// All that the secondary key asks for stands in it.
     private var answersSecondaryKey = false
 
@@ -23,6 +25,7 @@ struct RequestedVariant: ~Copyable {
             guard form.count - nameEnd >= 2 else { return nil }
             let name = form.extracting(index + 1..<nameEnd)
             guard put(form.extracting(index..<nameEnd)) else { return nil }
+            let valueStart = count
             if let digest = secondary.contentDigest, name.equals(SecondaryKey.digestName) {
                 guard put(UInt16(digest.count)), put(digest.span) else { return nil }
                 missingCount -= 1
@@ -30,6 +33,7 @@ struct RequestedVariant: ~Copyable {
                 guard putValue(of: name, fields) else { return nil }
                 if secondary.contains(name) { missingCount -= 1 }
             }
+            if index == 0 { firstValue = valueStart..<count }
             let valueCount = Int(form.littleEndian(at: nameEnd) as UInt16)
             index = nameEnd + 2 + (valueCount == Vary.absent ? 0 : valueCount)
         }
@@ -42,6 +46,7 @@ struct RequestedVariant: ~Copyable {
         let own = octets.span.extracting(0..<count)
         let difference = own.firstDifference(from: form)
         if difference == count, difference == form.count { return answersSecondaryKey }
+        if firstValue.contains(difference) { return false }
         // Up to there the same fields are nominated. In a value it tells that the request is for another variant.
         var index = 0
         while index < difference {

@@ -29,9 +29,9 @@ package enum Vary {
         guard let requested = RequestedVariant(nominatedBy: newest.span, request.fields, secondary) else {
             return selectOne(among: responses, request.fields, secondary)
         }
-        for index in 0..<responses.count {
-            let form = responses[index].nominatedFields
-            if requested.isThat(of: form.span) ?? matches(form, request.fields, secondary) { return index }
+        let all = responses.span
+        for index in 0..<all.count {
+            if all[index].isSelected(by: requested, request.fields, secondary) { return index }
         }
         return nil
     }
@@ -274,6 +274,14 @@ package enum Vary {
 
     static func next(_ known: KnownField, _ name: Span<UInt8>, in fields: Fields, from start: Int) -> Int? {
         known == .other ? fields.index(ofName: name, from: start) : fields.index(of: known, from: start)
+    }
+}
+
+extension StoredResponse {
+    /// Asked of the response itself, so that it need not be retained for it.
+    fileprivate func isSelected(by requested: borrowing RequestedVariant, _ fields: Fields, _ secondary: SecondaryKey) -> Bool {
+        let form = nominatedFields
+        return requested.isThat(of: form.span) ?? Vary.matches(form, fields, secondary)
     }
 }
 
