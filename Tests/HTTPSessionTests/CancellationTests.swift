@@ -66,7 +66,7 @@ struct CancellationTests {
         let waiting = Recorder()
         let exchange = harness.open(waiting, port: hole.port, host: "hole.test")
         let recorder = Recorder()
-        harness.open(recorder, port: origin.port, host: "two.test")
+        _ = harness.open(recorder, port: origin.port, host: "two.test")
         #expect(harness.run { recorder.hasEnded })
         #expect(recorder.isComplete && !waiting.hasEnded)
         exchange.cancel()

@@ -20,6 +20,7 @@ final class Connector {
     private var nudgeTimer: TimerID?
     private var nextNudge = MonotonicTime.never
     private var isKickPlanned = false
+    private var isTurnPlanned = false
     private var isClosed = false
     private var watched: [Int32: WatchedSocket] = [:]
     private var handles = EasyHandles()
@@ -73,6 +74,7 @@ final class Connector {
 
     /// How long the C library goes on for nobody: 5 s for each of three servers, twice (resolv.conf(5)). It does not tell when it has done.
     private static let lookUpMilliseconds = 30_000
+    private static let leastMilliseconds: Int64 = 100
     /// libcurl's.
     private static let defaultMilliseconds = 300_000
 
@@ -86,15 +88,16 @@ final class Connector {
         return attempt
     }
 
-    /// Begins those whose turn has come, and fails those whose time is over.
-    private func beginWaiting() {
+    /// Begins those whose turn has come, and fails those whose time is over: so little may be left that it would only keep a place.
+    func beginWaiting() {
+        isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
         while let next = waiting.first, !isClosed {
             let left = next.deadline.milliseconds(since: loop.now)
-            guard left <= 0 || next.observer == nil || lookUpsUnderWay < lookUpLimit else { return }
+            guard left < Self.leastMilliseconds || next.observer == nil || lookUpsUnderWay < lookUpLimit else { return }
             waiting.removeFirst()
             if next.observer == nil { cancelledCount -= 1 }
-            if left <= 0 {
+            if left < Self.leastMilliseconds {
                 next.fail(.timedOut(.nameLookUp))
             } else {
                 next.begin { begin(next.target, milliseconds: left, observer: $0) }
@@ -140,7 +143,9 @@ final class Connector {
     func noteLookedUp() {
         lookUpCount -= 1
         // Not from within libcurl, and whoever has ended one may be about to close.
-        if !waiting.isEmpty { planNudge(milliseconds: 1) }
+        if waiting.isEmpty || isTurnPlanned { return }
+        isTurnPlanned = true
+        loop.atEndOfBatch(ConnectorTurn(self))
     }
 
     private func end(_ attempt: CurlAttempt) {

@@ -63,6 +63,12 @@ final class ConnectorNudge: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { connector?.nudge() }
 }
 
+final class ConnectorTurn: BatchHandler {
+    private weak var connector: Connector?
+    init(_ connector: Connector) { self.connector = connector }
+    func batchEnded() { connector?.beginWaiting() }
+}
+
 final class ConnectorKick: BatchHandler {
     private weak var connector: Connector?
     init(_ connector: Connector) { self.connector = connector }
