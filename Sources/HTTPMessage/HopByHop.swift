@@ -60,7 +60,17 @@ package struct HopByHop: Sendable {
 extension Fields {
     /// Takes out what `Connection` nominates: it was meant for us alone, and says nothing that the next recipient gets to see.
     package mutating func removeNominated() {
-        let nominating = self
-        remove { fields, line in line.known == .other && HopByHop.isNominated(fields.name(of: line), by: nominating) }
+        // Named once: both the options and the lines may be thousands.
+        var nominated: Set<[UInt8]> = []
+        for line in lines where line.known == .connection {
+            let value = value(of: line)
+            var options = ListElements()
+            while let option = options.next(in: value) { nominated.insert(option.map { ASCII.lowercased(value[$0]) }) }
+        }
+        remove { fields, line in
+            if line.known != .other { return false }
+            let name = fields.name(of: line)
+            return nominated.contains(name.indices.map { ASCII.lowercased(name[$0]) })
+        }
     }
 }
