@@ -1,4 +1,5 @@
 import HTTPCaching
+import HTTPMessage
 import Synchronization
 
 /// The stored responses of one key, newest first. Immutable; a change makes a new one.
@@ -41,6 +42,13 @@ extension StoredResponse {
     /// Whether it takes the other's place: the same variant's, or without Vary any, since it would be selected before all (RFC 9111 §4.1).
     func replaces(_ other: StoredResponse) -> Bool {
         nominatedFields.isEmpty || nominatedFields == other.nominatedFields
+    }
+
+    /// What is needed of it to find what it replaces.
+    var withoutContent: StoredResponse {
+        StoredResponse(
+            key: key, nominatedFields: nominatedFields, facts: facts, head: ResponseHead(), requestTime: requestTime,
+            body: .bytes([]), row: row, variantLimit: variantLimit)
     }
 
     /// Whether the other came too late: this one is newer, and was asked for later (RFC 9111 §4).

@@ -70,9 +70,17 @@ final class StoreCore: Sendable {
         return .accepted(kept)
     }
 
-    /// Memory alone keeps it: what it takes the place of leaves the disk.
+    /// Memory alone keeps it: what it takes the place of leaves the disk, or does not come there.
     func keepInMemory(_ response: StoredResponse, _ hash: KeyHash, since: StoreMoment) -> StoredResponse? {
-        memory.promote(response, hash, since: since) { [queue] in queue.add(.displace(by: $0, hash), urgent: false) }
+        for filling in fillings.all(of: hash) {
+            let other = filling.plan.response
+            if other.key == response.key, response.replaces(other), response.requestTime > other.requestTime {
+                filling.stopKeeping()
+            }
+        }
+        return memory.promote(response, hash, since: since) { [queue] in
+            queue.add(.displace(by: $0.withoutContent, hash), urgent: false)
+        }
     }
 
     private func nudgeIfFull() {

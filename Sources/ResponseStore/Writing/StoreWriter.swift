@@ -241,7 +241,7 @@ final class StoreWriter {
         let failed = transaction
         transaction = Transaction()
         core.counters.notStored.wrappingAdd(failed.storedCount, ordering: .relaxed)
-        mustHappen += failed.mustHappen
+        for operation in failed.mustHappen { putOff(operation) }
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
         for hash in failed.settled { core.memory.settle(hash) }
         for filling in failed.fillings {
@@ -261,13 +261,27 @@ final class StoreWriter {
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
         case .freshen(_, let hash): core.memory.settle(hash)
         case .purge(let work) where file.role == .kept: work.report(.interrupted)
-        case .remove, .displace, .invalidate, .purge: mustHappen.append(operation)
+        case .remove, .displace, .invalidate, .purge: putOff(operation)
         case .filling(let filling):
             filling.giveUpStoring()
             while let work = filling.takeWork() { filling.endUnstored(work) }
         case .lookUp(let job): forward(job)
         case .accessed, .dropDamaged, .fileIsDamaged, .limitPages: break
         }
+    }
+
+    /// Keeps what must happen to be tried again; of what takes the same place on the disk only the last.
+    private func putOff(_ operation: WriterOperation) {
+        if case .displace(let response, let hash) = operation {
+            let older = mustHappen.firstIndex {
+                if case .displace(let other, hash) = $0 { other.nominatedFields == response.nominatedFields } else { false }
+            }
+            if let older {
+                mustHappen.remove(at: older)
+                core.memory.settle(hash)
+            }
+        }
+        mustHappen.append(operation)
     }
 
     private func judge(_ error: StoreError) {

@@ -5,7 +5,7 @@ enum WriterOperation: Sendable {
     case store(StoredResponse, KeyHash)
     case freshen(StoredResponse, KeyHash)
     case remove(StoredResponse, KeyHash)
-    /// Memory alone keeps this one: what it takes the place of goes.
+    /// Memory alone keeps this one, which has no content here: what it takes the place of goes.
     case displace(by: StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
     case filling(Filling)
