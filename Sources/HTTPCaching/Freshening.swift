@@ -88,7 +88,7 @@ package enum Freshening {
         case .usedOnce(_, let refusal), .usedAndRemoved(_, let refusal): return refusal
         case .freshened(let new):
             let isSame =
-                new.nominatedFields == stored.nominatedFields && new.facts.permits(asMuchAs: stored.facts, at: responseTime)
+                new.nominatedFields == stored.nominatedFields && new.facts.permits(asMuchAs: stored.facts)
             return isSame ? nil : .overtaken
         }
     }
@@ -222,16 +222,17 @@ package enum Freshening {
 }
 
 extension ReuseFacts {
-    /// To a second: what says when it expires says that in seconds.
-    fileprivate func permits(asMuchAs other: ReuseFacts, at now: Timestamp) -> Bool {
-        flags == other.flags && staleWhileRevalidate == other.staleWhileRevalidate && staleIfError == other.staleIfError
-            && timeLeft(at: now) + 1000 >= other.timeLeft(at: now)
+    private static let restrictions: Flags = [
+        .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noTransform, .noStore, .private, .targeted,
+    ]
+
+    /// By the origin's clock and to a second: what says when it expires says that in seconds.
+    fileprivate func permits(asMuchAs other: ReuseFacts) -> Bool {
+        flags.intersection(Self.restrictions).isSubset(of: other.flags) && staleWhileRevalidate >= other.staleWhileRevalidate
+            && staleIfError >= other.staleIfError && expires + 1 >= other.expires
     }
 
-    /// In milliseconds; negative once it is stale.
-    private func timeLeft(at now: Timestamp) -> Int64 {
-        freshnessLifetime.milliseconds - currentAgeInMilliseconds(at: now)
-    }
+    private var expires: Int64 { dateValue.seconds + Int64(freshnessLifetime.seconds) }
 }
 
 extension Span<UInt8> {

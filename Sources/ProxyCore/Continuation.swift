@@ -17,6 +17,8 @@ package struct Continuation: Equatable, Sendable {
     private(set) var position: UInt64
     /// Where the piece ends that was asked for last, once its head has come.
     private(set) var pieceEnd: UInt64?
+    /// Why the whole is not stored, by what the head of a piece of it said.
+    var refusal: StorageRefusal?
     private var count = 0
     private var barrenCount = 0
 

@@ -40,14 +40,30 @@ extension Exchange {
     /// The rest is the same representation's, and what its head says holds for the whole (RFC 9111 §3.4).
     /// - Returns: `false` where what was to be kept is for this client alone now.
     package mutating func keepsContinued(by head: ResponseHead, at now: Timestamp) -> Bool {
-        guard facts != nil, let kept = completion == nil ? makeStoredResponse(body: .bytes([])) : selected else { return true }
+        guard let kept = keptResponse(at: now) else { return true }
         let refusal = Freshening.refusal(
             of: kept, continuedBy: head, request: request, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: requestTime, responseTime: now)
         guard let refusal else { return true }
         facts = nil
+        continuation?.refusal = refusal
         trace.storage = .refused(refusal)
+        // The parts are of the same, and what is not to be stored of it is none of them (RFC 9111 §3.4).
+        if !refusal.isOfRequest, let completion { removed.append(completion.partial.response) }
         return false
+    }
+
+    /// What is being kept, or would be once it has been checked, by what has been heard of it so far.
+    private mutating func keptResponse(at now: Timestamp) -> StoredResponse? {
+        if completion != nil { return facts == nil ? nil : selected }
+        guard state == .checking, continuation?.refusal == nil else { return makeStoredResponse(body: .bytes([])) }
+        let decision = Storability.decide(
+            request: request, response: response, overrides: obligations.cache, secondary: secondaryKey,
+            targets: context.targets, requestTime: requestTime, responseTime: now)
+        guard case .store(let facts, _) = decision else { return nil }
+        self.facts = facts
+        defer { self.facts = nil }
+        return makeStoredResponse(body: .bytes([]))
     }
 }
 

@@ -85,7 +85,10 @@ extension Exchange {
     private mutating func removeOutlived(into commands: inout CommandBuffer) {
         guard part != nil, let facts else { return }
         let tag = Continuation.strongTag(of: response.fields)
-        remove(selectable(nil).filter { $0.strongTag != tag && $0.facts.dateValue < facts.dateValue }, into: &commands)
+        let outlived = selectable(nil).filter {
+            $0.facts.dateValue < facts.dateValue && $0.strongTag != nil && $0.strongTag != tag
+        }
+        remove(outlived, into: &commands)
     }
 
     /// What is stored no longer holds, or may not be stored any more.
@@ -98,6 +101,10 @@ extension Exchange {
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
         guard mayStore else {
             trace.storage = .refused(.validation)
+            return false
+        }
+        if let refusal = continuation?.refusal {
+            trace.storage = .refused(refusal)
             return false
         }
         if decidePartStorage(at: now) { return part != nil }

@@ -79,6 +79,50 @@ struct ContinuedBodyTests {
         #expect(stage.askedRanges == [nil, "bytes=\(length / 2)-", nil])
     }
 
+    @Test("What a rule has checked is kept by the terms of its rest, too", arguments: [("no-store", 3), ("max-age=600", 2)])
+    func keepsCheckedUnderTermsOfRest(directive: String, requestCount: Int) throws {
+        let json = "{\"a\": [1, 2, 3]}"
+        let count = Counter()
+        let stage = try Stage("rules: [{name: r, validate: {wellformed: json, on_failure: block}}]", storePath: nil) {
+            let fields = "ETag: \"v1\"\r\nContent-Type: application/json\r\nCache-Control: "
+            let isFirst = count.next() == 1
+            if $0["Range"] != nil {
+                let range = "Content-Range: bytes 8-\(json.utf8.count - 1)/\(json.utf8.count)\r\n"
+                return $1.respond(
+                    "206 Partial Content", fields: range + fields + directive + "\r\n", body: String(json.dropFirst(8)))
+            }
+            let length = "Content-Length: \(json.utf8.count)\r\n"
+            $1.send("HTTP/1.1 200 OK\r\n" + length + fields + "max-age=600\r\n\r\n" + json.prefix(isFirst ? 8 : 100))
+            return !isFirst
+        }
+        for _ in 0..<2 { #expect(try stage.fetch("/x").text == json) }
+        #expect(stage.requestCount() == requestCount)
+    }
+
+    @Test(
+        "What took its time, and of which the rest is as old as it should be by then, is kept",
+        arguments: [
+            ("Cache-Control: max-age=86400\r\nAge: 100\r\n", "Cache-Control: max-age=86400\r\nAge: 160\r\n"),
+            ("Cache-Control: max-age=600\r\nSet-Cookie: a=1\r\n", "Cache-Control: max-age=600\r\nSet-Cookie: a=2\r\n"),
+        ])
+    func keepsWhatTookItsTime(fields: String, fieldsOfPart: String) throws {
+        let gate = Gate()
+        var plan = RangedOrigin.Plan()
+        plan.fields = fields
+        plan.fieldsOfPart = fieldsOfPart
+        plan.sends = { $0 == 1 ? 1_000_000 : .max }
+        plan.waits = { $0 == 1 ? (behind: 1_000_000, gate: gate) : nil }
+        let stage = try Stage(RangedOrigin(Self.body, plan))
+        let client = try stage.client()
+        client.send(stage.head("GET", "/x"))
+        _ = try client.readHead()
+        stage.proxy.pass(seconds: 60)
+        gate.open()
+        #expect(try client.read(Self.body, count: Self.length) == Self.length)
+        try expectWhole(stage)
+        #expect(stage.requestCount() == 2)
+    }
+
     @Test("A part that the client asked for is continued to its end", arguments: kinds)
     func continuesPart(directive: String) throws {
         let stage = try Stage(RangedOrigin(Self.body, plan(directive) { $0 == 1 ? 100_000 : .max }))

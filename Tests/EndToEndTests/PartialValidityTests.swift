@@ -62,7 +62,7 @@ struct PartialValidityTests {
         let stage = try stage { number, _ in
             number == 1 ? .whole(Self.fresh) : .part("Cache-Control: max-age=600\r\nETag: \"v2\"\r\n")
         }
-        try stage.fetch("/x")
+        _ = try stage.fetch("/x")
         #expect(try isHit(fetch(0...9, stage)))
         stage.proxy.pass(seconds: 10)
         #expect(try !isHit(fetch(0...49, stage, "If-Match: \"v2\"\r\n")))

@@ -49,7 +49,10 @@ extension ExchangeDriver {
         }
         if !exchange.keepsContinued(by: copy head, at: worker.now) {
             fetch.filling?.stopKeeping()
+            for removed in exchange.removed { worker.store.remove(removed) }
             releaseJoined(.notShareable)
+            // Nobody reads it, and the store is not to have it.
+            if exchange.isUnattended, fetch.filling?.readerCount ?? 0 == 0 { return abandonFetch() }
         }
         if let pipe = delivery.pipe { fetch.upstream?.divertBody(into: pipe.writeEnd, atMost: Pipe.capacity) }
     }

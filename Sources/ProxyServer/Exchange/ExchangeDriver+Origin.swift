@@ -364,7 +364,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if connection == nil, fetch.isActive, !isWanted(readersBesides: 0) { abandonFetch() }
     }
 
-    private func abandonFetch() {
+    func abandonFetch() {
         fetch.upstream?.cancel()
         fetch.filling?.abort()
         releaseJoined(.abandoned)
