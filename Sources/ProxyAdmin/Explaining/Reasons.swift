@@ -76,7 +76,8 @@ struct ReasonText {
         .bodyTooLarge: ReasonText("its body is longer than a rule lets be kept"),
         .headTooLarge: ReasonText("its head has more or longer fields than the store takes"),
         .validation: ReasonText("a rule's validation found it wanting"),
-        .overtaken: ReasonText("the key was invalidated, or the origin said otherwise, while it was under way", "RFC 9111 §3.4, §4.4"),
+        .overtaken: ReasonText(
+            "the key was invalidated, or the origin said otherwise, while it was under way", "RFC 9111 §3.4, §4.4"),
         .storeBusy: ReasonText("the store took no further body then"),
     ]
 
