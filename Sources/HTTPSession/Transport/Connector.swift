@@ -28,7 +28,8 @@ final class Connector {
     /// Those that wait for one of these to end, in their order: no more than twice as many as exchanges and clients' tunnels want it.
     private var waiting: [QueuedAttempt] = []
     private var cancelledCount = 0
-    /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end.
+    /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end, or, where
+    /// its time was over before, for as long as that may take.
     private let lookUpLimit: Int
     /// How many of the attempts wait for their name.
     private var lookUpCount = 0
@@ -74,6 +75,7 @@ final class Connector {
 
     /// How long the C library goes on for nobody: 5 s for each of three servers, twice (resolv.conf(5)). It does not tell when it has done.
     private static let lookUpMilliseconds = 30_000
+    /// With less time left, none that has waited is begun.
     private static let leastMilliseconds: Int64 = 100
     /// libcurl's.
     private static let defaultMilliseconds = 300_000
@@ -88,7 +90,7 @@ final class Connector {
         return attempt
     }
 
-    /// Begins those whose turn has come, and fails those whose time is over: so little may be left that it would only keep a place.
+    /// Begins those whose turn has come, and fails those that have too little time left: they would only keep a place.
     func beginWaiting() {
         isTurnPlanned = false
         overdue.removeAll { $0 <= loop.now }
