@@ -49,7 +49,7 @@ extension ExchangeDriver {
         }
         if !exchange.keepsContinued(by: copy head, at: worker.now) {
             fetch.filling?.stopKeeping()
-            for removed in exchange.removed { worker.store.remove(removed) }
+            removeOutdated()
             releaseJoined(.notShareable)
             // Nobody reads it, and the store is not to have it.
             if exchange.isUnattended, fetch.filling?.readerCount ?? 0 == 0 { return abandonFetch() }

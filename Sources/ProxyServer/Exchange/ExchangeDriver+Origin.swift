@@ -315,6 +315,11 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
     var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
 
+    /// What no longer holds, or may not be stored any more, leaves the store.
+    func removeOutdated() {
+        for removed in exchange.removed { worker.store.remove(removed) }
+    }
+
     // MARK: Back-pressure
 
     func pauseUpstream() {

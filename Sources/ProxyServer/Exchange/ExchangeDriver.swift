@@ -155,7 +155,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .sendChecked(let store): sendChecked(store: store)
         case .discardUpstreamBody: discardUpstreamBody()
         case .freshen: freshen()
-        case .remove: for removed in exchange.removed { worker.store.remove(removed) }
+        case .remove: removeOutdated()
         case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
         case .invalidate: invalidate()
         case .purge: purge()

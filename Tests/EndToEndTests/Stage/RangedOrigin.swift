@@ -5,8 +5,8 @@ import TestSupport
 final class RangedOrigin: Sendable {
     struct Plan: Sendable {
         var fields = "Cache-Control: max-age=600\r\n"
-        /// The same in answers with a part, where they differ.
-        var fieldsOfPart: String?
+        /// The same in the n-th answer, where it has a part and they differ.
+        var fieldsOfPart: @Sendable (Int) -> String? = { _ in nil }
         /// The entity tag with which the n-th request is answered, counted from 1.
         var entityTag: @Sendable (Int) -> String = { _ in "\"v1\"" }
         /// How many octets of content the n-th answer sends at most before the connection ends.
@@ -45,7 +45,7 @@ final class RangedOrigin: Sendable {
         if asked != nil { head += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.length)\r\n" }
         let isChunked = plan.isChunked && asked == nil
         head += isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(range.count)\r\n"
-        let fields = asked == nil ? plan.fields : plan.fieldsOfPart ?? plan.fields
+        let fields = asked == nil ? plan.fields : plan.fieldsOfPart(number) ?? plan.fields
         connection.send(head + "ETag: \(tag)\r\nContent-Type: text/x\r\n\(fields)\r\n")
         if request.method == "HEAD" { return true }
         let limit = plan.sends(number)
