@@ -53,6 +53,13 @@ package final class StoredResponse: Sendable {
         preparedHead = prepared
     }
 
+    /// Whether these octets are its entity tag, and that may be believed.
+    func isEntityTag(_ octets: Span<UInt8>) -> Bool {
+        if entityTag.isEmpty { return false }
+        let bytes = head.fields.bytes
+        return octets.isSame(as: bytes.span.extracting(entityTag.range))
+    }
+
     private init(_ other: StoredResponse, facts: ReuseFacts, body: StoredBody, row: StoredRowID) {
         key = other.key
         nominatedFields = other.nominatedFields

@@ -71,19 +71,18 @@ package enum Validation {
     }
 
     private static func ifNoneMatchIsFalse(_ fields: Fields, _ stored: StoredResponse) -> Bool {
-        let head = stored.head.fields
-        let tag = head.span(of: stored.entityTag)
         var matches = false
         var index = fields.index(of: .ifNoneMatch)
         while let found = index {
             let value = fields.value(of: fields.lines[found])
             index = fields.index(of: .ifNoneMatch, from: found + 1)
             // Nearly always the client sends the tag that it was given and nothing else: a list of one.
-            if !tag.isEmpty, value.isSame(as: tag) {
+            if stored.isEntityTag(value) {
                 matches = true
                 continue
             }
-            switch EntityTag.findWeakly(tag, inList: value) {
+            let head = stored.head.fields
+            switch EntityTag.findWeakly(head.span(of: stored.entityTag), inList: value) {
             case .any, .matches: matches = true
             case .doesNotMatch: break
             // What cannot be read matches nothing: the client gets the whole.
