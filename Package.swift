@@ -43,7 +43,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
 
         // Floor 0
@@ -60,7 +60,9 @@ let package = Package(
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("EventLoop", uses: ["CLinux"]),
-        room("HTTPSession", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl"]),
+        room(
+            "HTTPSession",
+            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl"]),
         room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash"]),
         // Floor 3
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -81,15 +83,17 @@ let package = Package(
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
-                "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "EventLoop", "HTTPSession",
+                "ResponseStore",
+                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
 
         .target(
-            name: "TestSupport", dependencies: ["HTTPMessage", "EventLoop", "CLinux"], path: "Tests/Support", swiftSettings: swift
+            name: "TestSupport", dependencies: ["HTTPMessage", "EventLoop", "CLinux", "COpenSSL"], path: "Tests/Support",
+            swiftSettings: swift
         ),
         .executableTarget(
             name: "PolicyBench", dependencies: ["ProxyPolicy", "HTTPMessage", "HTTPWire", "HTTPCaching"],
@@ -119,7 +123,7 @@ let package = Package(
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
-        tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "CLinux"]),
+        tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
@@ -133,8 +137,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "ProxyPolicy", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin",
-                "LarderCLI",
+                "HTTPMessage", "ProxyPolicy", "ServerTrust", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer",
+                "ProxyAdmin", "LarderCLI",
                 "TestSupport",
                 "CLinux", "CZlib",
             ],

@@ -6,6 +6,7 @@
 #include <openssl/obj_mac.h>
 #include <openssl/ocsp.h>
 #include <openssl/sha.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -35,4 +36,22 @@ static inline void copenssl_free(void *bytes) { OPENSSL_free(bytes); }
 static inline int copenssl_is_named(const GENERAL_NAME *name, int type) { return name->type == type; }
 static inline const ASN1_STRING *copenssl_name_string(const GENERAL_NAME *name) {
     return (const ASN1_STRING *)GENERAL_NAME_get0_value(name, (int *)0);
+}
+
+static inline void copenssl_context_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
+static inline uint64_t copenssl_option_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
+static inline uint64_t copenssl_option_ignore_unexpected_eof(void) { return SSL_OP_IGNORE_UNEXPECTED_EOF; }
+static inline void copenssl_context_set_message_callback(
+    SSL_CTX *context, void (*callback)(int, int, int, const void *, size_t, SSL *, void *), void *argument
+) {
+    SSL_CTX_set_msg_callback(context, callback);
+    SSL_CTX_set_msg_callback_arg(context, argument);
+}
+static inline void copenssl_context_ask_for_staple(SSL_CTX *context, int (*callback)(SSL *, void *), void *argument) {
+    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_tlsext_status_cb(context, callback);
+    SSL_CTX_set_tlsext_status_arg(context, argument);
+}
+static inline long copenssl_staple_of(SSL *session, const unsigned char **octets) {
+    return SSL_get_tlsext_status_ocsp_resp(session, octets);
 }

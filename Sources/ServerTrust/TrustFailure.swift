@@ -30,6 +30,31 @@ public struct TrustFailure: Error, Equatable, Sendable {
         case revocationUnknown = "revocation_unknown"
         /// The set of policies denies hosts that it does not name.
         case hostNotAllowed = "host_not_allowed"
+
+        /// `rawValue`, for those who want a word of the code.
+        package var word: StaticString {
+            switch self {
+            case .malformed: "malformed"
+            case .untrustedRoot: "untrusted_root"
+            case .incompleteChain: "incomplete_chain"
+            case .chainTooLong: "chain_too_long"
+            case .badSignature: "bad_signature"
+            case .expired: "expired"
+            case .notYetValid: "not_yet_valid"
+            case .hostMismatch: "host_mismatch"
+            case .pinMismatch: "pin_mismatch"
+            case .emptyPins: "empty_pins"
+            case .weakKey: "weak_key"
+            case .weakSignature: "weak_signature"
+            case .weakProtocol: "weak_protocol"
+            case .nameConstraint: "name_constraint"
+            case .wrongUsage: "wrong_usage"
+            case .criticalExtension: "critical_extension"
+            case .revoked: "revoked"
+            case .revocationUnknown: "revocation_unknown"
+            case .hostNotAllowed: "host_not_allowed"
+            }
+        }
     }
 
     public let reason: Reason

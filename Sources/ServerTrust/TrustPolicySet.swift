@@ -88,8 +88,14 @@ public struct TrustPolicySet: Sendable {
     public func evaluate(
         _ evidence: ServerEvidence, host: String, port: UInt16, at now: POSIXTime
     ) throws(TrustFailure) -> TrustVerdict {
+        try requiredPolicy(host: host, port: port).evaluate(evidence, host: host, at: now)
+    }
+
+    /// As `policy(host:port:)`, for those who go no further without one.
+    /// - Throws: `hostNotAllowed`.
+    package func requiredPolicy(host: String, port: UInt16) throws(TrustFailure) -> TrustPolicy {
         guard let policy = policy(host: host, port: port) else { throw TrustFailure(denied: host) }
-        return try policy.evaluate(evidence, host: host, at: now)
+        return policy
     }
 }
 

@@ -28,7 +28,7 @@ enum FloorPlan {
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
-            ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "EventLoop", "CCurl", "CLinux"],
+            ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
             others: ["Glibc", "Synchronization"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Glibc", "Synchronization"]),
@@ -48,8 +48,9 @@ enum FloorPlan {
         // Floor 5
         "LarderCLI": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
-                "ProxyServer", "ProxyAdmin", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "EventLoop", "HTTPSession",
+                "ResponseStore",
+                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]
@@ -65,6 +66,7 @@ enum FloorPlan {
         "Sources/ResponseStore/Filling/BodyChunk.swift":
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
+        "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",
         "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]

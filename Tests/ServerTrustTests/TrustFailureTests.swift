@@ -14,6 +14,9 @@ struct TrustFailureTests {
         }
     }
 
+    @Test("The code's word for a reason is the public one", arguments: TrustFailure.Reason.allCases)
+    func wordIsPublic(reason: TrustFailure.Reason) { #expect(reason.word.description == reason.rawValue) }
+
     @Test("It names the certificate at fault: subject, names, dates, serial number and digests")
     func namesCertificate() throws {
         let failure = try Self.failure(of: ["names"], host: "other.example.com")

@@ -1,0 +1,140 @@
+internal import COpenSSL
+package import HTTPMessage
+
+/// Judges the server in the midst of one handshake of libssl's, before anything of ours is sent but the handshake itself.
+/// Confined to the thread that drives the handshake.
+///
+/// States and moves: `waiting` → `judged`, when the certificates are there. Where the policy asks for a stapled response, which
+/// TLS 1.2 sends behind the certificates, `waiting` → `awaitingStaple` → `judged`. Whatever ends elsewhere than in a verdict is no trust.
+package final class HandshakeJudge {
+    private enum State {
+        case waiting
+        case awaitingStaple(ServerEvidence)
+        case judged(Result<TrustVerdict, TrustFailure>)
+    }
+
+    private let policy: TrustPolicy
+    private let host: String
+    private let now: () -> Timestamp
+    private var state = State.waiting
+    /// The description of the last alert that the server sent, before or after the verdict (RFC 8446 §6).
+    package private(set) var receivedAlert: UInt8?
+    /// The last moment for which the verdict can be relied upon, of a connection that is kept.
+    package private(set) var reliableUntil: POSIXTime?
+
+    /// - Parameter now: reads the time when it is asked for.
+    package init(policy: TrustPolicy, host: String, now: @escaping () -> Timestamp) {
+        self.policy = policy
+        self.host = host
+        self.now = now
+    }
+
+    package var verdict: TrustVerdict? {
+        guard case .judged(.success(let verdict)) = state else { return nil }
+        return verdict
+    }
+
+    package var failure: TrustFailure? {
+        guard case .judged(.failure(let failure)) = state else { return nil }
+        return failure
+    }
+
+    /// Whether the server has said that it sends no more: what ends without it may have been cut (RFC 8446 §6.1).
+    package var hasServerEnded: Bool { receivedAlert == UInt8(SSL3_AD_CLOSE_NOTIFY) }
+
+    /// Takes the verification of an `SSL_CTX` over, which, with all that is made of it, is gone before this judge is.
+    ///
+    /// Besides: no renegotiation, so that whoever was judged stays; no sessions and no key log, whatever the environment says; an
+    /// end without close_notify is an error; and what is written may move in memory before it has left.
+    package func takeOver(_ context: UnsafeMutableRawPointer) {
+        let context = OpaquePointer(context)
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        SSL_CTX_set_cert_verify_callback(context, judgesCertificates, this)
+        copenssl_context_set_message_callback(context, notesAlerts, this)
+        if policy.revocation.stapleCheck != .off { copenssl_context_ask_for_staple(context, judgesStaple, this) }
+        SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
+        SSL_CTX_clear_options(context, copenssl_option_ignore_unexpected_eof())
+        copenssl_context_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+        SSL_CTX_set_keylog_callback(context, nil)
+    }
+
+    // MARK: Told by libssl
+
+    /// - Returns: whether the handshake goes on.
+    fileprivate func judgeCertificates(_ context: OpaquePointer) -> Bool {
+        guard let evidence = Self.evidence(in: context) else { return false }
+        if policy.revocation.stapleCheck != .off {
+            state = .awaitingStaple(evidence)
+            return true
+        }
+        return judge(evidence)
+    }
+
+    fileprivate func judgeStaple(of session: OpaquePointer) -> Bool {
+        guard case .awaitingStaple(let evidence) = state else { return false }
+        var start: UnsafePointer<UInt8>?
+        let count = copenssl_staple_of(session, &start)
+        let staple = count > 0 ? Array(UnsafeBufferPointer(start: start, count: count)) : nil
+        return judge(
+            ServerEvidence(certificates: evidence.certificates, stapledResponse: staple, tlsVersion: evidence.tlsVersion))
+    }
+
+    fileprivate func note(alert: UInt8) { receivedAlert = alert }
+
+    private func judge(_ evidence: ServerEvidence) -> Bool {
+        let now = POSIXTime(now())
+        do throws(TrustFailure) {
+            let verdict = try policy.evaluate(evidence, host: host, at: now)
+            state = .judged(.success(verdict))
+            reliableUntil = policy.lastMoment(of: verdict, after: now)
+            return true
+        } catch {
+            state = .judged(.failure(error))
+            return false
+        }
+    }
+
+    private static func evidence(in context: OpaquePointer) -> ServerEvidence? {
+        guard let leaf = X509_STORE_CTX_get0_cert(context),
+            let session = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
+        else { return nil }
+        let version = UInt16(truncatingIfNeeded: SSL_version(OpaquePointer(session)))
+        return ServerEvidence(
+            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), tlsVersion: TLSVersion(rawValue: version))
+    }
+}
+
+extension TrustPolicy {
+    /// Until when a verdict of `now` holds: to the end of its certificates' time, or to the next moment at which its pins mean
+    /// something else. `nil` where nothing of this is still to come.
+    func lastMoment(of verdict: TrustVerdict, after now: POSIXTime) -> POSIXTime? {
+        var moments = [verdict.expires]
+        if let expires = pins?.expires { moments.append(expires) }
+        if case .enforcedFrom(let start) = pins?.enforcement { moments.append(POSIXTime(seconds: start.seconds - 1)) }
+        return moments.filter { $0 >= now }.min()
+    }
+}
+
+// MARK: What libssl calls back, on the thread that drives the handshake
+
+private func judgesCertificates(_ context: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context, let judge else { return 0 }
+    let goesOn = Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().judgeCertificates(context)
+    // libcurl asks for this afterwards; a refusal leaves as the alert bad_certificate.
+    X509_STORE_CTX_set_error(context, goesOn ? X509_V_OK : X509_V_ERR_CERT_REJECTED)
+    return goesOn ? 1 : 0
+}
+
+private func judgesStaple(_ session: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
+    guard let session, let judge else { return 0 }
+    return Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().judgeStaple(of: session) ? 1 : 0
+}
+
+private func notesAlerts(
+    _ isWritten: Int32, _ version: Int32, _ type: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ session: OpaquePointer?,
+    _ judge: UnsafeMutableRawPointer?
+) {
+    guard isWritten == 0, type == SSL3_RT_ALERT, count == 2, let bytes, let judge else { return }
+    let description = bytes.load(fromByteOffset: 1, as: UInt8.self)
+    Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().note(alert: description)
+}
