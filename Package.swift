@@ -126,7 +126,7 @@ let package = Package(
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
-        tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "ProxyCore", "CLinux"]),
+        tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "HTTPSession", "ProxyCore", "CLinux"]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",

@@ -270,9 +270,9 @@ extension Exchange {
             output.append(decimal: UInt64(trace.upstreamStatus))
         }
         output.append("; details=\"")
-        output.append(row.code.text)
+        if !row.isToldByType { output.append(row.code.text) }
         if let detail = row.detail {
-            output.append(": ")
+            if !row.isToldByType { output.append(": ") }
             output.append(detail.text)
         }
         output.append("\"\r\n")

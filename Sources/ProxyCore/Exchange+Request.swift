@@ -75,7 +75,6 @@ extension Exchange {
         case .origin: return .notForAProxy
         case .absolute, .authority, .asterisk: break
         }
-        if case (.absolute, .https) = (request.target.form, request.target.scheme) { return .secureOriginNotSupported }
         if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
         if request.fields.contains(.expect), request.version.isAtLeast11, !Expectation.isContinueOnly(request.fields) {
             return .unknownExpectation

@@ -38,6 +38,9 @@ package enum Fault: Equatable, Sendable {
     case upstreamQueueFull
     case upstreamQueueTimeout
     case upstreamProxyRefused
+    case untrustedServer(reason: Word)
+    case handshakeAlert(description: Word)
+    case handshakeFailed
     case responseTimeout(phase: Word)
     case malformedResponse(detail: Word)
     case responseFieldsTooLarge
@@ -54,7 +57,7 @@ package enum Fault: Equatable, Sendable {
     case responseBodyTooLarge
 
     // Ours.
-    case secureOriginNotSupported
+    case noTrustAnchors
     case egressClosed
     case overloaded
     case checkQueueFull

@@ -66,7 +66,12 @@ struct ForwardedRequest {
         if isBracketed { output.append(0x5B) }
         output.append(request.span(of: target.host))
         if isBracketed { output.append(0x5D) }
-        if target.port != 80 {
+        let defaultPort: UInt16 =
+            switch target.scheme {
+            case .http: 80
+            case .https: 443
+            }
+        if target.port != defaultPort {
             output.append(ASCII.colon)
             output.append(decimal: UInt64(target.port))
         }

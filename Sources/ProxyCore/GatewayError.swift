@@ -19,12 +19,14 @@ package struct GatewayError: Equatable, Sendable {
     package let explanation: Word
     /// The finer reason, where the fault carries one.
     package let detail: Word?
+    /// Whether the Proxy-Status error type says what the code says, so that the finer reason stands alone in the details.
+    let isToldByType: Bool
     /// Whether the client's connection cannot be used further, whatever its framing says.
     package let closesConnection: Bool
 
     private init(
         _ status: UInt16, _ code: Word, _ proxyStatus: Word, _ origin: Origin, _ explanation: Word, retry: Bool = false,
-        detail: Word? = nil, closes: Bool = false
+        detail: Word? = nil, isToldByType: Bool = false, closes: Bool = false
     ) {
         self.status = Status(status)
         self.code = code
@@ -33,6 +35,7 @@ package struct GatewayError: Equatable, Sendable {
         self.explanation = explanation
         self.isRetryable = retry
         self.detail = detail
+        self.isToldByType = isToldByType
         self.closesConnection = closes
     }
 
@@ -141,6 +144,18 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "upstream_proxy_refused", "destination_unavailable", .upstream,
                 "The proxy further up refused the connection.")
+        case .untrustedServer(let reason):
+            self.init(
+                502, "certificate_not_trusted", "tls_certificate_error", .upstream,
+                "The host's certificate is not one that the trust policy accepts. Nothing of the request was sent.",
+                detail: reason, isToldByType: true)
+        case .handshakeAlert(let description):
+            self.init(
+                502, "tls_handshake_refused", "tls_alert_received", .upstream, "The host refused the TLS handshake.",
+                detail: description, isToldByType: true)
+        case .handshakeFailed:
+            self.init(
+                502, "tls_handshake_failed", "tls_protocol_error", .upstream, "The TLS handshake with the host failed.")
         case .responseTimeout(let phase):
             self.init(
                 504, "timeout", "http_response_timeout", .upstream, "The host did not answer in time.", retry: true,
@@ -187,10 +202,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "body_too_large", "http_response_body_size", .policy,
                 "A rule checks the body, and it is larger than the limit.")
-        case .secureOriginNotSupported:
+        case .noTrustAnchors:
             self.init(
-                501, "https_not_supported", "http_request_error", .larder,
-                "https URLs in absolute form are not supported yet; use CONNECT.")
+                500, "no_trust_anchors", "proxy_configuration_error", .larder,
+                "There are no certificates to judge the host's by, so https hosts are not asked.")
         case .egressClosed:
             self.init(
                 504, "egress_closed", "destination_unavailable", .policy, "Nothing may leave this proxy at present.",
@@ -221,7 +236,8 @@ extension GatewayError {
     var ofValidation: GatewayError {
         guard origin == .upstream, status.code == 502 else { return self }
         return GatewayError(
-            504, code, proxyStatus, origin, explanation, retry: isRetryable, detail: detail, closes: closesConnection)
+            504, code, proxyStatus, origin, explanation, retry: isRetryable, detail: detail, isToldByType: isToldByType,
+            closes: closesConnection)
     }
 }
 

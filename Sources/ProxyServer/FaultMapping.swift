@@ -30,7 +30,10 @@ package enum FaultMapping {
     static func fault(_ error: TransportError) -> Fault {
         switch error {
         case .egressClosed: .egressClosed
-        case .httpsNotSupported: .secureOriginNotSupported
+        case .noTrustAnchors: .noTrustAnchors
+        case .untrusted: .untrustedServer(reason: Word(error.reason))
+        case .tlsAlert: .handshakeAlert(description: Word(error.reason))
+        case .tlsFailed: .handshakeFailed
         case .malformedHost: .badTarget(detail: Word(error.reason))
         case .nameNotResolved: .nameNotFound
         case .destinationProhibited: .destinationProhibited

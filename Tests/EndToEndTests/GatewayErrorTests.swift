@@ -45,7 +45,7 @@ struct GatewayErrorTests {
             yaml: "limits: {request_body: 1B}"),
         Provoked("unknown_expectation", 417, "http_request_error", plain + "Expect: more\r\n"),
         Provoked("unknown_transfer_coding", 501, "http_request_error", plain + "Transfer-Encoding: zip\r\n"),
-        Provoked("https_not_supported", 501, "http_request_error", "GET https://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n"),
+        Provoked("no_trust_anchors", 500, "proxy_configuration_error", "GET https://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n"),
         Provoked("version_not_supported", 505, "http_request_error", "GET http://127.0.0.1/ HTTP/3.0\r\nHost: a\r\n"),
         Provoked("loop_detected", 508, "proxy_loop_detected", plain + "Via: 1.1 larder\r\n"),
         Provoked(

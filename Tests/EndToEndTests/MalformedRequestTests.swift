@@ -130,15 +130,6 @@ struct MalformedRequestTests {
     @Test("T40 other schemes are refused", arguments: schemes)
     func refusesSchemes(refusal: Refusal) throws { try check(refusal) }
 
-    @Test("T40 https in absolute form says that it is not supported yet")
-    func refusesHTTPS() throws {
-        let stage = try Stage { _, connection in connection.respond() }
-        let client = try stage.client()
-        client.send("GET https://127.0.0.1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        let response = try client.readResponse()
-        #expect(response.status == 501 && response.code == "https_not_supported")
-    }
-
     private func check(_ refusal: Refusal) throws {
         let stage = try Stage { request, connection in connection.readBody(of: request) != nil && connection.respond() }
         let smuggled = "GET \(stage.url("/smuggled")) HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -86,16 +86,6 @@ struct EgressTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("https origins are refused until they can be trusted")
-    func https() throws {
-        let harness = try TransportHarness()
-        let recorder = Recorder()
-        let origin = Origin(scheme: .https, host: "localhost", port: 443)
-        _ = harness.transport.open(UpstreamRequest(origin: origin, method: .get, head: []), delegate: recorder)
-        harness.run { recorder.hasEnded }
-        #expect(recorder.error == .httpsNotSupported)
-    }
-
     @Test("T47: the proxy variables of our own environment are not read")
     func environment() async {
         await #expect(processExitsWith: .success) {

@@ -103,20 +103,23 @@ final class TransportHarness {
     }
 
     func open(
-        _ recorder: Recorder, port: UInt16, host: String = "127.0.0.1", method: Method = .get, path: String = "/",
-        fields: String = "", body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil, isRetryable: Bool = true
+        _ recorder: Recorder, scheme: Origin.Scheme = .http, port: UInt16, host: String = "127.0.0.1", method: Method = .get,
+        path: String = "/", fields: String = "", body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil,
+        isRetryable: Bool = true
     ) -> OriginExchange {
         let head = "\(method.name) \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(fields)\r\n"
         return transport.open(
             UpstreamRequest(
-                origin: Origin(scheme: .http, host: host, port: port), method: method, head: Array(head.utf8), body: body,
+                origin: Origin(scheme: scheme, host: host, port: port), method: method, head: Array(head.utf8), body: body,
                 timeouts: timeouts, isRetryable: isRetryable), delegate: recorder)
     }
 
     /// One whole exchange.
-    func fetch(port: UInt16, host: String = "127.0.0.1", method: Method = .get, path: String = "/") -> Recorder {
+    func fetch(
+        _ scheme: Origin.Scheme = .http, port: UInt16, host: String = "127.0.0.1", method: Method = .get, path: String = "/"
+    ) -> Recorder {
         let recorder = Recorder()
-        _ = open(recorder, port: port, host: host, method: method, path: path)
+        _ = open(recorder, scheme: scheme, port: port, host: host, method: method, path: path)
         run { recorder.hasEnded }
         return recorder
     }

@@ -17,8 +17,9 @@ struct GatewayErrorTests {
         .destinationUnroutable, .upstreamQueueFull, .upstreamQueueTimeout, .upstreamProxyRefused, .responseTimeout(phase: "idle"),
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,
         .unacceptableContentType, .malformedJSON, .malformedCoding, .unsupportedCoding, .responseBodyTooLarge,
-        .secureOriginNotSupported, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
+        .noTrustAnchors, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
+        .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -60,7 +61,7 @@ struct GatewayErrorTests {
         case .malformedCoding: 34
         case .unsupportedCoding: 35
         case .responseBodyTooLarge: 36
-        case .secureOriginNotSupported: 37
+        case .noTrustAnchors: 37
         case .egressClosed: 38
         case .overloaded: 39
         case .checkQueueFull: 40
@@ -69,6 +70,9 @@ struct GatewayErrorTests {
         case .purgeOff: 43
         case .purgeNotAllowed: 44
         case .unexpectedNotModified: 45
+        case .untrustedServer: 46
+        case .handshakeAlert: 47
+        case .handshakeFailed: 48
         }
     }
 
@@ -87,7 +91,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<46))
+        #expect(Self.faults.map(Self.number) == Array(0..<49))
     }
 
     @Test(

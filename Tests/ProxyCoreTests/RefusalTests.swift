@@ -55,11 +55,13 @@ struct RefusalTests {
         #expect(try JSONBody(#require(book.written).body)["code"] == "not_a_proxy_request")
     }
 
-    @Test("https in absolute form is not supported yet")
+    @Test("https in absolute form goes the way of http, to a port of its own")
     func secureOrigin() throws {
         let book = try Playbook()
-        try book.run(.request("GET https://a.example/x"), [.sendError], .delivered, [.finish])
-        #expect(book.written?.status == 501)
+        try book.run(.request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([]), [.joinFetch], .leads, [.fetch])
+        #expect(String(decoding: book.exchange.key, as: UTF8.self) == "https://a.example:443/x")
+        #expect(book.exchange.originPort == 443)
+        #expect(book.forwarded("host") == "a.example")
     }
 
     @Test("T17: the target decides for key and origin, whatever Host says; a setting refuses such requests")

@@ -57,6 +57,7 @@ struct FaultMappingTests {
             .malformedResponse(.bothLengths), .malformedResponse(.headTooLarge),
             .malformedResponse(.unrequestedSwitchingProtocols),
             .malformedBody(.unterminatedChunk), .incompleteBody, .tunnelRefused(status: 407),
+            .tlsFailed, .tlsAlert(TLSAlert(40)),
         ])
     func blamesTheOrigin(error: TransportError) {
         let row = GatewayError(FaultMapping.fault(error))

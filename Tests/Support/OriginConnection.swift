@@ -7,8 +7,11 @@ package struct OriginConnection: ~Copyable {
     package let descriptor: Int32
     /// 1 for the first connection that the origin accepted.
     package let number: Int
+    /// Of an origin that speaks TLS.
+    let session: TLSServerSession?
 
-    init(origin: ScriptedOrigin, descriptor: Int32, number: Int) {
+    init(origin: ScriptedOrigin, descriptor: Int32, number: Int, session: TLSServerSession? = nil) {
+        self.session = session
         self.origin = origin
         self.descriptor = descriptor
         self.number = number
@@ -35,7 +38,7 @@ package struct OriginConnection: ~Copyable {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let step = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress! + done, count - done, 0) }
+            let step = bytes.withUnsafeMutableBytes { receive($0.baseAddress! + done, count - done) }
             if step <= 0 { return nil }
             done += step
         }
@@ -47,7 +50,7 @@ package struct OriginConnection: ~Copyable {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
+            let count = receive(&buffer, buffer.count)
             if count <= 0 { return bytes }
             bytes += buffer[..<count]
         }
@@ -57,7 +60,7 @@ package struct OriginConnection: ~Copyable {
     package func isLetGo() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
+            let count = receive(&buffer, buffer.count)
             if count == 0 || (count < 0 && errno != EAGAIN) { return true }
             if count < 0 { return false }
         }
@@ -71,14 +74,36 @@ package struct OriginConnection: ~Copyable {
     package func send(bytes: [UInt8]) -> Bool {
         var done = 0
         while done < bytes.count {
-            let step = bytes.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress! + done, bytes.count - done, larder_msg_nosignal)
-            }
+            let step = bytes.withUnsafeBytes { transmit($0.baseAddress! + done, bytes.count - done) }
             if step <= 0 { return false }
             done += step
         }
         return true
     }
+
+    private func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        if let session { return session.receive(buffer, count) }
+        return recv(descriptor, buffer, count, 0)
+    }
+
+    private func transmit(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        if let session { return session.send(bytes, count) }
+        return Glibc.send(descriptor, bytes, count, larder_msg_nosignal)
+    }
+
+    /// The host for which the client has asked in the handshake of TLS.
+    package var serverName: String? { session?.serverName }
+
+    /// Goes on inside TLS. The script's part behind the handshake is `body`.
+    package func speakTLS(as identity: TLSIdentity, _ body: (borrowing OriginConnection) -> Void) {
+        let session = TLSServerSession(identity, descriptor)
+        guard session.accept() else { return }
+        body(OriginConnection(origin: origin, descriptor: descriptor, number: number, session: session))
+        session.end()
+    }
+
+    /// Ends a TLS connection without a word (close_notify) when the script returns.
+    package func cut() { session?.isCut = true }
 
     /// Sends one byte at a time, each in a packet of its own.
     package func sendByteByByte(_ text: String) {

@@ -11,6 +11,7 @@ package final class ScriptedOrigin: Sendable {
     package let port: UInt16
     private let listener: Int32
     private let script: Script
+    private let identity: TLSIdentity?
     private let state = Guarded(State())
 
     private struct State {
@@ -18,14 +19,17 @@ package final class ScriptedOrigin: Sendable {
         var open: Set<Int32> = []
         var peakOpenCount = 0
         var requestHeads: [String] = []
+        var failedHandshakeCount = 0
         var threads: [pthread_t] = []
         var isStopped = false
     }
 
     /// - Parameter ipv6: Listens on `::1` instead of `127.0.0.1`.
     /// - Parameter port: Zero takes any free one.
-    package init(ipv6: Bool = false, port: UInt16 = 0, script: @escaping Script) {
+    /// - Parameter identity: Speaks TLS, as this; the script runs behind the handshake.
+    package init(ipv6: Bool = false, port: UInt16 = 0, identity: TLSIdentity? = nil, script: @escaping Script) {
         self.script = script
+        self.identity = identity
         listener = socket(ipv6 ? AF_INET6 : AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
         precondition(listener >= 0, "no socket")
         var one: Int32 = 1
@@ -46,6 +50,9 @@ package final class ScriptedOrigin: Sendable {
     package var openCount: Int { state.withLock { $0.open.count } }
     /// Every request head read by `readHead`, in order of arrival.
     package var requestHeads: [String] { state.withLock { $0.requestHeads } }
+
+    /// Connections that ended in the handshake of TLS.
+    package var failedHandshakeCount: Int { state.withLock { $0.failedHandshakeCount } }
 
     /// Ends the listener and all connections, and waits for their scripts to return.
     package func stop() {
@@ -79,11 +86,18 @@ package final class ScriptedOrigin: Sendable {
                 return
             }
             startThread { [self] in
-                let connection = OriginConnection(origin: self, descriptor: descriptor, number: number)
-                script(connection)
+                serve(descriptor, number: number)
                 ended(descriptor)
             }
         }
+    }
+
+    private func serve(_ descriptor: Int32, number: Int) {
+        let session = identity.map { TLSServerSession($0, descriptor) }
+        let connection = OriginConnection(origin: self, descriptor: descriptor, number: number, session: session)
+        if let session, !session.accept() { return state.withLock { $0.failedHandshakeCount += 1 } }
+        script(connection)
+        session?.end()
     }
 
     private func ended(_ descriptor: Int32) {

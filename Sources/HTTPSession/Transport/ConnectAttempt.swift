@@ -1,4 +1,6 @@
+import Glibc
 import HTTPMessage
+import ServerTrust
 
 /// Where to connect to, and how.
 struct ConnectTarget {
@@ -10,10 +12,12 @@ struct ConnectTarget {
     var tunnelProxy: UpstreamProxy?
     /// Who has passed the request for the tunnel on, for that proxy (RFC 9110 §7.6.3); empty: nobody.
     var via = ""
+    /// By which the server is judged in a TLS handshake. `nil` connects, and no more.
+    var trust: TrustPolicy?
 
     /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
     var onlyAddress: IPAddress? {
-        if tunnelProxy != nil || addresses.count > 1 { return nil }
+        if trust != nil || tunnelProxy != nil || addresses.count > 1 { return nil }
         if let address = addresses.first { return address }
         let host = Array(host.utf8)
         return IPAddress(asLookedUp: host.span)
@@ -26,9 +30,23 @@ protocol ConnectAttempt: AnyObject {
     func cancel()
 }
 
+/// Whom an attempt has led to. Who is given it has to close it.
+struct ConnectedPeer {
+    /// Connected, and not blocking.
+    let descriptor: Int32
+    let address: IPAddress?
+    /// The TLS connection on that descriptor, whose server is believed; it closes the descriptor, too.
+    var channel: TLSChannel?
+
+    /// Where nobody watches the descriptor.
+    func close() {
+        if let channel { channel.close() } else { Glibc.close(descriptor) }
+    }
+}
+
 /// Hears how an attempt ended, once, and never from within `Connector.connect`.
 protocol ConnectObserver: AnyObject {
-    /// The connected, non-blocking descriptor is the observer's from here on.
-    func didConnect(_ descriptor: Int32, to address: IPAddress?)
+    /// The peer is the observer's from here on. It has a channel where the target had a trust policy.
+    func didConnect(_ peer: ConnectedPeer)
     func didFailToConnect(_ error: TransportError)
 }

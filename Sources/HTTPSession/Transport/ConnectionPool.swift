@@ -1,8 +1,11 @@
 import EventLoop
+import ServerTrust
 
 /// One server that this loop has to do with: its idle connections, the one used last on top.
 final class Endpoint {
     let key: PoolKey
+    /// By which its certificate is judged; `nil` without TLS. The key has its fingerprint.
+    var trust: TrustPolicy?
     @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
     var idleCount: Int { idle.count }
     /// Connections and exchanges that refer to it; at zero it is forgotten.
@@ -34,6 +37,13 @@ final class ConnectionPool {
         endpoint.userCount += 1
         recent = endpoint
         return endpoint
+    }
+
+    /// The endpoint asked for last, where it is this origin's with TLS.
+    func useRecent(_ origin: Origin) -> Endpoint? {
+        guard let recent, recent.trust != nil, recent.key.origin == origin else { return nil }
+        recent.userCount += 1
+        return recent
     }
 
     func addUse(of endpoint: Endpoint) { endpoint.userCount += 1 }

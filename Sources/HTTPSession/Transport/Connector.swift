@@ -2,12 +2,14 @@ import CCurl
 import EventLoop
 import Glibc
 import HTTPMessage
+import ServerTrust
 
 /// Makes connections: where one address is known, directly (`DirectAttempt`); else by libcurl's multi interface in the loop, with
 /// names looked up off the loop, happy eyeballs and tunnels through proxies.
 ///
 /// libcurl connects and no more (`CONNECT_ONLY`). The connected socket is then taken from it: its close callback lets the
-/// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection will keep its handle.
+/// descriptor live while the easy handle goes back to be used for the next attempt. A TLS connection keeps its handle
+/// (`TLSChannel`).
 ///
 /// Moves: `connect` adds a handle, or has the attempt wait where as many as may be are under way; sockets and timers drive it through
 /// `act`, and what libcurl forgets to ask for through `nudge`; each finished attempt is reported from `collectFinished`, outside of any
@@ -82,7 +84,12 @@ final class Connector {
 
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
-        let attempt = CurlAttempt(self, easy: easy, lists: lists, addresses: addresses, began: loop.now, observer: observer)
+        let judge = target.trust.map { trust in
+            HandshakeJudge(policy: trust, host: target.host) { [loop] in Timestamp(milliseconds: loop.wallClockMilliseconds) }
+        }
+        let attempt = CurlAttempt(
+            self, easy: easy, lists: lists, addresses: addresses, began: loop.now, judge: judge,
+            isTunnelled: target.tunnelProxy != nil, observer: observer)
         attempts[easy] = attempt
         lookUpCount += 1
         check(curl_multi_add_handle(multi, easy))
@@ -153,9 +160,14 @@ final class Connector {
     private func end(_ attempt: CurlAttempt) {
         guard attempts.removeValue(forKey: attempt.easy) != nil else { return }
         attempt.observer = nil
+        release(attempt)
+        if !attempt.hasAddress { noteLookedUp() }
+    }
+
+    /// Takes back the handle of an attempt that is over, or of the TLS connection that it has led to, which ends.
+    func release(_ attempt: CurlAttempt) {
         check(curl_multi_remove_handle(multi, attempt.easy))
         handles.put(attempt.easy)
-        if !attempt.hasAddress { noteLookedUp() }
     }
 
     private func check(_ code: CURLMcode) {
@@ -211,26 +223,35 @@ final class Connector {
         guard let attempt = attempts.removeValue(forKey: easy) else { return }
         let observer = attempt.observer
         attempt.observer = nil
-        var descriptor: curl_socket_t = -1
-        if code == CURLE_OK, observer != nil, larder_curl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 {
-            unwatch(descriptor)
-            keptDescriptor = descriptor
-        }
-        let error = code == CURLE_OK ? TransportError.connectionFailed(code: 0) : Self.error(code, of: attempt)
         if !attempt.hasAddress { noteLookedUp() }
+        if code == CURLE_OK, let observer, let peer = takePeer(of: attempt) { return observer.didConnect(peer) }
+        let error = Self.error(code, of: attempt)
         if error == .timedOut(.nameLookUp) { overdue.append(attempt.began.advanced(milliseconds: Self.lookUpMilliseconds)) }
-        check(curl_multi_remove_handle(multi, easy))
-        keptDescriptor = -1
-        handles.put(easy)
-        if descriptor >= 0 {
-            observer?.didConnect(descriptor, to: attempt.remoteAddress(of: descriptor))
-        } else {
-            observer?.didFailToConnect(error)
+        release(attempt)
+        observer?.didFailToConnect(error)
+    }
+
+    /// What the attempt has led to, taken from libcurl. `nil` where nobody judged the server.
+    private func takePeer(of attempt: CurlAttempt) -> ConnectedPeer? {
+        var descriptor: curl_socket_t = -1
+        guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
+        var peer = ConnectedPeer(descriptor: descriptor, address: attempt.remoteAddress(of: descriptor))
+        if let judge = attempt.judge {
+            guard judge.verdict != nil else { return nil }
+            unwatch(descriptor)
+            peer.channel = TLSChannel(self, attempt)
+            return peer
         }
+        unwatch(descriptor)
+        keptDescriptor = descriptor
+        release(attempt)
+        keptDescriptor = -1
+        return peer
     }
 
     private static func error(_ code: CURLcode, of attempt: CurlAttempt) -> TransportError {
         var number = 0
+        if let failure = attempt.judge?.failure { return .untrusted(failure) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return .nameNotResolved
@@ -242,13 +263,15 @@ final class Connector {
             _ = larder_curl_get_long(attempt.easy, CURLINFO_OS_ERRNO, &number)
             return number == Int(ECONNREFUSED) ? .connectionRefused : .connectionFailed(code: Int32(number))
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
-            // Only a tunnel through a proxy speaks before it is connected.
+            // Before it is connected, only a tunnel through a proxy speaks, and then a handshake.
             _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
+            if attempt.judge != nil, !attempt.isTunnelled || (200..<300).contains(number) { return .tlsFailed }
             return .tunnelRefused(status: number)
         case CURLE_OUT_OF_MEMORY:
             return .outOfResources(code: ENOMEM)
         default:
-            return .connectionFailed(code: 0)
+            guard let judge = attempt.judge else { return .connectionFailed(code: 0) }
+            return judge.receivedAlert.map { .tlsAlert(TLSAlert($0)) } ?? .tlsFailed
         }
     }
 

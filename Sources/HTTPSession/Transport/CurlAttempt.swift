@@ -3,14 +3,20 @@ import CLinux
 import EventLoop
 import Glibc
 import HTTPMessage
+import ServerTrust
 
-/// One attempt to connect, from name look-up to a connected socket; libcurl does the work. Confined to its loop.
+/// One attempt to connect, from name look-up to a connected socket, or to a TLS connection whose server is believed; libcurl
+/// does the work. Confined to its loop.
 final class CurlAttempt: ConnectAttempt {
     private weak var connector: Connector?
     var observer: (any ConnectObserver)?
     let easy: UnsafeMutableRawPointer
     let addresses: AddressPolicy
     let began: MonotonicTime
+    /// Of the server's certificates, where the connection is a TLS connection.
+    let judge: HandshakeJudge?
+    /// Whether a proxy is asked for a tunnel first.
+    let isTunnelled: Bool
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private(set) var opened: [(descriptor: Int32, address: IPAddress)] = []
     private(set) var firstRefusal: TransportError?
@@ -18,17 +24,22 @@ final class CurlAttempt: ConnectAttempt {
 
     init(
         _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy, began: MonotonicTime, observer: any ConnectObserver
+        addresses: AddressPolicy, began: MonotonicTime, judge: HandshakeJudge?, isTunnelled: Bool,
+        observer: any ConnectObserver
     ) {
         self.connector = connector
         self.easy = easy
         self.lists = lists
         self.addresses = addresses
         self.began = began
+        self.judge = judge
+        self.isTunnelled = isTunnelled
         self.observer = observer
-        // The connector keeps the attempt for as long as libcurl may ask it for a socket.
-        let code = larder_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
-        precondition(code == CURLE_OK, "libcurl refused an option")
+        // The connector, or a channel, keeps the attempt for as long as libcurl may ask it for a socket or about a server.
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        for option in [CURLOPT_OPENSOCKETDATA, CURLOPT_SSL_CTX_DATA] {
+            precondition(larder_curl_set_pointer(easy, option, this) == CURLE_OK, "libcurl refused an option")
+        }
     }
 
     deinit {
@@ -60,6 +71,13 @@ final class CurlAttempt: ConnectAttempt {
         let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
         if descriptor < 0 { socketError = errno } else { opened.append((descriptor, remote)) }
         return descriptor
+    }
+
+    /// libcurl is about to begin a handshake. Without a judge there is none.
+    func prepare(_ context: UnsafeMutableRawPointer) -> CURLcode {
+        guard let judge else { return CURLE_ABORTED_BY_CALLBACK }
+        judge.takeOver(context)
+        return CURLE_OK
     }
 
     func remoteAddress(of descriptor: Int32) -> IPAddress? {

@@ -115,7 +115,7 @@ final class DirectAttempt: ConnectAttempt, EventHandler, TimerHandler, BatchHand
         let last = observer
         observer = nil
         switch result {
-        case .success(let descriptor): last?.didConnect(descriptor, to: address)
+        case .success(let descriptor): last?.didConnect(ConnectedPeer(descriptor: descriptor, address: address))
         case .failure(let error): last?.didFailToConnect(error)
         }
     }

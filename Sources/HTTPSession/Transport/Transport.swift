@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPMessage
 import HTTPWire
+import ServerTrust
 
 /// Exchanges with origins over pooled connections: one for each loop, and confined to it.
 ///
@@ -117,15 +118,6 @@ package final class Transport {
         exchanges.removeLast()
     }
 
-    /// Why nothing may be sent to this origin, or `nil`.
-    func refusal(of origin: Origin) -> TransportError? {
-        if isClosed { return .transportClosed }
-        guard configuration.gate.isOpen else { return .egressClosed }
-        guard origin.scheme == .http else { return .httpsNotSupported }
-        // Behind a proxy no address is connected to here, so what the host says has to do.
-        return configuration.proxy == nil ? nil : refusalByName(origin)
-    }
-
     func refusalOfTunnel(to origin: Origin) -> TransportError? {
         if isClosed { return .transportClosed }
         guard configuration.gate.isOpen else { return .egressClosed }
@@ -145,9 +137,29 @@ package final class Transport {
 
     // MARK: Connections
 
-    func use(_ origin: Origin) -> Endpoint {
+    /// The server for exchanges with this origin, or why nothing may be sent to it.
+    func use(_ origin: Origin) throws(TransportError) -> Endpoint {
+        if isClosed { throw .transportClosed }
+        guard configuration.gate.isOpen else { throw .egressClosed }
+        // Behind a proxy no address is connected to here, so what the host says has to do.
+        if configuration.proxy != nil, let refusal = refusalByName(origin) { throw refusal }
+        if origin.scheme == .https { return try useSecurely(origin) }
         guard let proxy = configuration.proxy else { return pool.use(PoolKey(direct: origin)) }
         return pool.use(PoolKey(forwardingProxy: proxy))
+    }
+
+    private func useSecurely(_ origin: Origin) throws(TransportError) -> Endpoint {
+        // The policy of an origin is the same for as long as there is this transport.
+        if let endpoint = pool.useRecent(origin) { return endpoint }
+        guard let policies = configuration.trust else { throw .noTrustAnchors }
+        let policy: TrustPolicy
+        do throws(TrustFailure) {
+            policy = try policies.requiredPolicy(host: origin.host, port: origin.port)
+        } catch { throw .untrusted(error) }
+        let key = PoolKey(secure: origin, through: configuration.proxy, trustFingerprint: policy.fingerprint)
+        let endpoint = pool.use(key)
+        if endpoint.trust == nil { endpoint.trust = policy }
+        return endpoint
     }
 
     /// Counts one more connection, at the cost of the oldest idle one where all are too many.
@@ -158,10 +170,12 @@ package final class Transport {
         return budgets.acquire(key)
     }
 
-    func connect(to key: PoolKey, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+    func connect(to endpoint: Endpoint, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+        let key = endpoint.key
         let target = ConnectTarget(
-            host: key.origin.host, port: key.origin.port, addresses: configuration.resolve[key.origin.host] ?? [],
-            tunnelProxy: key.tunnelProxy)
+            host: key.origin.host, port: key.origin.port,
+            addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
+            tunnelProxy: key.tunnelProxy, trust: endpoint.trust)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPWire
+import ServerTrust
 
 /// What a transport is told once, when it is made.
 package struct TransportConfiguration: Sendable {
@@ -9,6 +10,8 @@ package struct TransportConfiguration: Sendable {
     /// Names, in lower case, that are not looked up but connected to fixed addresses.
     package var resolve: [String: [IPAddress]] = [:]
     package var addresses = AddressPolicy.standard
+    /// By which the servers of https origins are judged. `nil`: none is believed.
+    package var trust: TrustPolicySet?
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.
     package var idleConnectionsPerOrigin = 64

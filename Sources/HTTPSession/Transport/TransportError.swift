@@ -1,12 +1,20 @@
 import HTTPMessage
 import HTTPWire
+import ServerTrust
 
 /// Why an exchange with an origin, or a tunnel to one, came to nothing or to a part.
 package enum TransportError: Error, Equatable, Sendable {
     /// Nothing may leave at present.
     case egressClosed
-    /// https origins wait for the trust policy.
-    case httpsNotSupported
+    /// There is nothing to judge the servers of https origins by.
+    case noTrustAnchors
+    /// The trust policy of the host does not accept the server, which has seen nothing of the request. In a box, so that the others
+    /// stay as small as they are.
+    indirect case untrusted(TrustFailure)
+    /// The server ended the handshake with this alert.
+    case tlsAlert(TLSAlert)
+    /// The handshake failed otherwise: no common version or cipher, no TLS at all, a server that left.
+    case tlsFailed
     /// The host is neither a name nor an address.
     case malformedHost
     case nameNotResolved
@@ -40,7 +48,10 @@ package enum TransportError: Error, Equatable, Sendable {
     package var reason: StaticString {
         switch self {
         case .egressClosed: "egress_closed"
-        case .httpsNotSupported: "https_not_supported"
+        case .noTrustAnchors: "no_trust_anchors"
+        case .untrusted(let failure): failure.reason.word
+        case .tlsAlert(let alert): alert.reason
+        case .tlsFailed: "handshake_failed"
         case .malformedHost: "malformed_host"
         case .nameNotResolved: "name_not_resolved"
         case .destinationProhibited: "destination_ip_prohibited"

@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 import HTTPMessage
 
 /// Hears how the opening of a tunnel ended, once, and never from within `Transport.openTunnel`.
@@ -50,14 +49,11 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
         if let refusal { fail(refusal) }
     }
 
-    func didConnect(_ descriptor: Int32, to address: IPAddress?) {
+    func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
-        guard let delegate else {
-            Glibc.close(descriptor)
-            return
-        }
+        guard let delegate else { return peer.close() }
         cancel()
-        delegate.tunnel(self, didConnect: descriptor, to: address)
+        delegate.tunnel(self, didConnect: peer.descriptor, to: peer.address)
     }
 
     func didFailToConnect(_ error: TransportError) {

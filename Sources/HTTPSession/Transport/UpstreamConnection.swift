@@ -9,8 +9,8 @@ import HTTPWire
 /// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. In `idle` whatever the
 /// server does ends the connection: nothing it sends unasked may be taken for the answer to a later request.
 ///
-/// The plain socket's `recv` and `send` stand in `receive` and `send(_:)` alone, where a TLS connection will have its own.
-final class UpstreamConnection: EventHandler {
+/// A plain socket's `recv`, `splice` and `send` stand beside what a TLS connection's channel has in their place.
+final class UpstreamConnection: EventHandler, BatchHandler {
     private enum State { case idle, head, body, closed }
 
     /// What reading goes on from, one response after the other in the same storage.
@@ -38,6 +38,8 @@ final class UpstreamConnection: EventHandler {
 
     private let transport: Transport
     private let descriptor: Int32
+    /// The octets inside TLS; `nil` where they are those of the socket.
+    private let channel: TLSChannel?
     private var registration: Registration?
     private var state = State.idle
     @exclusivity(unchecked) private var reading: Reading
@@ -46,18 +48,22 @@ final class UpstreamConnection: EventHandler {
     private var informationalCount = 0
     private var isPaused = false
     private var wantsToWrite = false
+    /// The channel was not read to its end, and no event may tell that there is more.
+    private var mayHoldMore = false
+    private var isReadPlanned = false
 
-    /// Takes the descriptor over. The caller has counted the connection in the budgets.
-    init(_ transport: Transport, endpoint: Endpoint, descriptor: Int32, remoteAddress: IPAddress?) throws(SystemError) {
+    /// Takes the peer over. The caller has counted the connection in the budgets.
+    init(_ transport: Transport, endpoint: Endpoint, peer: ConnectedPeer) throws(SystemError) {
         self.transport = transport
         self.endpoint = endpoint
-        self.descriptor = descriptor
-        self.remoteAddress = remoteAddress
+        descriptor = peer.descriptor
+        channel = peer.channel
+        remoteAddress = peer.address
         reading = Reading(limits: transport.configuration.limits)
         do {
             registration = try transport.loop.register(descriptor, [.read, .peerClose], handler: self)
         } catch {
-            Glibc.close(descriptor)
+            peer.close()
             state = .closed
             throw error
         }
@@ -79,7 +85,14 @@ final class UpstreamConnection: EventHandler {
         guard state != .closed else { return }
         state = .closed
         exchange = nil
-        if let registration { transport.loop.close(registration) }
+        if let registration {
+            if let channel {
+                transport.loop.deregister(registration)
+                channel.close()
+            } else {
+                transport.loop.close(registration)
+            }
+        }
         registration = nil
         transport.didClose(self)
     }
@@ -87,6 +100,7 @@ final class UpstreamConnection: EventHandler {
     /// The server has sent nothing since the last response, and not ended: what has come since then is not reported before the
     /// batch's next events, and must not be taken for the answer to the next request.
     var isStill: Bool {
+        if let channel { return channel.isStill(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
@@ -96,6 +110,7 @@ final class UpstreamConnection: EventHandler {
     enum SendResult { case bytes(Int), wouldBlock, failed }
 
     func send(_ bytes: Span<UInt8>) -> SendResult {
+        if let channel { return channel.send(bytes) }
         let count = bytes.withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, larder_msg_nosignal | larder_msg_dontwait)
         }
@@ -115,12 +130,13 @@ final class UpstreamConnection: EventHandler {
         if isPaused == paused { return }
         isPaused = paused
         updateInterest()
+        if !paused, mayHoldMore { planRead() }
     }
 
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
-            // The server closed an idle connection, or sent what nobody asked for.
-            transport.idleConnectionStirred(self)
+            // The server closed an idle connection, or sent what nobody asked for. What TLS has to say among itself is neither.
+            if channel == nil || !isStill { transport.idleConnectionStirred(self) }
             return
         }
         if events.isWritable {
@@ -143,6 +159,7 @@ final class UpstreamConnection: EventHandler {
     }
 
     private func receive(for exchange: UpstreamExchange) {
+        if let channel { return read(from: channel, for: exchange) }
         if let diversion = exchange.diversion, state == .body, reading.decoder.plainCount > 0 {
             divert(diversion, for: exchange)
         } else {
@@ -176,13 +193,20 @@ final class UpstreamConnection: EventHandler {
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) > 0
     }
 
-    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
-    private func read(for exchange: UpstreamExchange) {
+    /// Puts what is kept of a head at the beginning of the loop's buffer.
+    private func takeUpPartialHead() -> Int {
         let kept = reading.partialHead.count
-        let buffer = transport.readBuffer
         if kept > 0 {
+            let buffer = transport.readBuffer
             reading.partialHead.withUnsafeBytes { buffer.baseAddress?.copyMemory(from: $0.baseAddress!, byteCount: kept) }
         }
+        return kept
+    }
+
+    /// One read for each time the socket is ready, into the loop's buffer, so that no connection holds up the others.
+    private func read(for exchange: UpstreamExchange) {
+        let kept = takeUpPartialHead()
+        let buffer = transport.readBuffer
         let count = recv(descriptor, buffer.baseAddress! + kept, Transport.readLength, larder_msg_dontwait)
         if count > 0 {
             exchange.didReceive(count)
@@ -192,6 +216,42 @@ final class UpstreamConnection: EventHandler {
         } else if errno != EAGAIN && errno != EINTR {
             inputFailed(for: exchange)
         }
+    }
+
+    /// A buffer's length for each batch, until the channel has no more: what OpenSSL holds stirs nobody.
+    private func read(from channel: TLSChannel, for exchange: UpstreamExchange) {
+        let kept = takeUpPartialHead()
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: transport.readBuffer[..<(kept + Transport.readLength)])
+        var end = kept
+        var last = TLSChannel.Received.wouldBlock
+        repeat {
+            last = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
+            guard case .bytes(let count) = last else { break }
+            end += count
+        } while end < buffer.count
+        if case .bytes = last { mayHoldMore = true } else { mayHoldMore = false }
+        if end > kept {
+            exchange.didReceive(end - kept)
+            process(UnsafeRawBufferPointer(rebasing: buffer[..<end]).bytes, for: exchange)
+            guard self.exchange === exchange else { return }
+        }
+        switch last {
+        case .bytes: if !isPaused { planRead() }
+        case .wouldBlock: break
+        case .ended: inputEnded(for: exchange)
+        case .failed: inputFailed(for: exchange)
+        }
+    }
+
+    private func planRead() {
+        if isReadPlanned { return }
+        isReadPlanned = true
+        transport.loop.atEndOfBatch(self)
+    }
+
+    func batchEnded() {
+        isReadPlanned = false
+        if let exchange, let channel, mayHoldMore, !isPaused { read(from: channel, for: exchange) }
     }
 
     private func process(_ input: RawSpan, for exchange: UpstreamExchange) {

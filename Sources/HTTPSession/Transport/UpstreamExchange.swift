@@ -88,16 +88,16 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         headDeadline = .never
         isBodyEnded = request.body == .none || request.body == .length(0)
         if case .length(let length) = request.body { bodyRemaining = length }
-        if let error = transport.refusal(of: request.origin) { return refuse(error) }
-        if let proxy = transport.configuration.proxy {
+        let endpoint: Endpoint
+        do throws(TransportError) { endpoint = try transport.use(request.origin) } catch { return refuse(error) }
+        self.endpoint = endpoint
+        if let proxy = transport.configuration.proxy, endpoint.key.isForwardingProxy {
             self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
         }
         if !isBodyEnded {
             let head = self.request.head
             output.append(head.span)
         }
-        let endpoint = transport.use(request.origin)
-        self.endpoint = endpoint
         while let connection = transport.pool.take(from: endpoint) {
             if connection.isStill { return start(on: connection, isReused: true) }
             connection.close()
@@ -144,15 +144,15 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         state = .connecting
         // The attempt keeps the time of look-up and connecting; the timer has only the whole to watch.
         arm(.connect, 0)
-        attempt = transport.connect(to: endpoint.key, milliseconds: timeouts.connect, observer: self)
+        attempt = transport.connect(to: endpoint, milliseconds: timeouts.connect, observer: self)
     }
 
-    func didConnect(_ descriptor: Int32, to address: IPAddress?) {
+    func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
-        guard let endpoint else { return }
+        guard let endpoint else { return peer.close() }
         metrics.connectTime = loop.now.microseconds(since: waitingSince)
         do throws(SystemError) {
-            let connection = try UpstreamConnection(transport, endpoint: endpoint, descriptor: descriptor, remoteAddress: address)
+            let connection = try UpstreamConnection(transport, endpoint: endpoint, peer: peer)
             start(on: connection, isReused: false)
         } catch {
             transport.budgets.release(endpoint.key)

@@ -9,8 +9,9 @@ extension ExchangeDriver {
 
     /// Called when the head has been written and the body goes to the client as it is.
     func divertIfLarge() {
-        guard fetch.mode == .direct, !delivery.isChunked, exchange.request.method != .head, connection != nil,
-            case .known(let length) = exchange.responseBody, length >= Self.divertedLength,
+        // Inside TLS there is nothing that the kernel could move.
+        guard case .http = originScheme, fetch.mode == .direct, !delivery.isChunked, exchange.request.method != .head,
+            connection != nil, case .known(let length) = exchange.responseBody, length >= Self.divertedLength,
             let upstream = fetch.upstream, let pipe = Pipe()
         else { return }
         delivery.pipe = pipe

@@ -25,9 +25,17 @@ extension ExchangeDriver: OriginExchangeDelegate {
         fetch.upstream = worker.transport.open(
             UpstreamRequest(
                 origin: Origin(
-                    scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
+                    scheme: originScheme, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
                 method: exchange.request.method, head: head, body: body, isRetryable: exchange.request.method.isIdempotent),
             delegate: self)
+    }
+
+    /// An https origin is asked inside TLS or not at all.
+    var originScheme: Origin.Scheme {
+        switch exchange.request.target.scheme {
+        case .http: .http
+        case .https: .https
+        }
     }
 
     // MARK: The response

@@ -1,0 +1,68 @@
+import CCurl
+import HTTPMessage
+import ServerTrust
+
+/// The octets inside a TLS connection whose server is believed. Confined to its loop.
+///
+/// It keeps libcurl's handle, which stays in the connector's multi: taken out of it, libcurl would end the connection. Nobody but
+/// who reads to `wouldBlock` knows that nothing is left, since the loop does not see what OpenSSL holds.
+final class TLSChannel {
+    enum Received {
+        case bytes(Int), wouldBlock
+        /// The server has said that it sends no more (close_notify).
+        case ended
+        /// Cut, or an error: what came may not be the whole (RFC 8446 §6.1).
+        case failed
+    }
+
+    private let connector: Connector
+    /// With its judge, whom OpenSSL may call for as long as there is a connection.
+    private let attempt: CurlAttempt
+    private var isClosed = false
+
+    init(_ connector: Connector, _ attempt: CurlAttempt) {
+        self.connector = connector
+        self.attempt = attempt
+    }
+
+    deinit { assert(isClosed, "a channel must be closed by its owner") }
+
+    /// - Parameter bytes: not empty. What is sent after `wouldBlock` begins with the same.
+    func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendResult {
+        var count = 0
+        let code = bytes.withUnsafeBytes { curl_easy_send(attempt.easy, $0.baseAddress, $0.count, &count) }
+        switch code {
+        case CURLE_OK: return .bytes(count)
+        case CURLE_AGAIN: return .wouldBlock
+        default: return .failed
+        }
+    }
+
+    /// One record at most.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        var count = 0
+        switch curl_easy_recv(attempt.easy, buffer.baseAddress, buffer.count, &count) {
+        case CURLE_OK where count > 0: return .bytes(count)
+        // libcurl takes an end that nobody announced for one that somebody did.
+        case CURLE_OK: return attempt.judge?.hasServerEnded == true ? .ended : .failed
+        case CURLE_AGAIN: return .wouldBlock
+        default: return .failed
+        }
+    }
+
+    /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
+    func isStill(at now: Timestamp) -> Bool {
+        if let end = attempt.judge?.reliableUntil, now.seconds > end.seconds { return false }
+        var byte: UInt8 = 0
+        let received = withUnsafeMutableBytes(of: &byte) { receive(into: $0) }
+        if case .wouldBlock = received { return true }
+        return false
+    }
+
+    /// Says that no more is sent, and closes the descriptor, which nobody may watch any more.
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        connector.release(attempt)
+    }
+}

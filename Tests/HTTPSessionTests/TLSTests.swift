@@ -1,0 +1,229 @@
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+import ServerTrust
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+extension TestAuthority {
+    /// One policy for every host: this authority as the anchor, and what is given besides.
+    func policies(
+        pins: PinSet? = nil, revocation: Revocation = .off, minimumTLSVersion: TLSVersion = .tls12
+    ) throws -> TrustPolicySet {
+        try TrustPolicySet(
+            [], fallback: .policy(policy(pins: pins, revocation: revocation, minimumTLSVersion: minimumTLSVersion)))
+    }
+
+    func policy(
+        pins: PinSet? = nil, revocation: Revocation = .off, minimumTLSVersion: TLSVersion = .tls12
+    ) throws -> TrustPolicy {
+        try TrustPolicy(
+            anchors: .given(TrustAnchors([try #require(Certificate(der: der))])), pins: pins,
+            minimumTLSVersion: minimumTLSVersion, revocation: revocation)
+    }
+}
+
+extension TLSIdentity {
+    /// Its key, pinned.
+    func pins(expires: POSIXTime? = nil) throws -> PinSet {
+        let certificate = try #require(Certificate(der: der))
+        return try PinSet(.publicKey, [Pin(certificate: certificate)], expires: expires)
+    }
+}
+
+extension ScriptedOrigin {
+    /// Answers each request with the target that was asked for.
+    static func secure(_ identity: TLSIdentity) -> ScriptedOrigin {
+        ScriptedOrigin(identity: identity) { connection in
+            while let head = connection.readHead() { connection.respond(body: OriginRequest(head: head).target) }
+        }
+    }
+}
+
+@Suite("Transport: TLS to the origin")
+struct TLSTests {
+    let authority = TestAuthority()
+
+    @Test(
+        "Behind a right chain the exchange goes on as ever, and the second one uses the same connection",
+        arguments: [0x303, 0x304])
+    func believed(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version))
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let harness = try TransportHarness { $0.trust = policies }
+        for target in ["/a", "/b?c"] {
+            let recorder = harness.fetch(.https, port: origin.port, path: target)
+            #expect(recorder.isComplete)
+            #expect(recorder.text == target)
+            #expect(recorder.metrics.remoteAddress == .loopbackIPv4)
+            // Tickets of sessions, which TLS 1.3 sends behind the handshake, do not stir a connection in the pool.
+            for _ in 0..<3 { harness.loop.turn(waitingAtMost: 1) }
+            #expect(harness.transport.statistics.idle == 1)
+        }
+        #expect(origin.connectionCount == 1)
+        #expect(origin.requestHeads.count == 2)
+    }
+
+    enum Fault: String, CaseIterable {
+        case otherHost, expired, selfSigned, otherAuthority, otherPin, oldVersion, noStaple
+    }
+
+    @Test("T30, T32: a server that is not believed is told nothing, and the error names the reason", arguments: Fault.allCases)
+    func refused(fault: Fault) throws {
+        var identity = authority.identity()
+        var policies = try authority.policies()
+        let expected: TrustFailure.Reason
+        switch fault {
+        case .otherHost: (identity, expected) = (authority.identity(names: "DNS:two.test"), .hostMismatch)
+        case .expired: (identity, expected) = (authority.identity(until: -60), .expired)
+        case .selfSigned: (identity, expected) = (TestAuthority.selfSignedIdentity(), .untrustedRoot)
+        case .otherAuthority: (identity, expected) = (TestAuthority(name: "Another").identity(), .incompleteChain)
+        case .otherPin:
+            policies = try authority.policies(pins: authority.identity().pins())
+            expected = .pinMismatch
+        case .oldVersion:
+            identity = authority.identity(version: 0x303)
+            policies = try authority.policies(minimumTLSVersion: .tls13)
+            expected = .weakProtocol
+        case .noStaple:
+            policies = try authority.policies(revocation: Revocation(stapleCheck: .hard))
+            expected = .revocationUnknown
+        }
+        let origin = ScriptedOrigin.secure(identity)
+        let harness = try TransportHarness { $0.trust = policies }
+        let recorder = harness.fetch(.https, port: origin.port)
+        guard case .untrusted(let failure) = recorder.error else {
+            origin.stop()
+            Issue.record("\(String(describing: recorder.error))")
+            return
+        }
+        #expect(failure.reason == expected)
+        #expect(recorder.error?.reason.description == expected.rawValue)
+        #expect(harness.transport.statistics.connections == 0)
+        #expect(harness.budgets.statistics.connections == 0)
+        origin.stop()
+        #expect(origin.requestHeads.isEmpty)
+        #expect(origin.connectionCount == 1)
+        #expect(origin.failedHandshakeCount == 1)
+    }
+
+    @Test("A stapled response that may be missing keeps nobody out, in whichever version", arguments: [0x303, 0x304])
+    func softStaple(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version))
+        defer { origin.stop() }
+        let policies = try authority.policies(revocation: Revocation(stapleCheck: .soft))
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).isComplete)
+    }
+
+    @Test("A response that must be stapled is missed in TLS 1.2, too, where it comes behind the certificates")
+    func hardStapleInOldVersion() throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: 0x303))
+        defer { origin.stop() }
+        let policies = try authority.policies(revocation: Revocation(stapleCheck: .hard))
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).error?.reason.description == "revocation_unknown")
+        #expect(origin.requestHeads.isEmpty)
+    }
+
+    @Test("The name stands in the handshake (RFC 6066 §3), an address does not")
+    func serverName() throws {
+        let origin = ScriptedOrigin(identity: authority.identity()) { connection in
+            _ = connection.readHead()
+            connection.respond(body: connection.serverName ?? "none")
+        }
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let harness = try TransportHarness {
+            $0.trust = policies
+            $0.resolve = ["one.test": [.loopbackIPv4]]
+        }
+        #expect(harness.fetch(.https, port: origin.port, host: "one.test").text == "one.test")
+        #expect(harness.fetch(.https, port: origin.port).text == "none")
+    }
+
+    @Test("T31: neither TLS 1.0 nor 1.1 is spoken", arguments: [0x301, 0x302])
+    func oldVersions(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version))
+        let policies = try authority.policies()
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).error == .tlsAlert(TLSAlert(70)))
+        origin.stop()
+        #expect(origin.requestHeads.isEmpty)
+    }
+
+    @Test("A server that does not speak TLS fails the handshake, and is never asked in plain text")
+    func plainServer() throws {
+        let origin = ScriptedOrigin { connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
+            _ = connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).error == .tlsFailed)
+    }
+
+    @Test("Without anything to judge by, and for a host that no policy names, nobody is connected to")
+    func nothingToJudgeBy() throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        #expect(try TransportHarness().fetch(.https, port: origin.port).error == .noTrustAnchors)
+        let policies = try TrustPolicySet([.init(host: "one.test", policy: authority.policy())], fallback: .deny)
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).error?.reason.description == "host_not_allowed")
+        #expect(origin.connectionCount == 0)
+    }
+
+    @Test("T33: a connection in the pool is used no longer than its pins bind")
+    func pinsRunOut() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let end = POSIXTime(seconds: Int64(time(nil)) + 60)
+        let policies = try authority.policies(pins: identity.pins(expires: end))
+        let harness = try TransportHarness { $0.trust = policies }
+        #expect(harness.fetch(.https, port: origin.port).isComplete)
+        #expect(harness.fetch(.https, port: origin.port).metrics.isConnectionReused)
+        harness.loop.advanceWallClock(milliseconds: 120_000)
+        #expect(harness.fetch(.https, port: origin.port).error?.reason.description == "empty_pins")
+        #expect(origin.connectionCount == 2)
+        #expect(harness.transport.statistics.connections == 0)
+    }
+
+    @Test("T33: what was judged by one policy is kept apart from what was judged by another")
+    func poolKeys() throws {
+        let origin = Origin(scheme: .https, host: "one.test", port: 443)
+        let one = try authority.policy()
+        let other = try authority.policy(pins: authority.identity().pins())
+        let again = try authority.policy()
+        func key(_ policy: TrustPolicy) -> PoolKey {
+            PoolKey(secure: origin, through: nil, trustFingerprint: policy.fingerprint)
+        }
+        #expect(key(one) == key(again))
+        #expect(key(one) != key(other))
+        #expect(key(one) != PoolKey(direct: Origin(scheme: .http, host: "one.test", port: 443)))
+    }
+
+    @Test("T47, T48: keys are not logged because the environment says so")
+    func keyLog() async {
+        await #expect(processExitsWith: .success) {
+            let path = "/tmp/larder-key-log-\(getpid())"
+            setenv("SSLKEYLOGFILE", path, 1)
+            defer { unlink(path) }
+            let authority = TestAuthority()
+            let origin = ScriptedOrigin.secure(authority.identity())
+            let policies = try authority.policies()
+            let harness = try TransportHarness { $0.trust = policies }
+            guard harness.fetch(.https, port: origin.port).isComplete else { exit(1) }
+            var facts = stat()
+            let isEmpty = stat(path, &facts) != 0 || facts.st_size == 0
+            origin.stop()
+            exit(isEmpty ? 0 : 2)
+        }
+    }
+}
