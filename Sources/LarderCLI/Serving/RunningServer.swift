@@ -57,6 +57,7 @@ final class RunningServer: Sendable {
         }
         do {
             var serverSettings = ServerAssembly.serverSettings(settings)
+            serverSettings.transport.trust = SystemTrust.policies { logger.warning("\($0)") }
             serverSettings.pseudonym = pseudonym
             room.bound(&serverSettings)
             server = try ProxyServer(
@@ -125,6 +126,7 @@ final class RunningServer: Sendable {
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
+            serverSettings.transport.trust = SystemTrust.policies { log.logger.warning("\($0)") }
             serverSettings.pseudonym = pseudonym
             room.bound(&serverSettings)
             server.reload(serverSettings, rules: settings.rules.compiled)

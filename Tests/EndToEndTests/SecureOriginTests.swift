@@ -1,0 +1,115 @@
+import HTTPSession
+import ServerTrust
+import TestSupport
+import Testing
+
+/// A proxy before an origin that speaks TLS.
+private final class SecureStage {
+    let authority = TestAuthority()
+    let identity: TLSIdentity
+    let origin: ScriptedOrigin
+    let proxy: TestProxy
+
+    init(loops: Int = 1, answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool) throws {
+        let identity = authority.identity()
+        self.identity = identity
+        origin = ScriptedOrigin(identity: identity) { connection in
+            while let head = connection.readHead() {
+                if !answer(OriginRequest(head: head), connection) { return }
+            }
+        }
+        let trust = try Self.trust(authority)
+        proxy = try TestProxy(loops: loops, change: { $0.transport.trust = trust })
+    }
+
+    deinit {
+        proxy.stop()
+        origin.stop()
+    }
+
+    /// Everybody whom the authority certifies, and whose key is this one's where one is given.
+    static func trust(_ authority: TestAuthority, pinned: TLSIdentity? = nil) throws -> TrustPolicySet {
+        let anchors = try TrustAnchors([try #require(Certificate(der: authority.der))])
+        let pins = try pinned.map { try PinSet(.publicKey, [Pin(certificate: try #require(Certificate(der: $0.der)))]) }
+        return try TrustPolicySet([], fallback: .policy(TrustPolicy(anchors: .given(anchors), pins: pins)))
+    }
+
+    func reload(pinned: TLSIdentity?) throws {
+        let trust = try Self.trust(authority, pinned: pinned)
+        try proxy.reload("") { $0.transport.trust = trust }
+    }
+
+    func fetch(_ path: String, scheme: String = "https", method: String = "GET", body: String = "") throws -> ReceivedResponse {
+        let client = try RawClient(port: proxy.port, owner: self)
+        let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
+        client.send(
+            "\(method) \(scheme)://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\(length)\r\n\(body)"
+        )
+        return try client.readResponse(to: method)
+    }
+}
+
+@Suite("https targets in absolute form")
+struct SecureOriginTests {
+    @Test("T19: the answer comes over TLS, is stored under the https URL, and is no answer for the http one", arguments: [1, 4])
+    func forwardsAndStores(loops: Int) throws {
+        let stage = try SecureStage(loops: loops) { request, connection in
+            connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "secret of \(request.target)")
+        }
+        #expect(try stage.fetch("/a").text == "secret of /a")
+        let second = try stage.fetch("/a")
+        #expect(second.text == "secret of /a")
+        #expect(second.cacheStatus.contains("; hit"))
+        #expect(stage.origin.requestHeads.count == 1)
+        let host = OriginRequest(head: stage.origin.requestHeads[0])["Host"]
+        #expect(host == "127.0.0.1:\(stage.origin.port)")
+        let plain = try stage.fetch("/a", scheme: "http")
+        #expect(plain.status == 502)
+        #expect(stage.origin.requestHeads.count == 1)
+    }
+
+    @Test("Bodies of 10 MiB go both ways")
+    func largeBodies() throws {
+        let text = String(repeating: "0123456789abcdef", count: 10 << 16)
+        let stage = try SecureStage { request, connection in
+            guard let body = connection.readBody(of: request) else { return false }
+            return connection.respond(body: String(decoding: body, as: UTF8.self))
+        }
+        let isSame = try stage.fetch("/echo", method: "POST", body: text).text == text
+        #expect(isSame)
+    }
+
+    @Test("T33, T48: pins that a reload brings bind at once, whatever was pooled before", arguments: [1, 4])
+    func reloadedPins(loops: Int) throws {
+        let stage = try SecureStage(loops: loops) { _, connection in connection.respond(body: "x") }
+        #expect(try stage.fetch("/").status == 200)
+        try stage.reload(pinned: stage.authority.identity())
+        for _ in 0..<2 {
+            let refused = try stage.fetch("/")
+            #expect(refused.status == 502)
+            #expect(refused.code == "certificate_not_trusted" && refused.detail == "pin_mismatch")
+            #expect(refused["Proxy-Status"]?.contains("; error=tls_certificate_error; details=\"pin_mismatch\"") == true)
+        }
+        #expect(stage.origin.requestHeads.count == 1)
+        try stage.reload(pinned: stage.identity)
+        #expect(try stage.fetch("/").status == 200)
+    }
+
+    @Test("A server that does not speak TLS is not asked in plain text")
+    func neverInPlainText() throws {
+        let authority = TestAuthority()
+        let origin = ScriptedOrigin { connection in
+            // A handshake begins with 22, a request with a letter.
+            let first = connection.read(count: 1)
+            connection.send(first == [22] ? "HTTP/1.0 400 Bad Request\r\n\r\n" : "HTTP/1.0 200 OK\r\n\r\n")
+        }
+        defer { origin.stop() }
+        let trust = try SecureStage.trust(authority)
+        let proxy = try TestProxy(change: { $0.transport.trust = trust })
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET https://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        let response = try client.readResponse()
+        #expect(response.status == 502 && response.code == "tls_handshake_failed")
+        #expect(response["Proxy-Status"]?.contains("; error=tls_protocol_error") == true)
+    }
+}
