@@ -24,6 +24,8 @@ extension TrustPolicy {
         append(Int64(policy.revocation.listCheck.rawValue))
         append(Int64(policy.revocation.stapleCheck.rawValue))
         append(policy.auditsSignedTimestamps)
+        append(policy.weakUntil != nil)
+        append(policy.weakUntil?.seconds ?? 0)
         append(Int64(policy.pins?.pins.count ?? 0))
         if let pins = policy.pins {
             append(pins.mode == .certificate)

@@ -9,30 +9,36 @@ public struct TrustPolicy: Sendable {
     public let anchors: Anchors
     public let pins: PinSet?
     /// Whether the certificate has to be for the host that was meant.
-    public let validatesHost: Bool
+    public private(set) var validatesHost: Bool
     /// Whether a chain may end at a certificate that nobody vouches for. It still has to hold a pin, to be in its time and to
     /// be for the host: AFNetworking's `allowInvalidCertificates` asked none of this.
-    public let allowsUntrustedRoot: Bool
+    public private(set) var allowsUntrustedRoot: Bool
     /// Whether a certificate may be past its last day. One whose first day is to come is refused all the same.
-    public let allowsExpired: Bool
-    public let minimumTLSVersion: TLSVersion
-    public let minimumKeySizes: KeySizes
+    public private(set) var allowsExpired: Bool
+    public private(set) var minimumTLSVersion: TLSVersion
+    public private(set) var minimumKeySizes: KeySizes
     /// Digests under which no signature is believed.
-    public let refusedDigests: Set<SignatureDigest>
+    public private(set) var refusedDigests: Set<SignatureDigest>
     public let revocation: Revocation
     /// Whether the verdict counts signed certificate timestamps (RFC 6962 §3.3). None is judged.
     public let auditsSignedTimestamps: Bool
+    /// The last second in which what weakens the policy (`isWeakened`) holds; `nil` where it holds for ever.
+    public private(set) var weakUntil: POSIXTime?
 
     /// The pinned certificates as a store; `nil` where none is needed.
     let pinAnchors: TrustAnchors?
 
     /// The same for policies that say the same: what was accepted under one is not accepted under another.
     public private(set) var fingerprint = SHA256Digest(of: [])
+    /// From when on nothing weakens the policy any more.
+    private var laterFingerprint = SHA256Digest(of: [])
 
     public init(
         anchors: Anchors, pins: PinSet? = nil, validatesHost: Bool = true, allowsUntrustedRoot: Bool = false,
         allowsExpired: Bool = false, minimumTLSVersion: TLSVersion = .tls12, minimumKeySizes: KeySizes = .usual,
-        refusedDigests: Set<SignatureDigest> = [.md5, .sha1], revocation: Revocation = .off, auditsSignedTimestamps: Bool = false
+        refusedDigests: Set<SignatureDigest> = TrustPolicy.brokenDigests, revocation: Revocation = .off,
+        auditsSignedTimestamps: Bool = false,
+        weakUntil: POSIXTime? = nil
     ) throws(TrustPolicyFault) {
         if minimumKeySizes.isBelowFloor { throw .keySizeBelowFloor }
         if allowsUntrustedRoot, pins?.alwaysBinds != true { throw .untrustedRootWithoutBindingPins }
@@ -46,8 +52,40 @@ public struct TrustPolicy: Sendable {
         self.refusedDigests = refusedDigests
         self.revocation = revocation
         self.auditsSignedTimestamps = auditsSignedTimestamps
+        self.weakUntil = weakUntil
         pinAnchors = try Self.pinAnchors(for: anchors, pins: pins)
         fingerprint = Self.fingerprint(of: self)
+        laterFingerprint = weakUntil == nil ? fingerprint : Self.fingerprint(of: strengthened)
+    }
+
+    /// Whether it lets pass what policies usually refuse: another host's certificate, a root that nobody trusts, what has expired,
+    /// TLS below 1.2, keys below `KeySizes.usual`, signatures over MD5 or SHA-1.
+    public var isWeakened: Bool {
+        !validatesHost || allowsUntrustedRoot || allowsExpired || minimumTLSVersion < .tls12
+            || minimumKeySizes != minimumKeySizes.raised(to: .usual) || !refusedDigests.isSuperset(of: Self.brokenDigests)
+    }
+
+    public static let brokenDigests: Set<SignatureDigest> = [.md5, .sha1]
+
+    /// The policy as it holds at a time: once `weakUntil` is over, without what weakens it, and with the fingerprint of a policy
+    /// that never was weak.
+    public func inForce(at now: POSIXTime) -> TrustPolicy {
+        guard let weakUntil, now > weakUntil else { return self }
+        var policy = strengthened
+        policy.fingerprint = laterFingerprint
+        return policy
+    }
+
+    private var strengthened: TrustPolicy {
+        var policy = self
+        policy.weakUntil = nil
+        policy.validatesHost = true
+        policy.allowsUntrustedRoot = false
+        policy.allowsExpired = false
+        policy.minimumTLSVersion = max(minimumTLSVersion, .tls12)
+        policy.minimumKeySizes = minimumKeySizes.raised(to: .usual)
+        policy.refusedDigests.formUnion(Self.brokenDigests)
+        return policy
     }
 
     private static func pinAnchors(for anchors: Anchors, pins: PinSet?) throws(TrustPolicyFault) -> TrustAnchors? {
@@ -91,6 +129,10 @@ public struct KeySizes: Equatable, Sendable {
     public static let usual = KeySizes(rsa: 2048, ellipticCurve: 256)
 
     var isBelowFloor: Bool { rsa < 1024 || ellipticCurve < 160 }
+
+    func raised(to floor: KeySizes) -> KeySizes {
+        KeySizes(rsa: max(rsa, floor.rsa), ellipticCurve: max(ellipticCurve, floor.ellipticCurve))
+    }
 }
 
 /// A digest that a signature is made over. What stands not here is refused always.

@@ -23,6 +23,6 @@ public struct TrustVerdict: Sendable {
     public let staple: Staple
     /// How many signed certificate timestamps came with it, in whatever way; `nil` where the policy does not audit them.
     public let signedTimestampCount: Int?
-    /// The policy's.
+    /// The policy's, as it held then.
     public let fingerprint: SHA256Digest
 }

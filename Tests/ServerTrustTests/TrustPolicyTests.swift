@@ -36,6 +36,8 @@ struct TrustPolicyTests {
             TrustPolicy(anchors: anchors), TrustPolicy(anchors: Self.anchors("otherRoot")),
             TrustPolicy(anchors: Self.anchors("root", "otherRoot")),
             TrustPolicy(anchors: anchors, validatesHost: false), TrustPolicy(anchors: anchors, allowsExpired: true),
+            TrustPolicy(anchors: anchors, allowsExpired: true, weakUntil: now),
+            TrustPolicy(anchors: anchors, allowsExpired: true, weakUntil: POSIXTime(seconds: 2)),
             TrustPolicy(anchors: anchors, minimumTLSVersion: .tls13),
             TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 3072, ellipticCurve: 256)),
             TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 2048, ellipticCurve: 384)),
@@ -58,6 +60,60 @@ struct TrustPolicyTests {
             TrustPolicy(anchors: .pins, pins: PinSet(.certificate, [Pin(certificate: Self.file.certificate("leaf"))])),
         ]
         #expect(Set(policies.map(\.fingerprint)).count == policies.count)
+    }
+
+    @Test("What weakens a policy holds in its last second, and from the next on the policy is as one that never was weak")
+    func weaknessEnds() throws {
+        let anchors = try Self.anchors("root")
+        let end = POSIXTime(seconds: 1_000)
+        let pins = try PinSet(.publicKey, [Self.pin(1)])
+        let weak = try TrustPolicy(
+            anchors: anchors, pins: pins, validatesHost: false, allowsUntrustedRoot: true, allowsExpired: true,
+            minimumTLSVersion: .tls10, minimumKeySizes: KeySizes(rsa: 1024, ellipticCurve: 384), refusedDigests: [.sha224],
+            weakUntil: end)
+        #expect(weak.isWeakened)
+        #expect(weak.inForce(at: end).fingerprint == weak.fingerprint)
+        let later = weak.inForce(at: POSIXTime(seconds: 1_001))
+        #expect(!later.isWeakened)
+        let strict = try TrustPolicy(
+            anchors: anchors, pins: pins, minimumKeySizes: KeySizes(rsa: 2048, ellipticCurve: 384),
+            refusedDigests: [.md5, .sha1, .sha224])
+        #expect(later.fingerprint == strict.fingerprint)
+        #expect(later.fingerprint != weak.fingerprint)
+    }
+
+    @Test("A policy says of itself when it lets pass what is usually refused")
+    func tellsWeakness() throws {
+        let anchors = try Self.anchors("root")
+        let weak = try [
+            TrustPolicy(anchors: anchors, validatesHost: false), TrustPolicy(anchors: anchors, allowsExpired: true),
+            TrustPolicy(anchors: anchors, pins: PinSet(.publicKey, [Self.pin(1)]), allowsUntrustedRoot: true),
+            TrustPolicy(anchors: anchors, minimumTLSVersion: .tls11), TrustPolicy(anchors: anchors, refusedDigests: [.md5]),
+            TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 2047, ellipticCurve: 256)),
+            TrustPolicy(anchors: anchors, minimumKeySizes: KeySizes(rsa: 2048, ellipticCurve: 255)),
+        ]
+        #expect(weak.allSatisfy { $0.isWeakened })
+        let usual = try TrustPolicy(anchors: anchors)
+        let strict = try TrustPolicy(
+            anchors: anchors, minimumTLSVersion: .tls13, minimumKeySizes: KeySizes(rsa: 3072, ellipticCurve: 384),
+            refusedDigests: [.md5, .sha1, .sha224])
+        #expect(!usual.isWeakened && !strict.isWeakened)
+    }
+
+    @Test("A judgement is by what holds at its time", arguments: [(0, nil), (1, .expired)] as [(Int64, TrustFailure.Reason?)])
+    func judgesByTime(later: Int64, reason: TrustFailure.Reason?) throws {
+        let end: Int64 = 1_780_272_000 + 60 * 86_400
+        let policy = try TrustPolicy(
+            anchors: Self.anchors("root"), allowsExpired: true, weakUntil: POSIXTime(seconds: end))
+        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(Self.file.der))
+        func verdict() throws -> TrustVerdict {
+            try policy.evaluate(evidence, host: "good.example.com", at: POSIXTime(seconds: end + later))
+        }
+        if let reason {
+            #expect(try #require(throws: TrustFailure.self) { try verdict() }.reason == reason)
+        } else {
+            #expect(try verdict().allowed == [.expired])
+        }
     }
 
     @Test("Anchors are read whole, or not at all")
