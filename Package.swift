@@ -84,8 +84,7 @@ let package = Package(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "EventLoop", "HTTPSession",
-                "ResponseStore",
-                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -102,7 +101,7 @@ let package = Package(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(
-            name: "TrustBench", dependencies: ["ServerTrust", "COpenSSL"], path: "Tests/Performance/TrustBench",
+            name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
@@ -131,7 +130,8 @@ let package = Package(
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ResponseStore", "ProxyServer", "larder",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ServerTrust", "ResponseStore",
+                "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

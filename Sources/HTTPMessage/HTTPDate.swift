@@ -158,24 +158,25 @@ package enum HTTPDate {
 }
 
 /// A day of the proleptic Gregorian calendar.
-struct CivilDate {
-    let year: Int
-    let month: Int
-    let day: Int
+package struct CivilDate {
+    package let year: Int
+    package let month: Int
+    package let day: Int
 
     /// 0000-01-01 and 9999-12-31T23:59:59, in seconds since 1970: what four digits of a year can say.
     static let earliest: Int64 = -62_167_219_200
     static let latest: Int64 = 253_402_300_799
 
-    init?(year: Int, month: Int, day: Int) {
-        guard day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
+    /// - Returns: `nil` for a day that is in no calendar.
+    package init?(year: Int, month: Int, day: Int) {
+        guard (1...12).contains(month), day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
         self.year = year
         self.month = month
         self.day = day
     }
 
     /// Counted in eras of 400 years of 146,097 days that begin on the 1st of March.
-    init(daysSince1970 days: Int64) {
+    package init(daysSince1970 days: Int64) {
         let shifted = days + 719_468
         let era = Self.floorDivide(shifted, by: 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -187,7 +188,7 @@ struct CivilDate {
         year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
     }
 
-    var daysSince1970: Int64 {
+    package var daysSince1970: Int64 {
         let shiftedYear = Int64(month <= 2 ? year - 1 : year)
         let era = Self.floorDivide(shiftedYear, by: 400)
         let yearOfEra = shiftedYear - era * 400

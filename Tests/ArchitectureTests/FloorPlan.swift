@@ -49,8 +49,7 @@ enum FloorPlan {
         "LarderCLI": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "EventLoop", "HTTPSession",
-                "ResponseStore",
-                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
+                "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

@@ -53,6 +53,31 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
+    @Test("A policy that is weakened is warned of by config check, at the start, and in the status")
+    func warnsOfWeakness() throws {
+        let served = try Served("tls: {hosts: {old.example: {allow_expired: true, until: 2099-12-31}}}\n")
+        _ = try served.ports()
+        let sentence =
+            "tls.hosts.old.example (\(served.folder.path)/larder.yaml:1:15): this policy is weakened until 2099-12-31: "
+            + "certificates may have expired"
+        let status = try json(try larder("status", served, "-o", "json").output)
+        let warnings = try #require(status["warnings"] as? [[String: String]])
+        #expect(warnings.map { $0["message"] } == [sentence])
+        let check = try CommandLineTests.larder("config", "check", "-c", "\(served.folder.path)/larder.yaml")
+        #expect(check.code == 0 && check.talk == "larder: warning: \(sentence)\n")
+    }
+
+    @Test("A reload in which a file of pins is missing is refused, and what is in force stays")
+    func keepsTrust() throws {
+        let served = try Served("tls: {hosts: {a.example: {pins: {of: sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=}}}}\n")
+        _ = try served.ports()
+        _ = try served.folder.write("tls: {hosts: {a.example: {pins: {of: none.pem}}}}\n", to: "larder.yaml")
+        let reload = try larder("reload", served)
+        #expect(
+            reload.code != 0
+                && (reload.output + reload.talk).contains("larder.yaml:1:38: tls.hosts.a.example.pins.of: cannot read"))
+    }
+
     @Test("Without a free descriptor the admin socket waits, without being busy, and answers when there is one")
     func waitsForDescriptors() throws {
         let served = try Served()

@@ -35,6 +35,14 @@ struct ExampleSettingsTests {
         }
     }
 
+    @Test("Its hosts are pinned, looked at, weakened for a while and denied")
+    func trusts() throws {
+        let terms = try settings(example()).tls.hosts.entries.map(\.terms)
+        #expect(terms.compactMap(\.pins).map(\.isReportOnly) == [false, true])
+        #expect(terms.count { $0.until != nil } == 1)
+        #expect(Set(terms.map(\.connectWay)) == Set(ConnectWay.allCases))
+    }
+
     @Test("What is commented out are all other settings with their defaults")
     func showsDefaults() throws {
         let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "rules:" }

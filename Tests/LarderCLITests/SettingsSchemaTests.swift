@@ -55,6 +55,12 @@ struct SettingsSchemaTests {
         ("cache.set_cookie", "never", "never"),
         ("cache.targeted_cache_control", "[CDN-Cache-Control]", "[CDN-Cache-Control]"),
         ("cache.status_key", "true", "true"),
+        ("tls.default", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}"),
+        (
+            "tls.hosts", "{auth.example: {allow_expired: true, until: 2027-01-31}}",
+            "{auth.example: {allow_expired: true, until: 2027-01-31}}"
+        ),
+        ("tls.pins_from", "pins.d", "pins.d"),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
     ]

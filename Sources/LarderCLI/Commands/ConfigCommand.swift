@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProxyAdmin
 import ProxyPolicy
 
 struct ConfigCommand: ParsableCommand {
@@ -13,7 +14,10 @@ struct ConfigCommand: ParsableCommand {
         @OptionGroup var options: SettingsOptions
 
         func run() throws {
-            let loaded = try options.load()
+            let loaded = try options.load(trustFiles: TrustFiles())
+            for warning in loaded.settings.tls.warnings() {
+                Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
+            }
             let count = loaded.settings.rules.compiled.rules.count
             let source = loaded.file ?? "no settings file"
             Terminal.output("\(source): good, \(count) rule\(count == 1 ? "" : "s")\n")

@@ -10,8 +10,11 @@ struct SettingsOptions: ParsableArguments {
     var set: [String] = []
 
     /// The settings in force, after warnings were said. Problems are said and end the command with exit code 2.
-    func load(flags: [(flag: String, name: String, value: SettingsNode)] = []) throws(ExitCode) -> LoadedSettings {
-        let sources = SettingsSources(file: config, assignments: set, flags: flags)
+    /// - Parameter trustFiles: what reads the files that `tls:` names; `nil` where they are not needed.
+    func load(
+        flags: [(flag: String, name: String, value: SettingsNode)] = [], trustFiles: TrustFiles? = nil
+    ) throws(ExitCode) -> LoadedSettings {
+        let sources = SettingsSources(file: config, assignments: set, flags: flags, trustFiles: trustFiles)
         let loaded = sources.load()
         for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }
         switch loaded.outcome {

@@ -49,15 +49,22 @@ extension RunningServer {
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
+    /// What the settings in force warn of, as long as they are in force; then what was warned of lately.
+    private func warnings() -> [StatusSource.Warning] {
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let standing = trust.withLock { $0 }.warnings()
+        return standing.map { StatusSource.Warning(at: now, message: $0) }
+            + log.warnings.all.filter { !standing.contains($0.message) }
+    }
+
     private func statusSource(_ plan: ServingPlan, _ loaded: LoadedSettings) -> StatusSource {
         let accessLog = accessLog
-        let warnings = log.warnings
         return StatusSource(
             version: Version.number, process: getpid(),
             startedAt: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), settingsFile: loaded.file,
             listeners: addresses.map(\.description), loops: plan.loopCount, storePath: plan.storePath,
             storeLimit: Int(clamping: plan.settings.store.disk.high),
             memoryLimit: Int(clamping: plan.settings.store.memory.marks.high),
-            droppedLines: { accessLog.droppedCount }, warnings: { warnings.all })
+            droppedLines: { accessLog.droppedCount }, warnings: { self.warnings() })
     }
 }

@@ -20,6 +20,8 @@ final class RunningServer: Sendable {
     /// As they were at the start; `drainLimit` as it was read last.
     private let startedWith: LarderSettings
     private let drainLimit: Guarded<Duration>
+    /// As they were read last.
+    let trust: Guarded<TrustSettings>
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
     /// One reading at a time, whoever asks for it.
@@ -72,6 +74,8 @@ final class RunningServer: Sendable {
         sources = loaded.sources
         startedWith = settings
         drainLimit = Guarded(settings.timeouts.drain)
+        trust = Guarded(settings.tls)
+        for warning in settings.tls.warnings() { logger.warning("\(warning)") }
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
@@ -132,6 +136,8 @@ final class RunningServer: Sendable {
             server.reload(serverSettings, rules: settings.rules.compiled)
             log.setLevel(settings.log.level)
             drainLimit.withLock { $0 = settings.timeouts.drain }
+            trust.withLock { $0 = settings.tls }
+            for warning in settings.tls.warnings() { log.logger.warning("\(warning)") }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")

@@ -19,6 +19,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var egress = Egress()
     package var clients = Clients()
     package var cache = Cache()
+    package var tls = TrustSettings()
     package var hostMismatch = HostMismatch.ignore
     package var admin = Admin()
     package var traces = Traces()

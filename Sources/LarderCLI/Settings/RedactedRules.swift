@@ -4,8 +4,7 @@ import ProxyPolicy
 enum RedactedRules {
     static func show(_ node: SettingsNode) -> ShownValue {
         switch node.value {
-        // Nothing is printed as a word: as an empty text it would be something.
-        case .scalar(let scalar): scalar.isNull ? .plain("null") : scalar.isQuoted ? .text(scalar.text) : .plain(scalar.text)
+        case .scalar(let scalar): ShownValue(scalar)
         case .sequence(let nodes): .list(nodes.map(show))
         case .mapping(let entries):
             .mapping(

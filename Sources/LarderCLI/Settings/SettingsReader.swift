@@ -6,10 +6,13 @@ package struct SettingsLayer: Sendable {
     package let name: String
     /// The mapping at the root, or what stands in its place.
     package let root: SettingsNode
+    /// Where the files stand that it names without a folder of their own.
+    let folder: String
 
-    package init(name: String, root: SettingsNode) {
+    package init(name: String, root: SettingsNode, folder: String = ".") {
         self.name = name
         self.root = root
+        self.folder = folder
     }
 
     /// One setting by its dotted name, as `--set` and the environment give it.
@@ -34,6 +37,11 @@ package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
+    /// `FILE:LINE:COLUMN`, or only the source where there is no file.
+    static func position(of place: SettingsPlace, in source: String) -> String {
+        place == .none ? source : "\(source):\(place.line):\(place.column)"
+    }
+
     /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers where there is no file.
     package var description: String {
         problem.place == .none
@@ -49,8 +57,10 @@ package enum SettingsReader {
         case problems([LocatedProblem])
     }
 
-    /// - Parameter layers: the weakest first; defaults stand below all of them.
-    package static func read(_ layers: [SettingsLayer]) -> Outcome {
+    /// - Parameters:
+    ///   - layers: the weakest first; defaults stand below all of them.
+    ///   - trustFiles: what reads the files that `tls:` names; `nil` where nobody needs them.
+    package static func read(_ layers: [SettingsLayer], trustFiles: TrustFiles? = nil) -> Outcome {
         var settings = LarderSettings()
         var located: [LocatedProblem] = []
         var origins: [String: Origin] = [:]
@@ -58,23 +68,28 @@ package enum SettingsReader {
             var problems = SettingsProblems()
             let cursor = SettingsCursor(layer.root)
             if !cursor.isNull {
-                readGroup("", cursor, layer: layer.name, into: &settings, origins: &origins, problems: &problems)
+                readGroup("", cursor, layer: layer, into: &settings, origins: &origins, problems: &problems)
             }
             located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
         }
         // Values that are wrong themselves would be compared with defaults here, and say something misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
+        if located.isEmpty, let trustFiles { located = TrustLoading.load(&settings.tls, files: trustFiles, origins: origins) }
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 
     /// Where a setting's value came from.
     struct Origin {
         let layer: String
+        var folder = "."
         let place: SettingsPlace
+
+        /// Where a file stands that is named there.
+        func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(folder)/\(name)" }
     }
 
     private static func readGroup(
-        _ group: String, _ cursor: SettingsCursor, layer: String, into settings: inout LarderSettings,
+        _ group: String, _ cursor: SettingsCursor, layer: SettingsLayer, into settings: inout LarderSettings,
         origins: inout [String: Origin], problems: inout SettingsProblems
     ) {
         let names = SettingsSchema.names(below: group)
@@ -84,7 +99,7 @@ package enum SettingsReader {
             guard let value = mapping[name], !value.isNull else { continue }
             let full = group.isEmpty ? name : "\(group).\(name)"
             if let setting = SettingsSchema.byName[full] {
-                origins[full] = Origin(layer: layer, place: value.node.place)
+                origins[full] = Origin(layer: layer.name, folder: layer.folder, place: value.node.place)
                 setting.assign(value, &settings, &problems)
             } else {
                 readGroup(full, value, layer: layer, into: &settings, origins: &origins, problems: &problems)

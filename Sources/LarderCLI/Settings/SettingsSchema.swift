@@ -118,6 +118,16 @@ package enum SettingsSchema {
             "cache.status_key", \.cache.statusKey, .boolean, reloadable: true,
             "Whether `Cache-Status` tells the key under which a response is looked for."),
         Setting(
+            "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
+            "Whom to believe that it is a host which neither `tls.hosts` nor a file of `tls.pins_from` names."),
+        Setting(
+            "tls.hosts", \.tls.hosts, .trustHosts, reloadable: true,
+            "Whom to believe that it is one of these hosts: anchors, pins, and what else a certificate has to be."),
+        Setting(
+            "tls.pins_from", \.tls.pinsFrom, .optional(.path, or: "off", meaning: "there are none"), reloadable: true,
+            "A folder of further files with hosts and their policies: each file in it that ends with `.yaml` is one mapping as under "
+                + "`tls.hosts`."),
+        Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),

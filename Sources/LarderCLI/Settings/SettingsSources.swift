@@ -11,6 +11,8 @@ package struct SettingsSources: Sendable {
     /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
     var flags: [(flag: String, name: String, value: SettingsNode)] = []
     var environment: [String: String] = ProcessInfo.processInfo.environment
+    /// `nil`: the files that `tls:` names are not read. Who serves nobody needs none of them.
+    var trustFiles: TrustFiles?
 
     struct Loaded {
         var outcome: SettingsReader.Outcome
@@ -27,9 +29,10 @@ package struct SettingsSources: Sendable {
 
         let path = file ?? Self.usualFile(environment)
         if let path {
-            switch Self.readFile(path) {
-            case .success(let layer): layers.append(layer)
-            case .failure(let problems): unreadable += problems.all.map { LocatedProblem(source: path, problem: $0) }
+            do throws(SettingsProblems) {
+                layers.append(SettingsLayer(name: path, root: try SettingsFile.node(at: path), folder: Self.folder(of: path)))
+            } catch {
+                unreadable += error.all.map { LocatedProblem(source: path, problem: $0) }
             }
         }
         func add(_ layer: Result<SettingsLayer, SettingsProblems>, from source: String) {
@@ -64,7 +67,7 @@ package struct SettingsSources: Sendable {
         }
 
         // Both kinds at once: a broken --set does not hide a wrong key in the file.
-        var outcome = SettingsReader.read(layers)
+        var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
         if !unreadable.isEmpty {
             if case .problems(let problems) = outcome { unreadable += problems }
             outcome = .problems(unreadable)
@@ -78,22 +81,7 @@ package struct SettingsSources: Sendable {
         return [user, "/etc/larder/config.yaml"].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    private static func readFile(_ path: String) -> Result<SettingsLayer, SettingsProblems> {
-        func failure(_ message: String) -> Result<SettingsLayer, SettingsProblems> {
-            var problems = SettingsProblems()
-            problems.add(message, path: "", at: .none)
-            return .failure(problems)
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else { return failure(String(cString: strerror(errno))) }
-        let data: Data
-        do {
-            data = try handle.read(upToCount: YAMLReader.lengthLimit + 1) ?? Data()
-        } catch {
-            return failure("cannot be read")
-        }
-        guard let text = String(data: data, encoding: .utf8) else { return failure("is not UTF-8") }
-        return Result { () throws(SettingsProblems) in SettingsLayer(name: path, root: try YAMLReader.read(text)) }
-    }
+    private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
 
     /// A value given apart from a file: it has no line, so its problems name only the setting.
     private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {

@@ -1,9 +1,10 @@
 import COpenSSL
 import Foundation
 import Glibc
+import LarderCLI
 import ServerTrust
 
-/// What a judgement costs beside OpenSSL's own verification of the same chain of three, in turns; and what loading pins costs.
+/// What a judgement costs beside OpenSSL's own verification of the same chain of three, in turns; and what settings with many pins cost.
 /// `TrustBench VECTORS [ROUNDS]`, VECTORS being Tests/TrustVectors/vectors.json, or a file like it with certificates `leaf`,
 /// `middle` and `root`. What cannot be measured ends the program.
 enum TrustBench {
@@ -33,21 +34,44 @@ enum TrustBench {
                 name.padding(toLength: 16, withPad: " ", startingAt: 0)
                     + String(format: "%15.1f µs %9.1f µs %9.2f", bareTime, time, time / bareTime))
         }
-        try measurePins()
+        try measurePins(anchor: chains.der("root"))
     }
 
-    private static func measurePins() throws {
+    /// Settings with 10,000 pins, from their text to the policies: all of one host, ten for each of a thousand, and a file for each of
+    /// these.
+    private static func measurePins(anchor: [UInt8]) throws {
         let texts = (0..<10_000).map { number in
             let octets = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) &+ UInt8($0) }
             return "sha256/" + Data(octets).base64EncodedString()
         }
-        let times = try (0..<21).map { _ in
-            try microseconds(1) {
-                let pins = try PinSet(.publicKey, texts.map { text in try Pin(text) })
-                precondition(pins.pins.count == 10_000)
-            }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
+        let included = folder.appending(path: "pins.d")
+        try FileManager.default.createDirectory(at: included, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // what is left over is in the temporary folder
+        let bundle = folder.appending(path: "root.pem")
+        let base64 = Data(anchor).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        try Data("-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n".utf8).write(to: bundle)
+        let hosts = (0..<1000).map { number in
+            "host\(number).example: {pins: {of: [\(texts[(number * 10)..<(number * 10 + 10)].joined(separator: ", "))]}}\n"
         }
-        print(String(format: "10,000 pins of text: %.1f ms", times.sorted()[10] / 1000))
+        for (number, host) in hosts.enumerated() { try Data(host.utf8).write(to: included.appending(path: "\(number).yaml")) }
+        let settings = [
+            ("one host", "tls: {hosts: {a.example: {pins: {of: [\(texts.joined(separator: ", "))]}}}}"),
+            ("1000 hosts", "tls:\n  hosts:\n" + hosts.map { "    " + $0 }.joined()), ("1000 files", "tls: {pins_from: pins.d}"),
+        ]
+        let files = TrustFiles(systemBundles: [bundle.path])
+        for (name, text) in settings {
+            let times = try (0..<21).map { _ in
+                try microseconds(1) {
+                    let layer = SettingsLayer(name: "larder.yaml", root: try YAMLReader.read(text), folder: folder.path)
+                    guard case .settings(let settings) = SettingsReader.read([layer], trustFiles: files) else {
+                        fatalError("the settings are not read")
+                    }
+                    precondition(settings.tls.loaded != nil)
+                }
+            }
+            print(String(format: "10,000 pins in settings, \(name): %.1f ms", times.sorted()[10] / 1000))
+        }
     }
 
     /// CPU of this thread for one round.

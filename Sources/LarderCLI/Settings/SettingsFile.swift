@@ -1,0 +1,48 @@
+import Foundation
+import ProxyPolicy
+
+/// A file that settings stand in, or that they name.
+enum SettingsFile {
+    /// Why there is nothing to read, for "cannot read it: …".
+    struct Unreadable: Error { let reason: String }
+
+    /// - Throws: also for a file that is longer.
+    static func octets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+        guard let handle = FileHandle(forReadingAtPath: path) else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        let data: Data
+        do {
+            data = try handle.read(upToCount: limit + 1) ?? Data()
+        } catch {
+            throw Unreadable(reason: "cannot be read")
+        }
+        if data.count > limit { throw Unreadable(reason: "longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
+        return Array(data)
+    }
+
+    static func node(at path: String) throws(SettingsProblems) -> SettingsNode {
+        func problem(_ message: String) -> SettingsProblems {
+            var problems = SettingsProblems()
+            problems.add(message, path: "", at: .none)
+            return problems
+        }
+        let octets: [UInt8]
+        do throws(Unreadable) {
+            octets = try Self.octets(at: path, atMost: YAMLReader.lengthLimit)
+        } catch {
+            throw problem(error.reason)
+        }
+        guard let text = String(validating: octets, as: UTF8.self) else { throw problem("is not UTF-8") }
+        return try YAMLReader.read(text)
+    }
+
+    /// The names in a folder of files with one of these endings, in order; hidden ones are left out.
+    static func names(in folder: String, endings: [String]) throws(Unreadable) -> [String] {
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return names.filter { name in !name.hasPrefix(".") && endings.contains { name.hasSuffix($0) } }.sorted()
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "cannot be read")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPMessage
+import ServerTrust
+
+/// A day in UTC as settings write it, `2027-01-31`.
+struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
+    /// Counted from 1970-01-01.
+    private let number: Int64
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2], text.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }),
+            let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]),
+            let date = CivilDate(year: year, month: month, day: day)
+        else { return nil }
+        number = date.daysSince1970
+    }
+
+    var description: String {
+        let date = CivilDate(daysSince1970: number)
+        let digits = [(date.year, 4), (date.month, 2), (date.day, 2)].map { part, count in
+            String(repeating: "0", count: max(0, count - "\(part)".count)) + "\(part)"
+        }
+        return digits.joined(separator: "-")
+    }
+
+    var firstSecond: POSIXTime { POSIXTime(seconds: number * 86_400) }
+    var lastSecond: POSIXTime { POSIXTime(seconds: number * 86_400 + 86_399) }
+}

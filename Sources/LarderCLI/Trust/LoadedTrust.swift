@@ -1,0 +1,61 @@
+import ServerTrust
+
+/// Whom to believe, as `tls:` says it: the policies, what CONNECT gets, and what is worth a warning. A value that is replaced as a
+/// whole when the settings are read again.
+package struct LoadedTrust: Sendable {
+    package let policies: TrustPolicySet
+    private let ways: HostTable<ConnectWay>
+    private let fallbackWay: ConnectWay
+    private let remarks: [TrustRemark]
+
+    init(
+        policies: TrustPolicySet, ways: HostTable<ConnectWay>, fallbackWay: ConnectWay,
+        remarks: [TrustRemark]
+    ) {
+        self.policies = policies
+        self.ways = ways
+        self.fallbackWay = fallbackWay
+        self.remarks = remarks
+    }
+
+    /// What CONNECT to a host gets. A host that is none is denied.
+    package func connectWay(host: String, port: UInt16) -> ConnectWay {
+        if let way = ways.value(host: host, port: port) { return way }
+        return HostScope(host: host) == nil || host.hasPrefix("*") ? .deny : fallbackWay
+    }
+
+    /// What a person should know at a time: which policies are weakened and until when, and whose pins' time is over.
+    package func warnings(at now: POSIXTime) -> [String] { remarks.compactMap { $0.sentence(at: now) } }
+}
+
+/// Something about a policy that is worth a warning, now or at some time.
+struct TrustRemark: Sendable {
+    enum Matter: Sendable {
+        case weakened(meanings: [String], until: CalendarDay)
+        case pinsExpire(CalendarDay, PinSet.Expiry)
+        case noSystemAnchors
+    }
+
+    /// The entry and its place: `tls.hosts.old.example (larder.yaml:12:5)`.
+    let subject: String
+    let matter: Matter
+
+    /// - Returns: `nil` where there is nothing to warn of then.
+    func sentence(at now: POSIXTime) -> String? {
+        switch matter {
+        case .weakened(let meanings, let until):
+            now > until.lastSecond
+                ? "\(subject): what weakened this policy has ended with \(until); take it out"
+                : "\(subject): this policy is weakened until \(until): \(meanings.joined(separator: ", "))"
+        case .pinsExpire(let day, let onExpiry):
+            if now <= day.lastSecond {
+                nil
+            } else if onExpiry == .fails {
+                "\(subject): the pins' time ended with \(day), and nobody is let through"
+            } else {
+                "\(subject): the pins' time ended with \(day), and a wrong key is only reported"
+            }
+        case .noSystemAnchors: "\(subject): this system has no anchors: no server is believed whose host is not in tls.hosts"
+        }
+    }
+}

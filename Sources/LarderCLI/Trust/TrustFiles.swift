@@ -1,0 +1,29 @@
+import Foundation
+import ServerTrust
+
+/// Reads the files that settings about trust name, each within its limit.
+package struct TrustFiles: Sendable {
+    /// Where the system's anchors may stand; the first that is there is read.
+    var systemBundles = TrustAnchors.systemBundles
+
+    static let pinFileLimit = 1 << 20
+    static let bundleLimit = 16 << 20
+    static let revocationListLimit = 64 << 20
+    /// In the folder of `tls.pins_from`.
+    static let includedLimit = 1000
+    static let includedEndings = [".yaml", ".yml"]
+
+    package init(systemBundles: [String] = TrustAnchors.systemBundles) { self.systemBundles = systemBundles }
+
+    /// - Returns: `nil` where the system has none.
+    /// - Throws: where it has some that cannot be read.
+    func systemAnchors() throws(SettingsFile.Unreadable) -> TrustAnchors? {
+        guard let path = systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return nil }
+        let octets = try SettingsFile.octets(at: path, atMost: Self.bundleLimit)
+        do throws(TrustPolicyFault) {
+            return try TrustAnchors(pem: octets)
+        } catch {
+            throw SettingsFile.Unreadable(reason: "\(path) has a certificate that cannot be read")
+        }
+    }
+}

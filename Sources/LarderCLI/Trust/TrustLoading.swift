@@ -1,0 +1,118 @@
+import ProxyAdmin
+import ProxyPolicy
+import ServerTrust
+
+/// One reading of the files that `tls:` names, after which every policy stands or has a problem with its file, line and column.
+struct TrustLoading {
+    private let files: TrustFiles
+    private var material: TrustMaterial
+    private var located: [LocatedProblem] = []
+    private var entries: [TrustPolicySet.Entry] = []
+    private var ways = HostTable<ConnectWay>()
+    private var remarks: [TrustRemark] = []
+    /// Where each entry stands, for the one that comes too late.
+    private var positions: [HostScope: String] = [:]
+
+    private init(files: TrustFiles) {
+        self.files = files
+        material = TrustMaterial(files: files)
+    }
+
+    /// - Returns: what is wrong; where nothing is, `settings.loaded` stands.
+    static func load(
+        _ settings: inout TrustSettings, files: TrustFiles, origins: [String: SettingsReader.Origin]
+    ) -> [LocatedProblem] {
+        func origin(_ name: String) -> SettingsReader.Origin {
+            origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
+        }
+        var loading = TrustLoading(files: files)
+        loading.add(settings.hosts.entries, from: origin("tls.hosts"))
+        if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
+        let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
+        guard loading.located.isEmpty, let fallback else { return loading.located }
+        do throws(TrustPolicyFault) {
+            settings.loaded = LoadedTrust(
+                policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), ways: loading.ways,
+                fallbackWay: fallback.way, remarks: loading.remarks)
+        } catch {
+            preconditionFailure("hosts were read, and their repetition found, before: \(error)")
+        }
+        return []
+    }
+
+    // MARK: Hosts
+
+    private mutating func add(_ hosts: [TrustEntry], from origin: SettingsReader.Origin) {
+        for host in hosts {
+            let position = LocatedProblem.position(of: host.place, in: origin.layer)
+            if let first = positions.updateValue(position, forKey: host.scope) {
+                let problem = SettingsProblem("these hosts have a policy already, at \(first)", path: host.path, at: host.place)
+                located.append(LocatedProblem(source: origin.layer, problem: problem))
+                continue
+            }
+            guard let policy = policy(host.terms, subject: "\(host.path) (\(position))", from: origin) else { continue }
+            entries.append(
+                TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
+            _ = ways.insert(host.terms.connectWay, for: host.scope)
+        }
+    }
+
+    private mutating func addFiles(of folder: String, from origin: SettingsReader.Origin) {
+        let folder = origin.path(of: folder)
+        do throws(SettingsFile.Unreadable) {
+            let names = try SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)
+            // A folder that was emptied by mistake would have its hosts believed without their pins.
+            if names.isEmpty { throw SettingsFile.Unreadable(reason: "no file in it ends with .yaml") }
+            guard names.count <= TrustFiles.includedLimit else {
+                throw SettingsFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
+            }
+            for name in names { addFile("\(folder)/\(name)", folder: folder) }
+        } catch {
+            let message = "cannot read the folder \(printable(folder, limit: 4096)): \(error.reason)"
+            let problem = SettingsProblem(message, path: "tls.pins_from", at: origin.place)
+            located.append(LocatedProblem(source: origin.layer, problem: problem))
+        }
+    }
+
+    private mutating func addFile(_ path: String, folder: String) {
+        var problems = SettingsProblems()
+        do throws(SettingsProblems) {
+            let root = try SettingsFile.node(at: path)
+            let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
+            if problems.isEmpty { add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place)) }
+        } catch {
+            problems = error
+        }
+        located += problems.all.map { LocatedProblem(source: path, problem: $0) }
+    }
+
+    /// - Returns: `nil` after a problem.
+    private mutating func fallback(
+        _ fallback: TrustSettings.Fallback, isWritten: Bool, _ origin: SettingsReader.Origin
+    ) -> (policy: TrustPolicySet.Fallback, way: ConnectWay)? {
+        guard case .policy(let terms) = fallback.meaning else { return (.deny, .deny) }
+        // A machine without anchors still serves what needs none, and believes nobody.
+        if !isWritten, !material.hasSystemAnchors {
+            remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
+            return (.deny, terms.connectWay)
+        }
+        return policy(terms, subject: "tls.default", from: origin).map { (.policy($0), terms.connectWay) }
+    }
+
+    /// - Returns: `nil` after a problem.
+    private mutating func policy(_ terms: TrustTerms, subject: String, from origin: SettingsReader.Origin) -> TrustPolicy? {
+        var problems = SettingsProblems()
+        guard let policy = material.policy(terms, from: origin, problems: &problems) else {
+            located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
+            return nil
+        }
+        if let until = terms.until {
+            let meanings = terms.weaknesses.map(\.meaning)
+            remarks.append(TrustRemark(subject: subject, matter: .weakened(meanings: meanings, until: until)))
+        }
+        if let pins = terms.pins, let expires = pins.expires {
+            remarks.append(TrustRemark(subject: subject, matter: .pinsExpire(expires, pins.onExpiry)))
+        }
+        return policy
+    }
+}

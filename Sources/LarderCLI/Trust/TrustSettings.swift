@@ -1,0 +1,41 @@
+import Foundation
+import ServerTrust
+
+/// What `tls:` says, as it was written and, once its files are read, as it holds.
+package struct TrustSettings: Equatable, Sendable {
+    var fallback = Fallback()
+    var hosts = Hosts()
+    /// The folder of further files with hosts.
+    var pinsFrom: String?
+    /// `nil` where nobody asked for its files to be read.
+    package var loaded: LoadedTrust?
+
+    package init() {}
+
+    /// What a person should know now of the policies that were loaded.
+    func warnings() -> [String] {
+        loaded?.warnings(at: POSIXTime(seconds: Int64(Date().timeIntervalSince1970))) ?? []
+    }
+
+    package static func == (left: TrustSettings, right: TrustSettings) -> Bool {
+        left.fallback.shown == right.fallback.shown && left.hosts.shown == right.hosts.shown && left.pinsFrom == right.pinsFrom
+    }
+}
+
+extension TrustSettings {
+    /// What holds for hosts that nobody named.
+    struct Fallback: Sendable {
+        enum Meaning: Sendable {
+            case deny
+            case policy(TrustTerms)
+        }
+
+        var meaning = Meaning.policy(TrustTerms())
+        var shown = ShownValue.mapping([("anchors", .plain("system"))])
+    }
+
+    struct Hosts: Sendable {
+        var entries: [TrustEntry] = []
+        var shown = ShownValue.mapping([])
+    }
+}

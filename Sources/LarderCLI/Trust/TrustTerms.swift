@@ -1,0 +1,100 @@
+import ProxyPolicy
+import ServerTrust
+
+/// One policy as it is written: nothing of it is wrong in itself, and its files are still to be read.
+struct TrustTerms: Sendable {
+    enum Anchors: Sendable {
+        case system
+        case pins
+        case bundle(NamedFile)
+    }
+
+    /// A file by its name, and where the name stands.
+    struct NamedFile: Sendable {
+        let path: String
+        let cursor: SettingsCursor
+    }
+
+    var anchors = Anchors.system
+    var pins: PinTerms?
+    var validatesHost = true
+    var allowsUntrustedRoot = false
+    var allowsExpired = false
+    /// The last day on which what weakens the policy holds.
+    var until: CalendarDay?
+    var minimumTLSVersion = TLSVersion.tls12
+    var minimumKeySizes = KeySizes.usual
+    var refusedDigests = TrustPolicy.brokenDigests
+    var listFiles: [NamedFile] = []
+    var listCheck = Revocation.Check.off
+    var stapleCheck = Revocation.Check.off
+    var auditsSignedTimestamps = false
+    /// `nil` where it is not said: it follows from the pins.
+    var connect: ConnectWay?
+    /// Of a pattern: how much its star stands for.
+    var labels: TrustPolicySet.Entry.Labels?
+
+    /// Nothing is written: the policy that usually holds.
+    private let written: SettingsMapping?
+
+    /// The policy that holds where none is written.
+    init() { written = nil }
+
+    init(written: SettingsMapping) { self.written = written }
+
+    /// What CONNECT gets. Pins that nobody looks at protect nobody, so that a host with pins is probed.
+    var connectWay: ConnectWay { connect ?? (pins == nil ? .tunnel : .probe) }
+
+    /// What of it lets pass what is usually refused: the key, and in words.
+    var weaknesses: [(key: String, meaning: String)] {
+        var found: [(key: String, meaning: String)] = []
+        if !validatesHost { found.append(("validate_host", "the certificate may be another host's")) }
+        if allowsUntrustedRoot { found.append(("allow_untrusted_root", "the chain may end at a root that nobody trusts")) }
+        if allowsExpired { found.append(("allow_expired", "certificates may have expired")) }
+        let usual = KeySizes.usual
+        if minimumKeySizes.rsa < usual.rsa || minimumKeySizes.ellipticCurve < usual.ellipticCurve {
+            found.append(("minimum_key_sizes", "keys may be short"))
+        }
+        if !refusedDigests.isSuperset(of: TrustPolicy.brokenDigests) {
+            found.append(("refuse_digests", "signatures may be over MD5 or SHA-1"))
+        }
+        return found
+    }
+
+    /// Says a problem where the key stands, or else where the policy does.
+    func report(_ message: String, at key: String, to problems: inout SettingsProblems) {
+        guard let written else { return problems.add(message, path: "tls.default", at: .none) }
+        (written[key] ?? written.whole).report(message, to: &problems)
+    }
+}
+
+/// The pins of a host as they are written.
+struct PinTerms: Sendable {
+    /// A digest, or a file with one or more of what is pinned.
+    enum Source: Sendable {
+        case digest(Pin, SettingsCursor)
+        case file(TrustTerms.NamedFile)
+
+        var cursor: SettingsCursor {
+            switch self {
+            case .digest(_, let cursor): cursor
+            case .file(let file): file.cursor
+            }
+        }
+    }
+
+    var mode = PinSet.Mode.publicKey
+    var live: [Source] = []
+    /// Of keys that are not in use yet (RFC 7469 §4.3).
+    var backup: [Source] = []
+    var expires: CalendarDay?
+    var onExpiry = PinSet.Expiry.fails
+    /// Reported only, until `enforcedFrom` if that is given.
+    var isReportOnly = false
+    var enforcedFrom: CalendarDay?
+
+    var enforcement: PinSet.Enforcement {
+        if let enforcedFrom { return .enforcedFrom(enforcedFrom.firstSecond) }
+        return isReportOnly ? .reported : .enforced
+    }
+}
