@@ -11,7 +11,7 @@ struct TrustLoadingTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        for label in ["root", "otherRoot", "leaf", "middle"] { try write([Self.pem(label)], to: "\(label).pem") }
+        for label in ["root", "otherRoot", "leaf", "middle"] { try write([TrustVectors.pem(label)], to: "\(label).pem") }
     }
 
     // MARK: What holds
@@ -58,7 +58,7 @@ struct TrustLoadingTests {
 
     @Test("A policy's terms are those that were written")
     func keepsTerms() throws {
-        try write([Self.pem("leaf")], to: "pins/leaf.pem")
+        try write([TrustVectors.pem("leaf")], to: "pins/leaf.pem")
         let trust = try load(
             """
             tls:
@@ -77,7 +77,7 @@ struct TrustLoadingTests {
                   pins: {of: leaf.pem, expires: 2027-01-31, on_expiry: report_only}
                   mode: report_only
                   enforce_from: 2026-12-01
-            """, files: ["root.crl": Self.list("root")])
+            """, files: ["root.crl": TrustVectors.list("root")])
         let a = try #require(trust.policies.policy(host: "a.example", port: 443))
         #expect(a.minimumTLSVersion == .tls13)
         #expect(a.minimumKeySizes == KeySizes(rsa: 3072, ellipticCurve: 384))
@@ -114,7 +114,7 @@ struct TrustLoadingTests {
 
     @Test("Files of a folder are read beside the settings, and name their files from there")
     func readsTheFolder() throws {
-        try write([Self.pem("leaf")], to: "pins.d/keys/live.pem")
+        try write([TrustVectors.pem("leaf")], to: "pins.d/keys/live.pem")
         try write(["b.example: {pins: {of: keys/live.pem}}"], to: "pins.d/b.yaml")
         try write(["'*.c.example:8443': {pins: {of: sha256/\(Self.digest)}}"], to: "pins.d/c.yml")
         try write(["not: [read"], to: "pins.d/.hidden.yaml")
@@ -186,10 +186,10 @@ struct TrustLoadingTests {
         ])
     func saysWhatIsWrong(policy: String, expected: String) throws {
         try write([""], to: "empty.pem")
-        try write([Self.pem("leaf").replacingOccurrences(of: "MII", with: "MIX")], to: "broken.pem")
+        try write([TrustVectors.pem("leaf").replacingOccurrences(of: "MII", with: "MIX")], to: "broken.pem")
         try write(["-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"], to: "key.pem")
         try write([String(repeating: "#", count: (1 << 20) + 1)], to: "huge.pem")
-        let publicKey = try #require(Certificate(der: Self.der("leaf"))).publicKeyDigest.base64
+        let publicKey = try #require(Certificate(der: TrustVectors.der("leaf"))).publicKeyDigest.base64
         let text = policy.replacingOccurrences(of: "sha256/PUBLIC", with: "sha256/\(publicKey)")
         let found = try problems("tls:\n  hosts:\n    a.example: {\(text)}")
         #expect(found.count == 1)
@@ -286,31 +286,12 @@ struct TrustLoadingTests {
     private static func reason(
         _ trust: LoadedTrust, _ host: String, port: UInt16 = 443, at now: POSIXTime = now
     ) -> TrustFailure.Reason? {
-        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(der))
+        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(TrustVectors.der))
         do throws(TrustFailure) {
             _ = try trust.policies.evaluate(evidence, host: host, port: port, at: now)
             return nil
         } catch {
             return error.reason
         }
-    }
-
-    private struct Vectors: Decodable {
-        let certificates: [String: Data]
-        let lists: [String: Data]
-    }
-
-    private static let vectors: Vectors = {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        // Without it there is nothing to test.
-        return try! JSONDecoder().decode(Vectors.self, from: Data(contentsOf: tests.appending(path: "TrustVectors/vectors.json")))
-    }()
-
-    private static func der(_ label: String) -> [UInt8] { Array(vectors.certificates[label]!) }
-    private static func list(_ label: String) -> [UInt8] { Array(vectors.lists[label]!) }
-
-    private static func pem(_ label: String) -> String {
-        let base64 = vectors.certificates[label]!.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----"
     }
 }

@@ -33,7 +33,7 @@ package enum YAMLWriter {
         return entries
     }
 
-    private static func write(_ entries: [(key: String, value: ShownValue)], indentation: Int) -> String {
+    static func write(_ entries: [(key: String, value: ShownValue)], indentation: Int) -> String {
         entries.map { entry in
             String(repeating: "  ", count: indentation) + "\(key(entry.key)):" + block(entry.value, indentation: indentation + 1)
         }.joined()

@@ -15,6 +15,8 @@ struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
         number = date.daysSince1970
     }
 
+    private init(number: Int64) { self.number = number }
+
     var description: String {
         let date = CivilDate(daysSince1970: number)
         let digits = [(date.year, 4), (date.month, 2), (date.day, 2)].map { part, count in
@@ -22,6 +24,9 @@ struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
         }
         return digits.joined(separator: "-")
     }
+
+    var next: CalendarDay { CalendarDay(number: number + 1) }
+    var previous: CalendarDay { CalendarDay(number: number - 1) }
 
     var firstSecond: POSIXTime { POSIXTime(seconds: number * 86_400) }
     var lastSecond: POSIXTime { POSIXTime(seconds: number * 86_400 + 86_399) }

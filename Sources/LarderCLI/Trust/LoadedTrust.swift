@@ -4,15 +4,18 @@ import ServerTrust
 /// whole when the settings are read again.
 package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
+    /// The hosts with pins, in the order of the settings.
+    let pinned: [PinnedHost]
     private let ways: HostTable<ConnectWay>
     private let fallbackWay: ConnectWay
     private let remarks: [TrustRemark]
 
     init(
-        policies: TrustPolicySet, ways: HostTable<ConnectWay>, fallbackWay: ConnectWay,
+        policies: TrustPolicySet, pinned: [PinnedHost], ways: HostTable<ConnectWay>, fallbackWay: ConnectWay,
         remarks: [TrustRemark]
     ) {
         self.policies = policies
+        self.pinned = pinned
         self.ways = ways
         self.fallbackWay = fallbackWay
         self.remarks = remarks

@@ -8,6 +8,7 @@ struct TrustLoading {
     private var material: TrustMaterial
     private var located: [LocatedProblem] = []
     private var entries: [TrustPolicySet.Entry] = []
+    private var pinned: [PinnedHost] = []
     private var ways = HostTable<ConnectWay>()
     private var remarks: [TrustRemark] = []
     /// Where each entry stands, for the one that comes too late.
@@ -32,8 +33,8 @@ struct TrustLoading {
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             settings.loaded = LoadedTrust(
-                policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), ways: loading.ways,
-                fallbackWay: fallback.way, remarks: loading.remarks)
+                policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), pinned: loading.pinned,
+                ways: loading.ways, fallbackWay: fallback.way, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -50,9 +51,11 @@ struct TrustLoading {
                 located.append(LocatedProblem(source: origin.layer, problem: problem))
                 continue
             }
-            guard let policy = policy(host.terms, subject: "\(host.path) (\(position))", from: origin) else { continue }
+            guard let made = policy(host.terms, subject: "\(host.path) (\(position))", from: origin) else { continue }
+            let policy = made.policy
             entries.append(
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
+            if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
             _ = ways.insert(host.terms.connectWay, for: host.scope)
         }
     }
@@ -96,13 +99,14 @@ struct TrustLoading {
             remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
             return (.deny, terms.connectWay)
         }
-        return policy(terms, subject: "tls.default", from: origin).map { (.policy($0), terms.connectWay) }
+        return policy(terms, subject: "tls.default", from: origin).map { (.policy($0.policy), terms.connectWay) }
     }
 
     /// - Returns: `nil` after a problem.
-    private mutating func policy(_ terms: TrustTerms, subject: String, from origin: SettingsReader.Origin) -> TrustPolicy? {
+    private mutating func policy(_ terms: TrustTerms, subject: String, from origin: SettingsReader.Origin) -> TrustMaterial.Made?
+    {
         var problems = SettingsProblems()
-        guard let policy = material.policy(terms, from: origin, problems: &problems) else {
+        guard let made = material.policy(terms, from: origin, problems: &problems) else {
             located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
             return nil
         }
@@ -113,6 +117,6 @@ struct TrustLoading {
         if let pins = terms.pins, let expires = pins.expires {
             remarks.append(TrustRemark(subject: subject, matter: .pinsExpire(expires, pins.onExpiry)))
         }
-        return policy
+        return made
     }
 }

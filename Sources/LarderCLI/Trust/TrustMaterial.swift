@@ -4,6 +4,12 @@ import ServerTrust
 
 /// Makes policies of their terms: reads the certificates, pins and lists that they name. Anchors that several name are one.
 struct TrustMaterial {
+    struct Made {
+        let policy: TrustPolicy
+        /// The first of its pins are those in use, the others their backup.
+        let livePinCount: Int
+    }
+
     private let files: TrustFiles
     private var system: TrustAnchors?
     private var bundles: [String: TrustAnchors] = [:]
@@ -20,19 +26,20 @@ struct TrustMaterial {
     /// - Returns: `nil` after a problem.
     mutating func policy(
         _ terms: TrustTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
-    ) -> TrustPolicy? {
+    ) -> Made? {
         let anchors = anchors(terms, from: origin, problems: &problems)
         let pins = terms.pins.flatMap { self.pins($0, from: origin, problems: &problems) }
         let lists = lists(terms, from: origin, problems: &problems)
         guard problems.isEmpty, let anchors else { return nil }
         do throws(TrustPolicyFault) {
-            return try TrustPolicy(
-                anchors: anchors, pins: pins, validatesHost: terms.validatesHost,
+            let policy = try TrustPolicy(
+                anchors: anchors, pins: pins?.set, validatesHost: terms.validatesHost,
                 allowsUntrustedRoot: terms.allowsUntrustedRoot, allowsExpired: terms.allowsExpired,
                 minimumTLSVersion: terms.minimumTLSVersion, minimumKeySizes: terms.minimumKeySizes,
                 refusedDigests: terms.refusedDigests,
                 revocation: Revocation(lists: lists, listCheck: terms.listCheck, stapleCheck: terms.stapleCheck),
                 auditsSignedTimestamps: terms.auditsSignedTimestamps, weakUntil: terms.until?.lastSecond)
+            return Made(policy: policy, livePinCount: pins?.liveCount ?? 0)
         } catch {
             let (key, sentence) = Self.told(error)
             terms.report(sentence, at: key, to: &problems)
@@ -125,9 +132,10 @@ struct TrustMaterial {
     /// - Returns: `nil` after a problem.
     private func pins(
         _ terms: PinTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
-    ) -> PinSet? {
+    ) -> (set: PinSet, liveCount: Int)? {
         var pins: [Pin] = []
         for source in terms.live { pins += self.pins(of: source, mode: terms.mode, from: origin, problems: &problems) }
+        let liveCount = pins.count
         let live = Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
         for source in terms.backup {
             let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
@@ -139,8 +147,9 @@ struct TrustMaterial {
         }
         guard problems.isEmpty else { return nil }
         do throws(TrustPolicyFault) {
-            return try PinSet(
+            let set = try PinSet(
                 terms.mode, pins, enforcement: terms.enforcement, expires: terms.expires?.lastSecond, onExpiry: terms.onExpiry)
+            return (set, liveCount)
         } catch {
             preconditionFailure("no pins, and pins without a certificate, were found where they stand: \(error)")
         }

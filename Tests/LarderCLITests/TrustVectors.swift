@@ -1,0 +1,23 @@
+import Foundation
+
+/// Certificates and lists of Tests/TrustVectors/vectors.json.
+enum TrustVectors {
+    private struct File: Decodable {
+        let certificates: [String: Data]
+        let lists: [String: Data]
+    }
+
+    private static let file: File = {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        // Without it there is nothing to test.
+        return try! JSONDecoder().decode(File.self, from: Data(contentsOf: tests.appending(path: "TrustVectors/vectors.json")))
+    }()
+
+    static func der(_ label: String) -> [UInt8] { Array(file.certificates[label]!) }
+    static func list(_ label: String) -> [UInt8] { Array(file.lists[label]!) }
+
+    static func pem(_ label: String) -> String {
+        let base64 = Data(der(label)).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----"
+    }
+}
