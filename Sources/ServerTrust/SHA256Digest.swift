@@ -31,8 +31,11 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
     }
 
     public var octets: [UInt8] {
-        words.span.withUnsafeBufferPointer {
-            $0.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        [UInt8](unsafeUninitializedCapacity: Self.count) { octets, count in
+            for index in 0..<Self.count {
+                octets[index] = UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(56 - index % 8 * 8))
+            }
+            count = Self.count
         }
     }
 

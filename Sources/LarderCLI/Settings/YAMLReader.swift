@@ -22,7 +22,8 @@ package enum YAMLReader {
         }
         let root: Node?
         do {
-            root = try Parser(yaml: text, resolver: .basic).singleRoot()
+            // Where it is not said, Yams looks through the whole environment for it, each time.
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw problems(of: error, in: text)
         }

@@ -136,7 +136,7 @@ struct TrustMaterial {
         var pins: [Pin] = []
         for source in terms.live { pins += self.pins(of: source, mode: terms.mode, from: origin, problems: &problems) }
         let liveCount = pins.count
-        let live = Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
+        let live = terms.backup.isEmpty ? [] : Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
         for source in terms.backup {
             let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
             // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
