@@ -106,10 +106,11 @@ package final class HandshakeJudge {
 
 extension TrustPolicy {
     /// Until when a verdict of `now` holds: to the end of its certificates' time, or to the next moment at which its pins mean
-    /// something else. `nil` where nothing of this is still to come.
+    /// something else or nothing weakens the policy any more. `nil` where nothing of this is still to come.
     func lastMoment(of verdict: TrustVerdict, after now: POSIXTime) -> POSIXTime? {
         var moments = [verdict.expires]
         if let expires = pins?.expires { moments.append(expires) }
+        if let weakUntil { moments.append(weakUntil) }
         if case .enforcedFrom(let start) = pins?.enforcement { moments.append(POSIXTime(seconds: start.seconds - 1)) }
         return moments.filter { $0 >= now }.min()
     }

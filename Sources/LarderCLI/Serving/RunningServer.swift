@@ -59,7 +59,6 @@ final class RunningServer: Sendable {
         }
         do {
             var serverSettings = ServerAssembly.serverSettings(settings)
-            serverSettings.transport.trust = SystemTrust.policies { logger.warning("\($0)") }
             serverSettings.pseudonym = pseudonym
             room.bound(&serverSettings)
             server = try ProxyServer(
@@ -130,7 +129,6 @@ final class RunningServer: Sendable {
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
-            serverSettings.transport.trust = SystemTrust.policies { log.logger.warning("\($0)") }
             serverSettings.pseudonym = pseudonym
             room.bound(&serverSettings)
             server.reload(serverSettings, rules: settings.rules.compiled)

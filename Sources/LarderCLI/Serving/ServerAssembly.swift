@@ -86,6 +86,8 @@ enum ServerAssembly {
         result.resolve = settings.resolve
         result.addresses = AddressPolicy(denied: settings.egress.deny)
         result.proxy = settings.upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
+        // Nobody is believed where nothing was read.
+        result.trust = settings.tls.loaded?.policies
         return result
     }
 
