@@ -112,7 +112,8 @@ let package = Package(
             path: "Tests/StoreTorture", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
-            name: "FuzzTargets", dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "LarderCLI"],
+            name: "FuzzTargets",
+            dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "LarderCLI"],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),

@@ -5,7 +5,8 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# Of LarderCLI only the folder Settings is built, which needs no other room than the pure ones and the folder Text of ProxyAdmin.
+# Of LarderCLI only what settings are read by is built, which needs no other room than the pure ones, ServerTrust and the folder Text of
+# ProxyAdmin.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,11 +20,12 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
-    -assert-config Debug -I "$yams/CYaml/include")
+    -assert-config Debug -I "$yams/CYaml/include" -I "$root/Sources/COpenSSL")
 
-module() { # NAME FOLDER OPTIONS…
-    local sources
-    mapfile -t sources < <(find "$root/$2" -name '*.swift' | sort)
+module() { # NAME FOLDERS OPTIONS…
+    local folders sources
+    read -ra folders <<< "$2"
+    mapfile -t sources < <(find "${folders[@]/#/$root/}" -name '*.swift' | sort)
     swiftc "${flags[@]}" "${@:3}" -I . -module-name "$1" -emit-module -emit-module-path "$1.swiftmodule" -emit-object -o "$1.o" \
         "${sources[@]}"
 }
@@ -42,10 +44,11 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPWire Sources/HTTPWire "${covered[@]}"
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
+    module ServerTrust Sources/ServerTrust "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
-    module LarderCLI Sources/LarderCLI/Settings "${covered[@]}"
+    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust Sources/LarderCLI/Pins" "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
         2> >(grep -v 'Cannot export local symbol' >&2)

@@ -24,7 +24,10 @@ export LARDER_FUZZ_TARGET=$target
 export SWIFT_BACKTRACE=enable=no
 # Where a block was allocated is not worth half the time.
 export ASAN_OPTIONS=malloc_context_size=0:detect_leaks=0
-options=(-max_len=600 -timeout=10 -rss_limit_mb=1024 -artifact_prefix="$found/" -print_final_stats=1)
+# A chain of certificates is longer than what the other targets have to do with.
+length=600
+[[ $target == Certificates ]] && length=4096
+options=(-max_len=$length -timeout=10 -rss_limit_mb=1024 -artifact_prefix="$found/" -print_final_stats=1)
 [[ -f $root/Tests/Fuzz/Dictionary/$target.txt ]] && options+=(-dict="$root/Tests/Fuzz/Dictionary/$target.txt")
 "$programs/larder-fuzz" -runs="$runs" "${options[@]}" "$@" "$found" "$corpus"
 "$programs/larder-fuzz-asan" -runs=0 "${options[@]}" "$found" "$corpus"

@@ -17,6 +17,8 @@ package struct FuzzTarget: Sendable {
         .chunkedDecoder,
         .fieldValues,
         .rules,
+        .pinFiles,
+        .certificates,
         .settings,
     ]
 }
