@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -34,6 +35,13 @@ extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct ti
 // What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
+
+// No core file is written, and no other process but root's reads what this one has in memory.
+static inline int larder_forbid_dumps(void) {
+    const struct rlimit none = {0, 0};
+    int core = setrlimit(RLIMIT_CORE, &none);
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) | core;
+}
 
 // So many octets the processor fetches at once.
 static const intptr_t larder_cache_line = 64;

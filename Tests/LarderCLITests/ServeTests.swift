@@ -111,6 +111,18 @@ struct ServeTests {
         #expect(served.process.terminationStatus == 0)
     }
 
+    @Test("It leaves no core file, and its user's other processes cannot look into it")
+    func keepsItsMemory() throws {
+        let served = try Served()
+        _ = try served.ports()
+        let limits = try String(contentsOfFile: "/proc/\(served.process.processIdentifier)/limits", encoding: .utf8)
+        let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+        #expect(core.split(separator: " ").filter { $0 == "0" }.count == 2)
+        // What nobody may look into belongs to root, whoever runs it; run by root, this says nothing.
+        let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(served.process.processIdentifier)/mem")
+        #expect(owner[.ownerAccountID] as? Int == 0)
+    }
+
     @Test("SIGHUP reads the settings again; bad ones are refused, those in force stay, and what waits for a restart is named")
     func readsAgain() throws {
         let served = try Served()

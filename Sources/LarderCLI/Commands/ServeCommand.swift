@@ -29,6 +29,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         SignalThread.block()
+        ProcessMemorySecrecy.begin()
         let loaded = try options.load(flags: flags, trustFiles: TrustFiles())
         let plan = try ServingPlan(loaded)
         try serve(plan, loaded)
