@@ -5,6 +5,8 @@
 #include <openssl/evp.h>
 #include <openssl/obj_mac.h>
 #include <openssl/ocsp.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -19,6 +21,9 @@ static inline int copenssl_certificates_count(const STACK_OF(X509) *list) { retu
 static inline X509 *copenssl_certificates_at(const STACK_OF(X509) *list, int index) { return sk_X509_value(list, index); }
 /// The list alone: its certificates belong to others.
 static inline void copenssl_certificates_free(STACK_OF(X509) *list) { sk_X509_free(list); }
+/// With what stands in it.
+static inline void copenssl_certificates_free_all(STACK_OF(X509) *list) { sk_X509_pop_free(list, X509_free); }
+static inline long copenssl_session_add_certificate(SSL *session, X509 *certificate) { return SSL_add1_chain_cert(session, certificate); }
 
 static inline STACK_OF(X509_CRL) *copenssl_crls_new(void) { return sk_X509_CRL_new_null(); }
 static inline int copenssl_crls_push(STACK_OF(X509_CRL) *list, X509_CRL *crl) { return sk_X509_CRL_push(list, crl); }

@@ -40,6 +40,7 @@ package enum Fault: Equatable, Sendable {
     case upstreamProxyRefused
     case untrustedServer(reason: Word)
     case handshakeAlert(description: Word)
+    case clientCertificateRequired
     case handshakeFailed
     case responseTimeout(phase: Word)
     case malformedResponse(detail: Word)

@@ -153,6 +153,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "tls_handshake_refused", "tls_alert_received", .upstream, "The host refused the TLS handshake.",
                 detail: description, isToldByType: true)
+        case .clientCertificateRequired:
+            self.init(
+                502, "client_certificate_required", "tls_alert_received", .upstream,
+                "The host wants a client certificate, and the settings have none for it.")
         case .handshakeFailed:
             self.init(
                 502, "tls_handshake_failed", "tls_protocol_error", .upstream, "The TLS handshake with the host failed.")

@@ -33,6 +33,7 @@ package enum FaultMapping {
         case .noTrustAnchors: .noTrustAnchors
         case .untrusted: .untrustedServer(reason: Word(error.reason))
         case .tlsAlert: .handshakeAlert(description: Word(error.reason))
+        case .identityMissing: .clientCertificateRequired
         case .tlsFailed: .handshakeFailed
         case .malformedHost: .badTarget(detail: Word(error.reason))
         case .nameNotResolved: .nameNotFound

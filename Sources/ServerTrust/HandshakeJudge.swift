@@ -6,6 +6,9 @@ package import HTTPMessage
 ///
 /// States and moves: `waiting` → `judged`, when the certificates are there. Where the policy asks for a stapled response, which
 /// TLS 1.2 sends behind the certificates, `waiting` → `awaitingStaple` → `judged`. Whatever ends elsewhere than in a verdict is no trust.
+///
+/// A server that asks who we are is shown the identity for its host, behind its own certificates: whoever is not believed never
+/// sees it.
 package final class HandshakeJudge {
     private enum State {
         case waiting
@@ -15,17 +18,23 @@ package final class HandshakeJudge {
 
     private let policy: TrustPolicy
     private let host: String
+    private let identity: ClientIdentity?
     private let now: () -> Timestamp
     private var state = State.waiting
     /// The description of the last alert that the server sent, before or after the verdict (RFC 8446 §6).
     package private(set) var receivedAlert: UInt8?
+    /// Whether the server has asked for a certificate of ours (RFC 8446 §4.3.2).
+    private var isAskedForIdentity = false
     /// The last moment for which the verdict can be relied upon, of a connection that is kept.
     package private(set) var reliableUntil: POSIXTime?
 
-    /// - Parameter now: reads the time when it is asked for.
-    package init(policy: TrustPolicy, host: String, now: @escaping () -> Timestamp) {
+    /// - Parameters:
+    ///   - identity: of ours, for this host.
+    ///   - now: reads the time when it is asked for.
+    package init(policy: TrustPolicy, host: String, identity: ClientIdentity? = nil, now: @escaping () -> Timestamp) {
         self.policy = policy
         self.host = host
+        self.identity = identity
         self.now = now
     }
 
@@ -42,6 +51,13 @@ package final class HandshakeJudge {
     /// Whether the server has said that it sends no more: what ends without it may have been cut (RFC 8446 §6.1).
     package var hasServerEnded: Bool { receivedAlert == UInt8(SSL3_AD_CLOSE_NOTIFY) }
 
+    /// Whether the server has ended the connection because nobody showed it a certificate. Before TLS 1.3 there is no alert of that
+    /// meaning, and servers send the one for any failure (RFC 5246 §7.4.6).
+    package var isIdentityMissing: Bool {
+        guard isAskedForIdentity, identity == nil, let alert = receivedAlert else { return false }
+        return [SSL_AD_CERTIFICATE_REQUIRED, SSL_AD_HANDSHAKE_FAILURE, SSL_AD_BAD_CERTIFICATE].contains(Int32(alert))
+    }
+
     /// Takes the verification of an `SSL_CTX` over, which, with all that is made of it, is gone before this judge is.
     ///
     /// Besides: no renegotiation, so that whoever was judged stays; no sessions and no key log, whatever the environment says; an
@@ -52,6 +68,7 @@ package final class HandshakeJudge {
         SSL_CTX_set_cert_verify_callback(context, judgesCertificates, this)
         copenssl_context_set_message_callback(context, notesAlerts, this)
         if policy.revocation.stapleCheck != .off { copenssl_context_ask_for_staple(context, judgesStaple, this) }
+        SSL_CTX_set_cert_cb(context, showsIdentity, this)
         SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
         SSL_CTX_clear_options(context, copenssl_option_ignore_unexpected_eof())
         copenssl_context_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
@@ -77,6 +94,16 @@ package final class HandshakeJudge {
         let staple = count > 0 ? Array(UnsafeBufferPointer(start: start, count: count)) : nil
         return judge(
             ServerEvidence(certificates: evidence.certificates, stapledResponse: staple, tlsVersion: evidence.tlsVersion))
+    }
+
+    /// - Returns: whether the handshake goes on: with the identity, or without one.
+    fileprivate func showIdentity(in session: OpaquePointer) -> Bool {
+        isAskedForIdentity = true
+        switch state {
+        case .waiting, .judged(.failure): return false
+        // What is shown leaves only behind the staple's verdict.
+        case .awaitingStaple, .judged(.success): return identity?.show(in: session) ?? true
+        }
     }
 
     fileprivate func note(alert: UInt8) { receivedAlert = alert }
@@ -129,6 +156,11 @@ private func judgesCertificates(_ context: OpaquePointer?, _ judge: UnsafeMutabl
 private func judgesStaple(_ session: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
     guard let session, let judge else { return 0 }
     return Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().judgeStaple(of: session) ? 1 : 0
+}
+
+private func showsIdentity(_ session: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
+    guard let session, let judge else { return 0 }
+    return Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().showIdentity(in: session) ? 1 : 0
 }
 
 private func notesAlerts(

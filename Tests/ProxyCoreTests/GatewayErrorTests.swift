@@ -20,6 +20,7 @@ struct GatewayErrorTests {
         .noTrustAnchors, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
+        .clientCertificateRequired,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -73,6 +74,7 @@ struct GatewayErrorTests {
         case .untrustedServer: 46
         case .handshakeAlert: 47
         case .handshakeFailed: 48
+        case .clientCertificateRequired: 49
         }
     }
 
@@ -91,7 +93,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<49))
+        #expect(Self.faults.map(Self.number) == Array(0..<50))
     }
 
     @Test(

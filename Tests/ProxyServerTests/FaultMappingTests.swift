@@ -57,7 +57,7 @@ struct FaultMappingTests {
             .malformedResponse(.bothLengths), .malformedResponse(.headTooLarge),
             .malformedResponse(.unrequestedSwitchingProtocols),
             .malformedBody(.unterminatedChunk), .incompleteBody, .tunnelRefused(status: 407),
-            .tlsFailed, .tlsAlert(TLSAlert(40)),
+            .tlsFailed, .tlsAlert(TLSAlert(40)), .identityMissing,
         ])
     func blamesTheOrigin(error: TransportError) {
         let row = GatewayError(FaultMapping.fault(error))

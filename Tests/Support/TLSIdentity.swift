@@ -27,8 +27,9 @@ package final class TestAuthority {
     ///   - names: as OpenSSL's settings write them: `DNS:one.test,IP:127.0.0.1`.
     ///   - until: in seconds from now.
     ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
+    ///   - asksClients: whether only clients are served that this authority has certified.
     package func identity(
-        names: String = "IP:127.0.0.1,DNS:one.test", until: Int = 3_600, version: Int32? = nil
+        names: String = "IP:127.0.0.1,DNS:one.test", until: Int = 3_600, version: Int32? = nil, asksClients: Bool = false
     ) -> TLSIdentity {
         serialNumber += 1
         let leafKey = Self.makeKey()
@@ -37,7 +38,22 @@ package final class TestAuthority {
             leafKey, subject: "server", issuer: certificate, issuerKey: key, serialNumber: serialNumber,
             extensions: Self.leafExtensions(names), validFrom: -7_200, until: until)
         defer { X509_free(leaf) }
-        return TLSIdentity(certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version)
+        return TLSIdentity(
+            certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,
+            clientAuthority: asksClients ? certificate : nil)
+    }
+
+    /// A client's certificate and key, as files have them.
+    package func clientFiles(passphrase: String? = nil) -> ClientFiles {
+        serialNumber += 1
+        let key = Self.makeKey()
+        defer { EVP_PKEY_free(key) }
+        let leaf = Self.certify(
+            key, subject: "client", issuer: certificate, issuerKey: self.key, serialNumber: serialNumber,
+            extensions: [(NID_basic_constraints, "critical,CA:FALSE"), (NID_ext_key_usage, "clientAuth")], validFrom: -7_200,
+            until: 3_600)
+        defer { X509_free(leaf) }
+        return ClientFiles(leaf, key, passphrase: passphrase)
     }
 
     /// One that nobody certifies but itself.
@@ -48,7 +64,7 @@ package final class TestAuthority {
             key, subject: "server", issuer: nil, issuerKey: key, serialNumber: 7, extensions: leafExtensions(names),
             validFrom: -7_200, until: 3_600)
         defer { X509_free(certificate) }
-        return TLSIdentity(certificate: certificate, der: der(of: certificate), key: key, version: nil)
+        return TLSIdentity(certificate: certificate, der: der(of: certificate), key: key, version: nil, clientAuthority: nil)
     }
 
     private static func leafExtensions(_ names: String) -> [(Int32, String)] {
@@ -108,7 +124,9 @@ package final class TLSIdentity: @unchecked Sendable {
     package let der: [UInt8]
     fileprivate let context: OpaquePointer
 
-    fileprivate init(certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?) {
+    fileprivate init(
+        certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?
+    ) {
         self.der = der
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
@@ -117,6 +135,10 @@ package final class TLSIdentity: @unchecked Sendable {
         SSL_CTX_set_security_level(context, 0)
         precondition(SSL_CTX_use_certificate(context, certificate) == 1)
         precondition(SSL_CTX_use_PrivateKey(context, key) == 1)
+        if let clientAuthority {
+            SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            X509_STORE_add_cert(SSL_CTX_get_cert_store(context), clientAuthority)
+        }
         if let version {
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)

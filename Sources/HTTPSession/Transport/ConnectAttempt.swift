@@ -14,6 +14,8 @@ struct ConnectTarget {
     var via = ""
     /// By which the server is judged in a TLS handshake. `nil` connects, and no more.
     var trust: TrustPolicy?
+    /// Who we are for the server, should it ask.
+    var identity: ClientIdentity?
 
     /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
     var onlyAddress: IPAddress? {

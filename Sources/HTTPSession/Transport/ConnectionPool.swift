@@ -6,6 +6,8 @@ final class Endpoint {
     let key: PoolKey
     /// By which its certificate is judged; `nil` without TLS. The key has its fingerprint.
     var trust: TrustPolicy?
+    /// Who we are for it, the same for as long as there is this pool.
+    var identity: ClientIdentity?
     @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
     var idleCount: Int { idle.count }
     /// Connections and exchanges that refer to it; at zero it is forgotten.

@@ -85,7 +85,9 @@ final class Connector {
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
         let judge = target.trust.map { trust in
-            HandshakeJudge(policy: trust, host: target.host) { [loop] in Timestamp(milliseconds: loop.wallClockMilliseconds) }
+            HandshakeJudge(policy: trust, host: target.host, identity: target.identity) { [loop] in
+                Timestamp(milliseconds: loop.wallClockMilliseconds)
+            }
         }
         let attempt = CurlAttempt(
             self, easy: easy, lists: lists, addresses: addresses, began: loop.now, judge: judge,
@@ -265,13 +267,15 @@ final class Connector {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY:
             // Before it is connected, only a tunnel through a proxy speaks, and then a handshake.
             _ = larder_curl_get_long(attempt.easy, CURLINFO_HTTP_CONNECTCODE, &number)
-            if attempt.judge != nil, !attempt.isTunnelled || (200..<300).contains(number) { return .tlsFailed }
+            if let judge = attempt.judge, !attempt.isTunnelled || (200..<300).contains(number) {
+                return TransportError(alertTo: judge) ?? .tlsFailed
+            }
             return .tunnelRefused(status: number)
         case CURLE_OUT_OF_MEMORY:
             return .outOfResources(code: ENOMEM)
         default:
             guard let judge = attempt.judge else { return .connectionFailed(code: 0) }
-            return judge.receivedAlert.map { .tlsAlert(TLSAlert($0)) } ?? .tlsFailed
+            return TransportError(alertTo: judge) ?? .tlsFailed
         }
     }
 

@@ -50,6 +50,9 @@ final class TLSChannel {
         }
     }
 
+    /// Why the server has ended the connection, where it said so: in TLS 1.3 it judges our part of the handshake behind its end.
+    var refusal: TransportError? { attempt.judge.flatMap(TransportError.init(alertTo:)) }
+
     /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
     func isStill(at now: Timestamp) -> Bool {
         if let end = attempt.judge?.reliableUntil, now.seconds > end.seconds { return false }

@@ -158,7 +158,10 @@ package final class Transport {
         } catch { throw .untrusted(error) }
         let key = PoolKey(secure: origin, through: configuration.proxy, trustFingerprint: policy.fingerprint)
         let endpoint = pool.use(key)
-        if endpoint.trust == nil { endpoint.trust = policy }
+        if endpoint.trust == nil {
+            endpoint.trust = policy
+            endpoint.identity = configuration.identities.value(host: origin.host, port: origin.port)
+        }
         return endpoint
     }
 
@@ -175,7 +178,7 @@ package final class Transport {
         let target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
             addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
-            tunnelProxy: key.tunnelProxy, trust: endpoint.trust)
+            tunnelProxy: key.tunnelProxy, trust: endpoint.trust, identity: endpoint.identity)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 

@@ -12,6 +12,8 @@ package struct TransportConfiguration: Sendable {
     package var addresses = AddressPolicy.standard
     /// By which the servers of https origins are judged. `nil`: none is believed.
     package var trust: TrustPolicySet?
+    /// Who we are, for https origins that ask.
+    package var identities = HostTable<ClientIdentity>()
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.
     package var idleConnectionsPerOrigin = 64

@@ -13,6 +13,8 @@ package enum TransportError: Error, Equatable, Sendable {
     indirect case untrusted(TrustFailure)
     /// The server ended the handshake with this alert.
     case tlsAlert(TLSAlert)
+    /// The server goes no further without a certificate of ours, and none is set for it.
+    case identityMissing
     /// The handshake failed otherwise: no common version or cipher, no TLS at all, a server that left.
     case tlsFailed
     /// The host is neither a name nor an address.
@@ -44,6 +46,12 @@ package enum TransportError: Error, Equatable, Sendable {
     /// The transport was closed.
     case transportClosed
 
+    /// What the server's last alert means. `nil` where it sent none, or only said that it sends no more.
+    init?(alertTo judge: HandshakeJudge) {
+        guard let alert = judge.receivedAlert, !judge.hasServerEnded else { return nil }
+        self = judge.isIdentityMissing ? .identityMissing : .tlsAlert(TLSAlert(alert))
+    }
+
     /// The word for logs and `Proxy-Status` details.
     package var reason: StaticString {
         switch self {
@@ -51,6 +59,7 @@ package enum TransportError: Error, Equatable, Sendable {
         case .noTrustAnchors: "no_trust_anchors"
         case .untrusted(let failure): failure.reason.word
         case .tlsAlert(let alert): alert.reason
+        case .identityMissing: "client_certificate_required"
         case .tlsFailed: "handshake_failed"
         case .malformedHost: "malformed_host"
         case .nameNotResolved: "name_not_resolved"

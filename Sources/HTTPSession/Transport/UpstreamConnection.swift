@@ -105,6 +105,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
+    /// Why the server has ended it, where it said so.
+    var refusal: TransportError? { channel?.refusal }
+
     // MARK: Sending
 
     enum SendResult { case bytes(Int), wouldBlock, failed }

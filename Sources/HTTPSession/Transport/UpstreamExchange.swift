@@ -314,7 +314,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     /// The connection ended without a byte of a response.
     func closedBeforeResponse() {
-        guard canRetry, let endpoint else { return fail(.closedBeforeResponse) }
+        guard canRetry, let endpoint else { return fail(connection?.refusal ?? .closedBeforeResponse) }
         closeConnection()
         metrics.isRetried = true
         isSendingBroken = false

@@ -1,0 +1,126 @@
+internal import COpenSSL
+
+/// A certificate with its private key, by which a server is shown who asks (RFC 8446 §4.4.2).
+///
+/// Any thread may use it. The key is in no description and in no error.
+public struct ClientIdentity: Sendable {
+    /// Why files are no identity. None of it tells anything of what stands in them.
+    public enum Fault: Error, Equatable, Sendable {
+        /// No certificate, or one that cannot be read.
+        case unreadableCertificate
+        case unreadableKey
+        /// Neither PKCS #12 nor one whose encryption is known here (that of 1990s' tools is not).
+        case unreadableArchive
+        case passphraseMissing
+        case passphraseWrong
+        /// The key is not that of the first certificate.
+        case keyOfAnother
+    }
+
+    /// What is shown: the certificate, then those that lead from it to a root.
+    public let certificates: [Certificate]
+    private let key: OwnedObject
+
+    /// - Parameters:
+    ///   - certificates: a text in PEM with the certificate, and behind it those that lead to a root.
+    ///   - key: a text in PEM with the private key; it may be the same text.
+    ///   - passphrase: of an encrypted key.
+    public init(pem certificates: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
+        guard let read = Certificate.reading(pem: certificates) else { throw .unreadableCertificate }
+        let owned = try ErrorQueue.unchanged { () throws(Fault) in try Self.key(in: key, passphrase: passphrase) }
+        try self.init(read, key: owned)
+    }
+
+    /// - Parameter archive: PKCS #12 (RFC 7292), as `.p12` and `.pfx` files have it.
+    public init(pkcs12 archive: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
+        let (certificates, key) = try ErrorQueue.unchanged { () throws(Fault) in
+            try Self.contents(of: archive, passphrase: passphrase)
+        }
+        try self.init(certificates, key: key)
+    }
+
+    private init(_ certificates: [Certificate], key: OwnedObject) throws(Fault) {
+        self.certificates = certificates
+        self.key = key
+        let fits = ErrorQueue.unchanged { X509_check_private_key(certificates[0].pointer, key.pointer) == 1 }
+        guard fits else { throw .keyOfAnother }
+    }
+
+    /// Has a session show it in the handshake that is under way.
+    /// - Returns: whether OpenSSL takes it.
+    func show(in session: OpaquePointer) -> Bool {
+        guard SSL_use_certificate(session, certificates[0].pointer) == 1, SSL_use_PrivateKey(session, key.pointer) == 1 else {
+            return false
+        }
+        return certificates.dropFirst().allSatisfy { copenssl_session_add_certificate(session, $0.pointer) == 1 }
+    }
+
+    // MARK: Reading
+
+    /// What OpenSSL's callback is told, and what it tells.
+    private struct Asked {
+        let passphrase: [UInt8]?
+        var wasAsked = false
+    }
+
+    private static func key(in text: [UInt8], passphrase: [UInt8]?) throws(Fault) -> OwnedObject {
+        var asked = Asked(passphrase: passphrase)
+        let pointer = text.withUnsafeBytes { text in
+            withUnsafeMutablePointer(to: &asked) { asked in
+                let bio = BIO_new_mem_buf(text.baseAddress, Int32(clamping: text.count))
+                defer { BIO_free(bio) }
+                return PEM_read_bio_PrivateKey(bio, nil, answersForPassphrase, asked)
+            }
+        }
+        if let pointer { return OwnedObject(pointer) { EVP_PKEY_free($0) } }
+        guard asked.wasAsked else { throw .unreadableKey }
+        throw passphrase == nil ? .passphraseMissing : .passphraseWrong
+    }
+
+    fileprivate static func answer(
+        _ buffer: UnsafeMutablePointer<CChar>, _ size: Int32, _ asked: UnsafeMutableRawPointer
+    ) -> Int32 {
+        let asked = asked.assumingMemoryBound(to: Asked.self)
+        asked.pointee.wasAsked = true
+        guard let passphrase = asked.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
+        UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase, byteCount: passphrase.count)
+        return Int32(passphrase.count)
+    }
+
+    private static func contents(
+        of archive: [UInt8], passphrase: [UInt8]?
+    ) throws(Fault) -> (certificates: [Certificate], key: OwnedObject) {
+        guard let read = DER.read(archive, by: { d2i_PKCS12(nil, &$0, $1) }, release: { PKCS12_free($0) }) else {
+            throw .unreadableArchive
+        }
+        // Ends with the zero that C wants. One that has a zero inside is not the passphrase.
+        let text = (passphrase ?? []).map { CChar(bitPattern: $0) } + [0]
+        let count = Int32(text.count - 1)
+        guard text.dropLast().allSatisfy({ $0 != 0 }), PKCS12_verify_mac(read.pointer, text, count) == 1 else {
+            throw passphrase == nil ? .passphraseMissing : .passphraseWrong
+        }
+        var key: OpaquePointer?
+        var leaf: OpaquePointer?
+        var others: OpaquePointer?
+        guard PKCS12_parse(read.pointer, text, &key, &leaf, &others) == 1 else { throw .unreadableArchive }
+        let owned = key.map { OwnedObject($0) { EVP_PKEY_free($0) } }
+        defer {
+            X509_free(leaf)
+            copenssl_certificates_free_all(others)
+        }
+        guard let owned else { throw .unreadableKey }
+        guard let leaf, let first = Certificate(sharing: leaf) else { throw .unreadableCertificate }
+        let otherCount = others.map { Int(copenssl_certificates_count($0)) } ?? 0
+        let rest = (0..<max(0, otherCount)).compactMap { index in
+            copenssl_certificates_at(others, Int32(index)).flatMap(Certificate.init(sharing:))
+        }
+        return ([first] + rest, owned)
+    }
+}
+
+private func answersForPassphrase(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ asked: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let buffer, let asked else { return -1 }
+    return ClientIdentity.answer(buffer, size, asked)
+}

@@ -1,0 +1,32 @@
+import COpenSSL
+
+/// A client's certificate and key, as files have them.
+package struct ClientFiles: Sendable {
+    /// PEM.
+    package let certificate: [UInt8]
+    /// PEM, encrypted where there is a passphrase.
+    package let key: [UInt8]
+    package let pkcs12: [UInt8]
+
+    init(_ certificate: OpaquePointer, _ privateKey: OpaquePointer, passphrase: String?) {
+        self.certificate = Self.written { PEM_write_bio_X509($0, certificate) }
+        let cipher = passphrase == nil ? nil : EVP_aes_256_cbc()
+        let octets = Array((passphrase ?? "").utf8)
+        key = Self.written {
+            PEM_write_bio_PKCS8PrivateKey(
+                $0, privateKey, cipher, octets.map { CChar(bitPattern: $0) }, Int32(octets.count), nil, nil)
+        }
+        let archive = PKCS12_create(passphrase ?? "", "client", privateKey, certificate, nil, 0, 0, 0, 0, 0)
+        pkcs12 = Self.written { i2d_PKCS12_bio($0, archive) }
+        PKCS12_free(archive)
+    }
+
+    private static func written(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
+        let bio = BIO_new(BIO_s_mem())
+        defer { BIO_free(bio) }
+        precondition(write(bio) == 1)
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = copenssl_memory_of(bio, &bytes)
+        return UnsafeRawBufferPointer(start: bytes, count: count).map { $0 }
+    }
+}
