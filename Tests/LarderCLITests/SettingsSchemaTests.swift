@@ -61,6 +61,10 @@ struct SettingsSchemaTests {
             "{auth.example: {allow_expired: true, until: 2027-01-31}}"
         ),
         ("tls.pins_from", "pins.d", "pins.d"),
+        (
+            "tls.client_certificates", "{a.example: {pkcs12: a.p12, passphrase: '${env:A}'}}",
+            "{a.example: {pkcs12: a.p12, passphrase: \"${env:A}\"}}"
+        ),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
     ]

@@ -88,6 +88,7 @@ enum ServerAssembly {
         result.proxy = settings.upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
         // Nobody is believed where nothing was read.
         result.trust = settings.tls.loaded?.policies
+        if let identities = settings.tls.loaded?.identities { result.identities = identities }
         return result
     }
 

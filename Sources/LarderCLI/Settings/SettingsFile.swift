@@ -9,6 +9,10 @@ enum SettingsFile {
     /// - Throws: also for a file that is longer.
     static func octets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         guard let handle = FileHandle(forReadingAtPath: path) else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        return try octets(from: handle, atMost: limit)
+    }
+
+    private static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         let data: Data
         do {
             data = try handle.read(upToCount: limit + 1) ?? Data()
@@ -17,6 +21,16 @@ enum SettingsFile {
         }
         if data.count > limit { throw Unreadable(reason: "longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
         return Array(data)
+    }
+
+    /// As `octets`, of a file that has a secret in it.
+    /// - Throws: also where others than its owner may read it.
+    static func secretOctets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+        guard let handle = FileHandle(forReadingAtPath: path) else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        var facts = stat()
+        guard fstat(handle.fileDescriptor, &facts) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
+        return try octets(from: handle, atMost: limit)
     }
 
     static func node(at path: String) throws(SettingsProblems) -> SettingsNode {

@@ -128,6 +128,9 @@ package enum SettingsSchema {
             "A folder of further files with hosts and their policies: each file in it that ends with `.yaml` is one mapping as under "
                 + "`tls.hosts`."),
         Setting(
+            "tls.client_certificates", \.tls.clientCertificates, .clientCertificates, reloadable: true,
+            "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),
+        Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),

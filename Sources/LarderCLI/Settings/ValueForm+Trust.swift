@@ -29,6 +29,18 @@ extension ValueForm where Value == TrustSettings.Hosts {
         show: \.shown)
 }
 
+extension ValueForm where Value == TrustSettings.ClientCertificates {
+    static let clientCertificates = ValueForm(
+        about: "a mapping from hosts to certificates with keys, see [tls-and-pinning.md](tls-and-pinning.md)",
+        schema: .object([("type", .string("object")), ("additionalProperties", TrustSchema.clientCertificate)]),
+        read: { cursor, problems in
+            ClientCertificateEntry.reading(cursor, problems: &problems).map {
+                TrustSettings.ClientCertificates(entries: $0, shown: ShownValue(cursor.node))
+            }
+        },
+        show: \.shown)
+}
+
 /// A policy for editors.
 enum TrustSchema {
     static let policy = object([
@@ -39,6 +51,11 @@ enum TrustSchema {
         ("refuse_digests", list(words("md5", "sha1", "sha224", "sha256", "sha384", "sha512"))), ("crl_files", oneOrMore(path)),
         ("crl", words("off", "soft", "hard")), ("ocsp", words("off", "soft", "hard")), ("sct", words("off", "audit")),
         ("connect", words("tunnel", "probe", "deny")), ("labels", words("one", "all")),
+    ])
+
+    static let clientCertificate = object([
+        ("certificate", path), ("key", path), ("pkcs12", path),
+        ("passphrase", .pattern("^\\$\\{(env|file):.+\\}$")),
     ])
 
     private static let pins = object([

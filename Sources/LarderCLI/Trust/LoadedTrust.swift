@@ -4,6 +4,8 @@ import ServerTrust
 /// whole when the settings are read again.
 package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
+    /// Who we are, for hosts that ask.
+    package let identities: HostTable<ClientIdentity>
     /// The hosts with pins, in the order of the settings.
     let pinned: [PinnedHost]
     private let ways: HostTable<ConnectWay>
@@ -11,10 +13,12 @@ package struct LoadedTrust: Sendable {
     private let remarks: [TrustRemark]
 
     init(
-        policies: TrustPolicySet, pinned: [PinnedHost], ways: HostTable<ConnectWay>, fallbackWay: ConnectWay,
+        policies: TrustPolicySet, identities: HostTable<ClientIdentity>, pinned: [PinnedHost], ways: HostTable<ConnectWay>,
+        fallbackWay: ConnectWay,
         remarks: [TrustRemark]
     ) {
         self.policies = policies
+        self.identities = identities
         self.pinned = pinned
         self.ways = ways
         self.fallbackWay = fallbackWay

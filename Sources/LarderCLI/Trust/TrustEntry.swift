@@ -39,7 +39,7 @@ struct TrustEntry: Sendable {
     }
 
     /// `host`, `host:port`, `::1` or `[::1]:port`.
-    private static func parts(of text: String) -> (host: String, port: UInt16?)? {
+    static func parts(of text: String) -> (host: String, port: UInt16?)? {
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else { return (text, nil) }
         let host = text[..<colon]
         // An address of IPv6 without brackets has no port.

@@ -5,6 +5,8 @@ import ServerTrust
 package struct TrustFiles: Sendable {
     /// Where the system's anchors may stand; the first that is there is read.
     var systemBundles = TrustAnchors.systemBundles
+    /// Where passphrases may stand.
+    var environment = ProcessInfo.processInfo.environment
 
     static let pinFileLimit = 1 << 20
     static let bundleLimit = 16 << 20

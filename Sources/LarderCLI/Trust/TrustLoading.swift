@@ -10,6 +10,7 @@ struct TrustLoading {
     private var entries: [TrustPolicySet.Entry] = []
     private var pinned: [PinnedHost] = []
     private var ways = HostTable<ConnectWay>()
+    private var identities = HostTable<ClientIdentity>()
     private var remarks: [TrustRemark] = []
     /// Where each entry stands, for the one that comes too late.
     private var positions: [HostScope: String] = [:]
@@ -29,12 +30,13 @@ struct TrustLoading {
         var loading = TrustLoading(files: files)
         loading.add(settings.hosts.entries, from: origin("tls.hosts"))
         if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
+        loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             settings.loaded = LoadedTrust(
-                policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), pinned: loading.pinned,
-                ways: loading.ways, fallbackWay: fallback.way, remarks: loading.remarks)
+                policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), identities: loading.identities,
+                pinned: loading.pinned, ways: loading.ways, fallbackWay: fallback.way, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -57,6 +59,16 @@ struct TrustLoading {
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
             _ = ways.insert(host.terms.connectWay, for: host.scope)
+        }
+    }
+
+    private mutating func add(_ certificates: [ClientCertificateEntry], from origin: SettingsReader.Origin) {
+        for entry in certificates {
+            var problems = SettingsProblems()
+            if let identity = entry.identity(files.environment, from: origin, problems: &problems) {
+                _ = identities.insert(identity, for: entry.scope)
+            }
+            located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
         }
     }
 

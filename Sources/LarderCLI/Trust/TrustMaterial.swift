@@ -184,7 +184,7 @@ struct TrustMaterial {
 
 extension TrustTerms.NamedFile {
     /// - Returns: `nil` after a problem.
-    fileprivate func octets(
+    func octets(
         atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> [UInt8]? {
         let path = origin.path(of: path)

@@ -7,6 +7,7 @@ package struct TrustSettings: Equatable, Sendable {
     var hosts = Hosts()
     /// The folder of further files with hosts.
     var pinsFrom: String?
+    var clientCertificates = ClientCertificates()
     /// `nil` where nobody asked for its files to be read.
     package var loaded: LoadedTrust?
 
@@ -19,6 +20,7 @@ package struct TrustSettings: Equatable, Sendable {
 
     package static func == (left: TrustSettings, right: TrustSettings) -> Bool {
         left.fallback.shown == right.fallback.shown && left.hosts.shown == right.hosts.shown && left.pinsFrom == right.pinsFrom
+            && left.clientCertificates.shown == right.clientCertificates.shown
     }
 }
 
@@ -32,6 +34,11 @@ extension TrustSettings {
 
         var meaning = Meaning.policy(TrustTerms())
         var shown = ShownValue.mapping([("anchors", .plain("system"))])
+    }
+
+    struct ClientCertificates: Sendable {
+        var entries: [ClientCertificateEntry] = []
+        var shown = ShownValue.mapping([])
     }
 
     struct Hosts: Sendable {
