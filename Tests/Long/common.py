@@ -33,9 +33,9 @@ def finish():
     sys.exit(1 if check.failed else 0)
 
 
-def run(arguments):
+def run(arguments, **options):
     """Starts what ends with the test at the latest, however that ends."""
-    process = subprocess.Popen(arguments)
+    process = subprocess.Popen(arguments, **options)
     atexit.register(end, process)
     return process
 

@@ -1,0 +1,8 @@
+#!/bin/bash
+# nginx, Apache and `openssl s_server` as origins that are to be believed and that are not, and one that asks for a certificate.
+set -euo pipefail
+cd "$(dirname "$0")"
+python="$WORK/python"
+python3 -m venv "$python"
+"$python/bin/pip" install -q 'cryptography>=48'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=../TrustVectors "$python/bin/python" real_tls.py
