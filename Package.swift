@@ -70,7 +70,7 @@ let package = Package(
         room(
             "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
                 "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ]),
         room(
@@ -126,7 +126,9 @@ let package = Package(
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
-        tests(of: "ProxyServer", uses: ["HTTPMessage", "HTTPWire", "EventLoop", "HTTPSession", "ProxyCore", "CLinux"]),
+        tests(
+            of: "ProxyServer",
+            uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "HTTPSession", "ProxyCore", "CLinux"]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",

@@ -296,6 +296,6 @@ extension Exchange {
             error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? "",
             reason: denying?.reason ?? "",
             findings: trace.findings,
-            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil)
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal)
     }
 }

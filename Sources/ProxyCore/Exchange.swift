@@ -89,6 +89,8 @@ package struct Exchange: ~Copyable, Sendable {
     var continuation: Continuation?
     /// No client waits for it: what it brings is for the store.
     package internal(set) var isUnattended = false
+    /// Filled by the driver before `upstreamFailed`, where the fault is that the server is not trusted.
+    package var trustRefusal: TrustRefusal?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
@@ -143,6 +145,7 @@ package struct Exchange: ~Copyable, Sendable {
         if completion != nil { completion = nil }
         part = nil
         if wholeHead != nil { wholeHead = nil }
+        if trustRefusal != nil { trustRefusal = nil }
     }
 
     /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.

@@ -2,7 +2,8 @@ import HTTPMessage
 
 /// The body of an error response: problem details as JSON (RFC 9457), HTML or plain text, by the request's Accept.
 ///
-/// Nothing of the request stands in it but the host, which is escaped for its format; no version, no path of this machine.
+/// Nothing of the request stands in it but the host, and of a server that is not trusted what its certificate says, both escaped for
+/// the format; no version, no path of this machine.
 package struct GatewayErrorBody {
     package enum Format: Sendable { case json, html, text }
 
@@ -18,10 +19,12 @@ package struct GatewayErrorBody {
     package let findings: ValidationFaults
     /// The status that the origin gave, where it gave one.
     package let upstreamStatus: UInt16?
+    /// Why the host is not trusted, where that is the error.
+    package let trust: TrustRefusal?
 
     package init(
         error: GatewayError, requestID: UInt64, host: String = "", rule: String = "", reason: String = "",
-        findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil
+        findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil, trust: TrustRefusal? = nil
     ) {
         self.error = error
         self.requestID = requestID
@@ -30,6 +33,7 @@ package struct GatewayErrorBody {
         self.reason = reason
         self.findings = findings
         self.upstreamStatus = upstreamStatus
+        self.trust = trust
     }
 
     /// JSON unless the request prefers HTML or plain text: a program is the usual client.
@@ -99,6 +103,10 @@ package struct GatewayErrorBody {
             output.append(decimal: UInt64(upstreamStatus))
             output.append("}")
         }
+        if let trust {
+            output.append(",\"tls\":")
+            trust.writeJSON(into: &output)
+        }
         output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
     }
 
@@ -158,6 +166,6 @@ package struct GatewayErrorBody {
     }
 
     private var labelledDetails: [(StaticString, String)] {
-        [("host", host), ("rule", rule), ("reason", reason)]
+        [("host", host), ("rule", rule), ("reason", reason)] + (trust?.lines ?? [])
     }
 }

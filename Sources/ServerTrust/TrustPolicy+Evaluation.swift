@@ -197,6 +197,7 @@ struct Evaluation {
         let expected = policy.pins?.expectedDigests.prefix(TrustFailure.expectedDigestsLimit) ?? []
         return TrustFailure(
             reason: fault.reason, host: host, depth: fault.depth, certificate: fault.certificate?.facts,
-            expectedDigests: Array(expected), seenDigests: chain.map { policy.pins?.digest(of: $0) ?? $0.publicKeyDigest })
+            expectedDigests: Array(expected), seenDigests: chain.map { policy.pins?.digest(of: $0) ?? $0.publicKeyDigest },
+            serverKeyDigest: evidence.certificates.first?.publicKeyDigest, policySource: policy.source)
     }
 }

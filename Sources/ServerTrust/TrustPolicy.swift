@@ -25,6 +25,9 @@ public struct TrustPolicy: Sendable {
     /// The last second in which what weakens the policy (`isWeakened`) holds; `nil` where it holds for ever.
     public private(set) var weakUntil: POSIXTime?
 
+    /// Where it is written, for people: `larder.yaml:12:5`. Empty where it is not said; no part of the fingerprint.
+    public let source: String
+
     /// The pinned certificates as a store; `nil` where none is needed.
     let pinAnchors: TrustAnchors?
 
@@ -37,8 +40,7 @@ public struct TrustPolicy: Sendable {
         anchors: Anchors, pins: PinSet? = nil, validatesHost: Bool = true, allowsUntrustedRoot: Bool = false,
         allowsExpired: Bool = false, minimumTLSVersion: TLSVersion = .tls12, minimumKeySizes: KeySizes = .usual,
         refusedDigests: Set<SignatureDigest> = TrustPolicy.brokenDigests, revocation: Revocation = .off,
-        auditsSignedTimestamps: Bool = false,
-        weakUntil: POSIXTime? = nil
+        auditsSignedTimestamps: Bool = false, weakUntil: POSIXTime? = nil, source: String = ""
     ) throws(TrustPolicyFault) {
         if minimumKeySizes.isBelowFloor { throw .keySizeBelowFloor }
         if allowsUntrustedRoot, pins?.alwaysBinds != true { throw .untrustedRootWithoutBindingPins }
@@ -53,6 +55,7 @@ public struct TrustPolicy: Sendable {
         self.revocation = revocation
         self.auditsSignedTimestamps = auditsSignedTimestamps
         self.weakUntil = weakUntil
+        self.source = source
         pinAnchors = try Self.pinAnchors(for: anchors, pins: pins)
         fingerprint = Self.fingerprint(of: self)
         laterFingerprint = weakUntil == nil ? fingerprint : Self.fingerprint(of: strengthened)

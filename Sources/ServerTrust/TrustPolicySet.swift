@@ -69,6 +69,8 @@ public struct TrustPolicySet: Sendable {
 
 extension TrustFailure {
     fileprivate init(denied host: String) {
-        self.init(reason: .hostNotAllowed, host: host, depth: nil, certificate: nil, expectedDigests: [], seenDigests: [])
+        self.init(
+            reason: .hostNotAllowed, host: host, depth: nil, certificate: nil, expectedDigests: [], seenDigests: [],
+            serverKeyDigest: nil, policySource: "")
     }
 }

@@ -37,8 +37,8 @@ enum FloorPlan {
         // Floor 4
         "ProxyServer": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "EventLoop", "HTTPSession",
-                "ResponseStore", "ProxyCore", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
+                "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
             [

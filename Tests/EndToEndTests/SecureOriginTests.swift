@@ -1,53 +1,5 @@
-import HTTPSession
-import ServerTrust
 import TestSupport
 import Testing
-
-/// A proxy before an origin that speaks TLS.
-private final class SecureStage {
-    let authority = TestAuthority()
-    let identity: TLSIdentity
-    let origin: ScriptedOrigin
-    let proxy: TestProxy
-
-    init(loops: Int = 1, answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool) throws {
-        let identity = authority.identity()
-        self.identity = identity
-        origin = ScriptedOrigin(identity: identity) { connection in
-            while let head = connection.readHead() {
-                if !answer(OriginRequest(head: head), connection) { return }
-            }
-        }
-        let trust = try Self.trust(authority)
-        proxy = try TestProxy(loops: loops, change: { $0.transport.trust = trust })
-    }
-
-    deinit {
-        proxy.stop()
-        origin.stop()
-    }
-
-    /// Everybody whom the authority certifies, and whose key is this one's where one is given.
-    static func trust(_ authority: TestAuthority, pinned: TLSIdentity? = nil) throws -> TrustPolicySet {
-        let anchors = try TrustAnchors([try #require(Certificate(der: authority.der))])
-        let pins = try pinned.map { try PinSet(.publicKey, [Pin(certificate: try #require(Certificate(der: $0.der)))]) }
-        return try TrustPolicySet([], fallback: .policy(TrustPolicy(anchors: .given(anchors), pins: pins)))
-    }
-
-    func reload(pinned: TLSIdentity?) throws {
-        let trust = try Self.trust(authority, pinned: pinned)
-        try proxy.reload("") { $0.transport.trust = trust }
-    }
-
-    func fetch(_ path: String, scheme: String = "https", method: String = "GET", body: String = "") throws -> ReceivedResponse {
-        let client = try RawClient(port: proxy.port, owner: self)
-        let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
-        client.send(
-            "\(method) \(scheme)://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\(length)\r\n\(body)"
-        )
-        return try client.readResponse(to: method)
-    }
-}
 
 @Suite("https targets in absolute form")
 struct SecureOriginTests {
@@ -83,7 +35,7 @@ struct SecureOriginTests {
     func reloadedPins(loops: Int) throws {
         let stage = try SecureStage(loops: loops) { _, connection in connection.respond(body: "x") }
         #expect(try stage.fetch("/").status == 200)
-        try stage.reload(pinned: stage.authority.identity())
+        try stage.reload(pins: SecureStage.pins(stage.authority.identity()))
         for _ in 0..<2 {
             let refused = try stage.fetch("/")
             #expect(refused.status == 502)
@@ -91,7 +43,7 @@ struct SecureOriginTests {
             #expect(refused["Proxy-Status"]?.contains("; error=tls_certificate_error; details=\"pin_mismatch\"") == true)
         }
         #expect(stage.origin.requestHeads.count == 1)
-        try stage.reload(pinned: stage.identity)
+        try stage.reload(pins: SecureStage.pins(stage.identity))
         #expect(try stage.fetch("/").status == 200)
     }
 

@@ -25,18 +25,19 @@ package final class TestAuthority {
 
     /// - Parameters:
     ///   - names: as OpenSSL's settings write them: `DNS:one.test,IP:127.0.0.1`.
-    ///   - until: in seconds from now.
+    ///   - from, until: in seconds from now.
     ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
     ///   - asksClients: whether only clients are served that this authority has certified.
     package func identity(
-        names: String = "IP:127.0.0.1,DNS:one.test", until: Int = 3_600, version: Int32? = nil, asksClients: Bool = false
+        names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
+        asksClients: Bool = false
     ) -> TLSIdentity {
         serialNumber += 1
         let leafKey = Self.makeKey()
         defer { EVP_PKEY_free(leafKey) }
         let leaf = Self.certify(
             leafKey, subject: "server", issuer: certificate, issuerKey: key, serialNumber: serialNumber,
-            extensions: Self.leafExtensions(names), validFrom: -7_200, until: until)
+            extensions: Self.leafExtensions(names), validFrom: from, until: until)
         defer { X509_free(leaf) }
         return TLSIdentity(
             certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,

@@ -53,7 +53,8 @@ struct TrustLoading {
                 located.append(LocatedProblem(source: origin.layer, problem: problem))
                 continue
             }
-            guard let made = policy(host.terms, subject: "\(host.path) (\(position))", from: origin) else { continue }
+            let subject = "\(host.path) (\(position))"
+            guard let made = policy(host.terms, subject: subject, position: position, from: origin) else { continue }
             let policy = made.policy
             entries.append(
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
@@ -111,14 +112,17 @@ struct TrustLoading {
             remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
             return (.deny, terms.connectWay)
         }
-        return policy(terms, subject: "tls.default", from: origin).map { (.policy($0.policy), terms.connectWay) }
+        let position = isWritten ? LocatedProblem.position(of: origin.place, in: origin.layer) : ""
+        return policy(terms, subject: "tls.default", position: position, from: origin)
+            .map { (.policy($0.policy), terms.connectWay) }
     }
 
     /// - Returns: `nil` after a problem.
-    private mutating func policy(_ terms: TrustTerms, subject: String, from origin: SettingsReader.Origin) -> TrustMaterial.Made?
-    {
+    private mutating func policy(
+        _ terms: TrustTerms, subject: String, position: String, from origin: SettingsReader.Origin
+    ) -> TrustMaterial.Made? {
         var problems = SettingsProblems()
-        guard let made = material.policy(terms, from: origin, problems: &problems) else {
+        guard let made = material.policy(terms, source: position, from: origin, problems: &problems) else {
             located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
             return nil
         }

@@ -23,9 +23,10 @@ struct TrustMaterial {
         }
     }
 
+    /// - Parameter source: where the policy is written.
     /// - Returns: `nil` after a problem.
     mutating func policy(
-        _ terms: TrustTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+        _ terms: TrustTerms, source: String, from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> Made? {
         let anchors = anchors(terms, from: origin, problems: &problems)
         let pins = terms.pins.flatMap { self.pins($0, from: origin, problems: &problems) }
@@ -38,7 +39,7 @@ struct TrustMaterial {
                 minimumTLSVersion: terms.minimumTLSVersion, minimumKeySizes: terms.minimumKeySizes,
                 refusedDigests: terms.refusedDigests,
                 revocation: Revocation(lists: lists, listCheck: terms.listCheck, stapleCheck: terms.stapleCheck),
-                auditsSignedTimestamps: terms.auditsSignedTimestamps, weakUntil: terms.until?.lastSecond)
+                auditsSignedTimestamps: terms.auditsSignedTimestamps, weakUntil: terms.until?.lastSecond, source: source)
             return Made(policy: policy, livePinCount: pins?.liveCount ?? 0)
         } catch {
             let (key, sentence) = Self.told(error)

@@ -28,7 +28,8 @@ package final class AccessLogBuffer: Sendable {
     /// - Parameter url: the target URI, or `host:port` of a tunnel; its query is left out where the settings say so.
     package func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
-        userAgent: Span<UInt8> = Span(), contentType: Span<UInt8> = Span(), rule: Span<UInt8> = Span()
+        userAgent: Span<UInt8> = Span(), contentType: Span<UInt8> = Span(), rule: Span<UInt8> = Span(),
+        serverKey: Span<UInt8> = Span()
     ) {
         if isOff { return }
         // A referrer is a URL too.
@@ -36,7 +37,7 @@ package final class AccessLogBuffer: Sendable {
             method: method, url: includesQuery ? url : url.extracting(first: url.lengthBeforeQuery),
             referrer: referrer.extracting(
                 first: referrer.holdsUserinfo ? 0 : includesQuery ? referrer.count : referrer.lengthBeforeQuery),
-            userAgent: userAgent, contentType: contentType, rule: rule)
+            userAgent: userAgent, contentType: contentType, rule: rule, serverKey: serverKey)
         let call = lines.withLock { lines -> AccessLogBell.Call in
             if lines.isFull { return .dropped }
             let wasEmpty = lines.isEmpty

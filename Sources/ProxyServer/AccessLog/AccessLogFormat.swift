@@ -46,7 +46,11 @@ extension AccessLog.Format {
         line.append(member: ",\"reuse\":", record.reuse)
         line.append(member: ",\"storage\":", record.storage)
         line.append(member: ",\"rule\":", texts.rule)
-        line.append(member: ",\"error\":", record.error)
+        if record.error.utf8CodeUnitCount > 0 {
+            line.append(member: ",\"error\":", record.error)
+            line.append(member: ",\"detail\":", record.errorDetail)
+            line.append(member: ",\"server_key\":", texts.serverKey)
+        }
         line.append(",\"bytes\":")
         line.append(decimal: record.bytesSent)
         if record.bytesReceived > 0 {

@@ -26,6 +26,8 @@ package struct AccessRecord: Sendable {
     package var storage: StaticString = ""
     /// What went wrong, in the words of `Fault`. Empty where nothing did.
     package var error: StaticString = ""
+    /// The finer reason, where there is one.
+    package var errorDetail: StaticString = ""
     /// What went wrong is the request's own.
     package var isClientsFault = false
 

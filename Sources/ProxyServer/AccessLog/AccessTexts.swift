@@ -9,6 +9,8 @@ struct AccessTexts: ~Escapable {
     let userAgent: Span<UInt8>
     let contentType: Span<UInt8>
     let rule: Span<UInt8>
+    /// The digest of the key of a server that is not trusted.
+    let serverKey: Span<UInt8>
 
     /// Octets that are kept of each.
     enum Limit {
@@ -18,13 +20,14 @@ struct AccessTexts: ~Escapable {
         static let userAgent = 512
         static let contentType = 128
         static let rule = 128
-        static let all = method + url + referrer + userAgent + contentType + rule
+        static let serverKey = 64
+        static let all = method + url + referrer + userAgent + contentType + rule + serverKey
     }
 
-    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule)
+    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey)
     init(
         method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8>, userAgent: Span<UInt8>, contentType: Span<UInt8>,
-        rule: Span<UInt8>
+        rule: Span<UInt8>, serverKey: Span<UInt8>
     ) {
         self.method = method.extracting(first: Limit.method)
         self.url = url.extracting(first: Limit.url)
@@ -32,7 +35,10 @@ struct AccessTexts: ~Escapable {
         self.userAgent = userAgent.extracting(first: Limit.userAgent)
         self.contentType = contentType.extracting(first: Limit.contentType)
         self.rule = rule.extracting(first: Limit.rule)
+        self.serverKey = serverKey.extracting(first: Limit.serverKey)
     }
 
-    var count: Int { method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count }
+    var count: Int {
+        method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count + serverKey.count
+    }
 }

@@ -109,9 +109,15 @@ extension ExchangeDriver: OriginExchangeDelegate {
         guard upstream == fetch.upstream else { return }
         metrics = upstream.metrics
         fetch.upstream = nil
-        let fault = FaultMapping.fault(error)
+        let fault = noteFault(error)
         if continues(brokenBy: fault) { return }
         fetchBroke(fault)
+    }
+
+    /// The fault, of which the exchange is told what a client is to learn besides.
+    func noteFault(_ error: TransportError) -> Fault {
+        if case .untrusted(let failure) = error { exchange.trustRefusal = TrustRefusal(failure) }
+        return FaultMapping.fault(error)
     }
 
     /// What was to come of the origin's message does not come.

@@ -10,6 +10,7 @@ extension ExchangeDriver {
         let record = accessRecord()
         let log = accessLog
         let rule = exchange.decidingRuleName
+        let serverKey = exchange.trustRefusal?.serverKey ?? ""
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
             let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
@@ -17,7 +18,7 @@ extension ExchangeDriver {
             log.append(
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
                 referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
-                contentType: response.span(of: contentType), rule: rule.utf8.span)
+                contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span)
         }
     }
 
@@ -39,6 +40,7 @@ extension ExchangeDriver {
         record.storage = trace.storage?.word ?? ""
         if let row = trace.fault.map({ GatewayError($0) }) {
             record.error = row.code.text
+            record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
         record.upstreamStatus = trace.upstreamStatus

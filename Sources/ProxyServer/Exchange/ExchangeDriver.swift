@@ -335,7 +335,7 @@ final class ExchangeDriver: TunnelDelegate {
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
         self.opening = nil
         worker.openingTunnels -= 1
-        handle(.upstreamFailed(FaultMapping.fault(error), at: worker.now))
+        handle(.upstreamFailed(noteFault(error), at: worker.now))
         connection?.flush()
     }
 

@@ -29,14 +29,15 @@ struct AccessLogFormatTests {
 
     static func line(
         _ format: AccessLog.Format, of record: AccessRecord = example, method: String = "GET", url: String = "http://a.test/x",
-        referrer: String = "", userAgent: String = "", contentType: String = "", rule: String = ""
+        referrer: String = "", userAgent: String = "", contentType: String = "", rule: String = "", serverKey: String = ""
     ) -> String {
         var lines = AccessLines()
         let (method, url, referrer) = (Array(method.utf8), Array(url.utf8), Array(referrer.utf8))
         let (userAgent, contentType, rule) = (Array(userAgent.utf8), Array(contentType.utf8), Array(rule.utf8))
+        let serverKey = Array(serverKey.utf8)
         let texts = AccessTexts(
             method: method.span, url: url.span, referrer: referrer.span, userAgent: userAgent.span,
-            contentType: contentType.span, rule: rule.span)
+            contentType: contentType.span, rule: rule.span, serverKey: serverKey.span)
         lines.append(record, texts, as: format)
         return String(decoding: lines.bytes, as: UTF8.self)
     }
@@ -63,6 +64,17 @@ struct AccessLogFormatTests {
             Self.line(.ndjson, of: record) == #"{"ts":"1970-01-01T00:00:00.000Z","id":"0000000000000000","client":"0.0.0.0:0","#
                 + #""method":"GET","url":"http://a.test/x","status":403,"cache":"denied","error":"denied_by_rule","bytes":0,"#
                 + #""duration_ms":0.000}"# + "\n")
+    }
+
+    @Test("NDJSON: an error with its finer reason, and the key of a server that is not trusted")
+    func writesErrorDetail() {
+        var record = AccessRecord()
+        record.outcome = .failed
+        record.error = "certificate_not_trusted"
+        record.errorDetail = "pin_mismatch"
+        #expect(
+            Self.line(.ndjson, of: record, serverKey: "sha256/a")
+                .contains(#""error":"certificate_not_trusted","detail":"pin_mismatch","server_key":"sha256/a","bytes":0"#))
     }
 
     @Test("squid: the native columns, as its log readers expect them")
@@ -119,7 +131,8 @@ struct AccessLogFormatTests {
         var lines = AccessLines()
         let all = (0...255).map { UInt8($0) }
         let texts = AccessTexts(
-            method: all.span, url: all.span, referrer: all.span, userAgent: all.span, contentType: all.span, rule: all.span)
+            method: all.span, url: all.span, referrer: all.span, userAgent: all.span, contentType: all.span, rule: all.span,
+            serverKey: all.span)
         lines.append(Self.example, texts, as: format)
         #expect(lines.bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
         if format == .ndjson { _ = try JSONSerialization.jsonObject(with: Data(lines.bytes)) }
@@ -170,7 +183,7 @@ struct AccessLogFormatTests {
             record.receivedAt = Timestamp(milliseconds: milliseconds)
             let texts = AccessTexts(
                 method: none.span, url: none.span, referrer: none.span, userAgent: none.span, contentType: none.span,
-                rule: none.span)
+                rule: none.span, serverKey: none.span)
             lines.append(record, texts, as: .ndjson)
         }
         // Of a write that ended within the second line, that line and those behind it are missing.
