@@ -44,6 +44,8 @@ package struct DecisionTrace: Sendable {
     package var upstreamStatus: UInt16 = 0
     /// How often the origin's body broke off and its rest was asked for.
     package var continuations: UInt8 = 0
+    /// It was asked for in plain text, and fetched over https, as a rule has it.
+    package internal(set) var isUpgraded = false
     package var receivedAt = Timestamp(milliseconds: 0)
     /// What the rules' validation found, outermost first, where it was not blocked for it.
     package var findings = ValidationFaults()

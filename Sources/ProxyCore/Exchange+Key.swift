@@ -52,19 +52,36 @@ extension Exchange {
     ///
     /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
     func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {
-        guard context.rules.rewritesKeys else { return plain }
+        guard context.rules.rewritesKeys || context.rules.upgradesToTLS else { return plain }
+        let rules = context.rules
         var keys = plain
-        var matched = MatchedRules()
         for plain in plain {
             for method in [Method.get, .query, .post] {
-                guard let request = RequestHead(uri: plain.span, method: method),
-                    context.rules.match(request, into: &matched).isAllowed, let rewriting = matched.keyRewriting
-                else { continue }
-                var key: [UInt8] = []
-                CacheKey.write(request, rewriting, into: &key)
-                if !keys.contains(key) { keys.append(key) }
+                guard let request = RequestHead(uri: plain.span, method: method) else { continue }
+                var asked = [request]
+                // What was asked for in plain text may stand under the https URL, and by the rules for the plain one.
+                var plaintext = request
+                if rules.upgradesToTLS, plaintext.target.downgrade() { asked.append(plaintext) }
+                for key in asked.compactMap({ Self.storingKey(of: $0, by: rules) }) where !keys.contains(key) { keys.append(key) }
             }
         }
         return keys.flatMap(CacheKey.withContentKeys)
+    }
+
+    /// The key under which rules have the answer stored, where it is another than the URI.
+    private static func storingKey(of asked: RequestHead, by rules: PolicyRuleSet) -> [UInt8]? {
+        var request = asked
+        var matched = MatchedRules()
+        guard case .allow(let obligations) = rules.match(request, into: &matched) else { return nil }
+        let isUpgraded = obligations.upgradesToTLS && request.target.upgradeToTLS()
+        var key: [UInt8] = []
+        if let rewriting = matched.keyRewriting {
+            CacheKey.write(request, rewriting, into: &key)
+        } else if isUpgraded {
+            CacheKey.write(request, into: &key)
+        } else {
+            return nil
+        }
+        return key
     }
 }

@@ -21,8 +21,12 @@ extension Exchange {
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
+        if obligations.upgradesToTLS { upgradeToTLS() }
         makeKey()
         if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
+        if let refusal = context.plaintextRefusal, goesPastPins(refusal, at: now) {
+            return fail(.plaintextToPinnedHost, at: now, into: &commands)
+        }
         if obligations.rewritesKey, isToBeKeyedByContent {
             if requestBody != .none, requestBody != .known(0) {
                 state = .gathering

@@ -7,6 +7,8 @@ import ProxyPolicy
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 
+    package typealias PlaintextRefusal = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustRefusal?
+
     package enum TunnelPorts: Sendable {
         case any
         case listed([UInt16])
@@ -41,6 +43,9 @@ package final class ExchangeContext: Sendable {
     package let ownAddresses: [OwnAddress]
     /// Who may purge with the method PURGE; empty: nobody.
     package let purgeClients: [AddressRange]
+    /// Why a host (in lower case, without brackets) may not be asked in plain text at a port: its keys are pinned (T6). `nil` where that
+    /// holds for no host.
+    package let plaintextRefusal: PlaintextRefusal?
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// What nobody who makes content knows, so that no content holds a boundary of ours.
@@ -52,7 +57,8 @@ package final class ExchangeContext: Sendable {
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
-        purgeClients: [AddressRange] = [], pseudonym: [UInt8] = Array("larder".utf8), boundarySecret: UInt64 = 0
+        purgeClients: [AddressRange] = [], plaintextRefusal: PlaintextRefusal? = nil, pseudonym: [UInt8] = Array("larder".utf8),
+        boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
         self.limits = limits
@@ -63,6 +69,7 @@ package final class ExchangeContext: Sendable {
         self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
         self.purgeClients = purgeClients
+        self.plaintextRefusal = plaintextRefusal
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]

@@ -25,6 +25,7 @@ package enum Fault: Equatable, Sendable {
     case portNotAllowed
     case hostMismatch
     case destinationProhibited
+    case plaintextToPinnedHost
     case purgeOff
     case purgeNotAllowed
 

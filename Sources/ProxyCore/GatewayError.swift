@@ -104,6 +104,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "destination_prohibited", "destination_ip_prohibited", .policy,
                 "The destination's address is one that may not be reached.")
+        case .plaintextToPinnedHost:
+            self.init(
+                403, "plaintext_to_pinned_host", "http_request_denied", .policy,
+                "The host's keys are pinned, and what comes in plain text shows none.")
         case .purgeOff:
             self.init(
                 405, "purge_off", "http_request_denied", .policy, "PURGE is not served here: clients.purge names nobody.")

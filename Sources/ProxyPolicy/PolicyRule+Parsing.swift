@@ -9,8 +9,11 @@ extension PolicyRule {
         guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
         let name = mapping.required("name", problems: &problems).flatMap { Self.name($0, problems: &problems) }
         let condition = mapping["match"].map { RuleCondition(parsing: $0, problems: &problems) } ?? RuleCondition()
-        let request = mapping["request"].map { FieldEdits(parsing: $0, of: .request, problems: &problems) }
-        let response = mapping["response"].map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
+        let requestWords = Self.words(mapping["request"], FieldEdits.keys + ["upgrade"], problems: &problems)
+        let request = requestWords.map { FieldEdits(parsing: $0, of: .request, problems: &problems) }
+        let upgrades = requestWords?["upgrade"].map { Self.upgrade($0, of: condition, problems: &problems) }
+        let responseWords = Self.words(mapping["response"], FieldEdits.keys, problems: &problems)
+        let response = responseWords.map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
         let cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
@@ -24,7 +27,31 @@ extension PolicyRule {
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
-            request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation)
+            request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
+            upgradesToTLS: upgrades ?? false)
+    }
+
+    /// What is to be done to a request or a response.
+    private static func words(
+        _ cursor: SettingsCursor?, _ keys: [String], problems: inout SettingsProblems
+    ) -> SettingsMapping? {
+        guard let cursor, let mapping = cursor.mapping(of: keys, problems: &problems) else { return nil }
+        if mapping.isEmpty { cursor.report("nothing to do: give one of \(keys.joined(separator: ", "))", to: &problems) }
+        return mapping
+    }
+
+    /// `upgrade: https`, of a rule that may match what is asked in plain text.
+    private static func upgrade(
+        _ cursor: SettingsCursor, of condition: RuleCondition, problems: inout SettingsProblems
+    ) -> Bool {
+        let isAsked = cursor.word(among: ["https": true], problems: &problems) ?? false
+        if !condition.schemes.isEmpty, !condition.schemes.contains(.http) {
+            cursor.report("nothing to upgrade: match.scheme leaves out http", to: &problems)
+        }
+        if !condition.methods.isEmpty, condition.methods.allSatisfy({ $0.method == .connect }) {
+            cursor.report("nothing to upgrade: what stands in a tunnel (CONNECT) is the client's own", to: &problems)
+        }
+        return isAsked
     }
 
     /// Visible ASCII and inner blanks, without `"` and `\`: it stands quoted in logs and in structured fields.

@@ -11,10 +11,13 @@ package final class PolicyRule: Sendable {
     package let response: FieldEdits
     package let cache: CacheRule?
     package let validation: ValidationRule?
+    /// What is asked for in plain text is fetched over https.
+    package let upgradesToTLS: Bool
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
-        response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil
+        response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil,
+        upgradesToTLS: Bool = false
     ) {
         self.name = name
         self.condition = condition
@@ -23,6 +26,7 @@ package final class PolicyRule: Sendable {
         self.response = response
         self.cache = cache
         self.validation = validation
+        self.upgradesToTLS = upgradesToTLS
     }
 
     package var denies: Bool { reason != nil }

@@ -13,6 +13,8 @@ package final class PolicyRuleSet: Sendable {
 
     /// Some rule changes cache keys.
     package let rewritesKeys: Bool
+    /// Some rule has what is asked for in plain text fetched over https.
+    package let upgradesToTLS: Bool
 
     package static let empty = PolicyRuleSet(rules: [])
 
@@ -55,6 +57,7 @@ package final class PolicyRuleSet: Sendable {
         for (number, rule) in rules.enumerated() where !rule.condition.namesHosts { hostless.insert(number) }
         self.hostless = hostless
         rewritesKeys = rules.contains { $0.cache?.key != nil }
+        upgradesToTLS = rules.contains { $0.upgradesToTLS }
     }
 
     package var isEmpty: Bool { rules.isEmpty }
@@ -89,6 +92,7 @@ package final class PolicyRuleSet: Sendable {
             if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
+            obligations.upgradesToTLS = obligations.upgradesToTLS || rule.upgradesToTLS
             obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
         obligations.validates = matched.validates

@@ -14,6 +14,8 @@ package struct Obligations: Equatable, Sendable {
     package var cache = CacheOverrides.none
     /// The fields of the request are to be edited: `MatchedRules.editRequest`.
     package var editsRequest = false
+    /// A request in plain text is to be fetched over https.
+    package var upgradesToTLS = false
     /// The fields of the response are to be edited: `MatchedRules.editResponse`.
     package var editsResponse = false
     /// The response is to be validated: `MatchedRules.validation`.

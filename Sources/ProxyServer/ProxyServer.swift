@@ -5,6 +5,7 @@ import HTTPSession
 import ProxyCore
 import ProxyPolicy
 import ResponseStore
+import ServerTrust
 import Synchronization
 
 /// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
@@ -102,8 +103,20 @@ package final class ProxyServer: Sendable {
             rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
-            pseudonym: Array(settings.pseudonym.utf8),
+            plaintextRefusal: settings.transport.trust.flatMap(plaintextRefusal), pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
+    }
+}
+
+extension ProxyServer {
+    private static func plaintextRefusal(_ trust: TrustPolicySet) -> ExchangeContext.PlaintextRefusal? {
+        guard trust.hasPins else { return nil }
+        return { host, port, now in
+            trust.policyForbiddingPlaintext(host: host, port: port, at: now).map { policy in
+                TrustRefusal(
+                    plaintextTo: host, source: policy.source, expected: policy.pins?.expectedDigests.map(\.description) ?? [])
+            }
+        }
     }
 }
 

@@ -75,6 +75,9 @@ public struct PinSet: Sendable {
         }
     }
 
+    /// Whether a server that has none of them is refused.
+    func refusesOthers(at now: POSIXTime) -> Bool { isExpired(at: now) ? onExpiry == .fails : isEnforced(at: now) }
+
     /// The first pin, from the leaf upwards, that the chain holds.
     func match(in chain: [Certificate]) -> Pin? {
         for certificate in chain {
@@ -96,7 +99,7 @@ public struct PinSet: Sendable {
         }
     }
 
-    var expectedDigests: [SHA256Digest] {
+    package var expectedDigests: [SHA256Digest] {
         pins.map { pin in mode == .certificate ? pin.certificate?.digest ?? pin.publicKeyDigest : pin.publicKeyDigest }
     }
 }

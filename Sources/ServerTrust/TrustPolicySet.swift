@@ -1,3 +1,5 @@
+package import HTTPMessage
+
 /// Which policy judges which host.
 ///
 /// The nearest wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all, an entry
@@ -31,10 +33,17 @@ public struct TrustPolicySet: Sendable {
 
     private var policies = HostTable<TrustPolicy>()
     public let fallback: Fallback
+    /// Whether any policy has pins.
+    package let hasPins: Bool
 
     /// - Throws: `malformedHost`, `repeatedHost`.
     public init(_ entries: [Entry], fallback: Fallback) throws(TrustPolicyFault) {
         self.fallback = fallback
+        if case .policy(let policy) = fallback, policy.pins != nil {
+            hasPins = true
+        } else {
+            hasPins = entries.contains { $0.policy.pins != nil }
+        }
         for entry in entries {
             guard let scope = HostScope(host: entry.host, labels: entry.labels, port: entry.port) else {
                 throw .malformedHost(entry.host)
@@ -49,6 +58,19 @@ public struct TrustPolicySet: Sendable {
         if let policy = policies.value(of: identity, port: port) { return policy }
         guard case .policy(let policy) = fallback else { return nil }
         return policy
+    }
+
+    /// The policy whose pins forbid that a host is asked in plain text: its own at that port or, for port 80, at 443.
+    /// - Parameter host: as in a URI, without brackets: whatever leads to the pinned host is that host.
+    package func policyForbiddingPlaintext(host: String, port: UInt16, at now: Timestamp) -> TrustPolicy? {
+        let spelled = host.hasSuffix(".") ? String(host.dropLast()) : host
+        let host = IPAddress(asLookedUp: Array(spelled.utf8).span)?.description ?? spelled
+        for port in port == 80 ? [80, 443] : [port] {
+            if let policy = policy(host: host, port: port), policy.pins?.refusesOthers(at: POSIXTime(now)) == true {
+                return policy
+            }
+        }
+        return nil
     }
 
     /// As `TrustPolicy.evaluate(_:host:at:)`, by the policy of this host and port.

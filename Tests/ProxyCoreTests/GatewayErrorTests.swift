@@ -20,7 +20,7 @@ struct GatewayErrorTests {
         .noTrustAnchors, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
-        .clientCertificateRequired,
+        .clientCertificateRequired, .plaintextToPinnedHost,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -75,6 +75,7 @@ struct GatewayErrorTests {
         case .handshakeAlert: 47
         case .handshakeFailed: 48
         case .clientCertificateRequired: 49
+        case .plaintextToPinnedHost: 50
         }
     }
 
@@ -93,7 +94,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<50))
+        #expect(Self.faults.map(Self.number) == Array(0..<51))
     }
 
     @Test(

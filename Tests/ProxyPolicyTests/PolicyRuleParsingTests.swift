@@ -73,7 +73,18 @@ struct PolicyRuleParsingTests {
                 "f:1:38: rules[0].match.method: `get` is no method; did you mean `GET`?"),
             Row("[{name: n, deny: {}, match: {method: \"A B\"}}]", "f:1:38: rules[0].match.method: `A B` is no method"),
             // request and response
-            Row("[{name: n, request: {}}]", "f:1:21: rules[0].request: nothing to do: give default, set, append or remove"),
+            Row(
+                "[{name: n, request: {}}]",
+                "f:1:21: rules[0].request: nothing to do: give one of remove, default, set, append, upgrade"),
+            Row(
+                "[{name: n, request: {upgrade: tls}}]",
+                "f:1:31: rules[0].request.upgrade: expected https, found `tls`"),
+            Row(
+                "[{name: n, match: {scheme: https}, request: {upgrade: https}}]",
+                "f:1:55: rules[0].request.upgrade: nothing to upgrade: match.scheme leaves out http"),
+            Row(
+                "[{name: n, match: {method: CONNECT}, request: {upgrade: https}}]",
+                "f:1:57: rules[0].request.upgrade: nothing to upgrade: what stands in a tunnel (CONNECT) is the client's own"),
             Row("[{name: n, request: {sett: {}}}]", "f:1:22: rules[0].request: unknown key `sett`; did you mean `set`?"),
             Row("[{name: n, request: {set: {}}}]", "f:1:27: rules[0].request.set: no field is given"),
             Row("[{name: n, request: {set: {\"A B\": c}}}]", "f:1:28: rules[0].request.set.A B: `A B` is no field name"),

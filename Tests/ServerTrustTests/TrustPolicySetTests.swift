@@ -1,3 +1,4 @@
+import HTTPMessage
 import ServerTrust
 import Testing
 
@@ -78,5 +79,34 @@ struct TrustPolicySetTests {
         }
         #expect(failure.reason == .hostNotAllowed)
         #expect(failure.host == "b.example")
+    }
+
+    @Test(
+        "Plain text is forbidden where pins are enforced, in whatever spelling of the host, and for port 80 also by those at 443",
+        arguments: [
+            ("pinned.example", 80, true), ("pinned.example.", 8080, true), ("secure.example", 80, true),
+            ("secure.example", 8080, false), ("reported.example", 80, false), ("other.example", 80, false),
+            ("127.0.0.1", 80, true), ("127.1", 80, true), ("2130706433", 80, true), ("later.example", 80, false),
+            ("..", 80, false),
+        ] as [(String, UInt16, Bool)])
+    func forbidsPlaintext(host: String, port: UInt16, isForbidden: Bool) throws {
+        func policy(_ enforcement: PinSet.Enforcement = .enforced) throws -> TrustPolicy {
+            let digest = try #require(SHA256Digest([UInt8](repeating: 1, count: 32)))
+            let pins = try PinSet(.publicKey, [Pin(publicKeyDigest: digest)], enforcement: enforcement)
+            let root = try VectorFile.shared.certificate("root")
+            return try TrustPolicy(anchors: .given(TrustAnchors([root])), pins: pins)
+        }
+        let set = try TrustPolicySet(
+            [
+                .init(host: "pinned.example", policy: policy()), .init(host: "secure.example", port: 443, policy: policy()),
+                .init(host: "reported.example", policy: policy(.reported)), .init(host: "127.0.0.1", policy: policy()),
+                .init(host: "later.example", policy: policy(.enforcedFrom(POSIXTime(seconds: 2_000_000_000)))),
+            ], fallback: .deny)
+        #expect(set.hasPins)
+        func isForbiddenAt(_ seconds: Int64) -> Bool {
+            set.policyForbiddingPlaintext(host: host, port: port, at: Timestamp(seconds: seconds)) != nil
+        }
+        #expect(isForbiddenAt(1_800_000_000) == isForbidden)
+        #expect(isForbiddenAt(2_000_000_000) == (isForbidden || host == "later.example"))
     }
 }

@@ -25,7 +25,16 @@ struct DecisionSteps {
         let names = rules.map { "`\($0)`" }.joined(separator: ", ")
         return Explanation.Step(
             "rules", rules.isEmpty ? "none matches" : "\(names) match\(rules.count == 1 ? "es" : "")",
-            values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps)
+            values: [("matched", .array(rules.map(JSONText.string)))], steps: overrideSteps + upgradeSteps)
+    }
+
+    private var upgradeSteps: [Explanation.Step] {
+        guard trace.isUpgraded else { return [] }
+        return [
+            Explanation.Step(
+                "upgrade", "what is asked for in plain text is fetched over https, and stored as such",
+                values: [("scheme", .string("https"))])
+        ]
     }
 
     private var overrideSteps: [Explanation.Step] {

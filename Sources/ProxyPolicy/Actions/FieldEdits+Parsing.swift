@@ -3,11 +3,11 @@ import HTTPMessage
 extension FieldEdits {
     package enum Message { case request, response }
 
+    static let keys = Kind.allCases.map(\.word)
+
     /// Reads `{default: {…}, set: {…}, append: {…}, remove: [...]}`.
-    init(parsing cursor: SettingsCursor, of message: Message, problems: inout SettingsProblems) {
+    init(parsing mapping: SettingsMapping, of message: Message, problems: inout SettingsProblems) {
         self.init()
-        guard let mapping = cursor.mapping(of: Kind.allCases.map(\.word), problems: &problems) else { return }
-        if mapping.isEmpty { cursor.report("nothing to do: give default, set, append or remove", to: &problems) }
         for kind in Kind.allCases {
             guard let value = mapping[kind.word] else { continue }
             if kind == .remove {

@@ -45,7 +45,10 @@ extension AccessLog.Format {
         line.append(member: ",\"cache\":", record.outcome.word)
         line.append(member: ",\"reuse\":", record.reuse)
         line.append(member: ",\"storage\":", record.storage)
-        line.append(member: ",\"rule\":", texts.rule)
+        if !texts.rule.isEmpty {
+            line.append(member: ",\"rule\":", texts.rule)
+            if record.isUpgraded { line.append(",\"upgraded\":true") }
+        }
         if record.error.utf8CodeUnitCount > 0 {
             line.append(member: ",\"error\":", record.error)
             line.append(member: ",\"detail\":", record.errorDetail)

@@ -18,6 +18,8 @@ package struct AccessRecord: Sendable {
     package var bytesReceived: UInt64 = 0
 
     package var outcome: DecisionTrace.Outcome = .none
+    /// By a rule the plain request was one for https.
+    package var isUpgraded = false
     /// A hit that was answered from memory, without the disk.
     package var isFromMemory = false
     /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty where none was looked for.

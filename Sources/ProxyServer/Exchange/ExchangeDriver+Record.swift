@@ -35,6 +35,7 @@ extension ExchangeDriver {
         record.bytesSent = delivery.headCount + delivery.sentCount
         record.bytesReceived = upload.receivedCount
         record.outcome = trace.outcome
+        record.isUpgraded = trace.isUpgraded
         if case .hit = trace.outcome { record.isFromMemory = delivery.body == nil }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""

@@ -1,0 +1,71 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Plain text that is upgraded, or refused (T6, T19)")
+struct UpgradeTests {
+    private static let upgrade: [String: Setting] = ["request": ["upgrade": "https"], "match": ["host": "a.example"]]
+
+    @Test(
+        "Port 80 becomes 443, any other stays, and the key is the https one",
+        arguments: [
+            ("http://a.example/x", "https://a.example:443/x", "a.example"),
+            ("http://a.example:80/x", "https://a.example:443/x", "a.example"),
+            ("http://a.example:8080/x", "https://a.example:8080/x", "a.example:8080"),
+            ("http://a.example:443/x", "https://a.example:443/x", "a.example"),
+            ("https://a.example:80/x", "https://a.example:80/x", "a.example:80"),
+            ("http://b.example/x", "http://b.example:80/x", "b.example"),
+        ])
+    func upgrades(url: String, key: String, host: String) throws {
+        let book = try Playbook(rules: [Self.upgrade])
+        try book.run(.request("GET \(url)"), [.lookUp(onDisk: false)], .found([]), [.joinFetch], .alone, [.fetch])
+        #expect(String(decoding: book.exchange.key, as: UTF8.self) == key)
+        #expect(book.exchange.trace.isUpgraded == (url.hasPrefix("http://a")))
+        let forwarded = try #require(book.forwarded)
+        #expect(forwarded.fields.combinedValue(of: .host) == host)
+    }
+
+    @Test("A write that is upgraded takes away what is stored for the https URL; a PURGE removes both")
+    func invalidates() throws {
+        let dropping: [String: Setting] = [
+            "request": ["upgrade": "https"], "match": ["host": "a.example", "scheme": "http"],
+            "cache": ["key": ["drop_query": "u"]],
+        ]
+        let book = try Playbook(rules: [dropping])
+        try book.run(.request("DELETE http://a.example/x?u=1"), [.fetch], .response(204), [.invalidate, .relay(store: false)])
+        let keys = book.exchange.invalidatedKeys.map { String(decoding: $0, as: UTF8.self) }
+        #expect(keys.contains("https://a.example:443/x?u=1") && keys.contains("https://a.example:443/x"))
+        #expect(!keys.contains { $0.hasPrefix("http://") })
+
+        let context = ExchangeContext(
+            rules: try Setting.rules([Self.upgrade]), purgeClients: [try #require(AddressRange("127.0.0.1"))])
+        let purge = Playbook(context: context)
+        purge.exchange.clientAddress = .loopbackIPv4
+        try purge.run(.request("PURGE http://a.example/x"), [.purge])
+        let purged = purge.exchange.purgedKeys.map { String(decoding: $0, as: UTF8.self) }
+        #expect(purged.contains("http://a.example:80/x") && purged.contains("https://a.example:443/x"))
+    }
+
+    @Test("T6: nothing is looked up for a host that may not be asked in plain text, unless it is upgraded")
+    func refuses() throws {
+        let refusal: ExchangeContext.PlaintextRefusal = { host, port, _ in
+            host == "a.example" && port == 80
+                ? TrustRefusal(plaintextTo: host, source: "x/larder.yaml:3:1", expected: ["sha256/a"]) : nil
+        }
+        let book = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        try book.run(.request("GET http://A.Example/x"), [.sendError], .delivered, [.finish])
+        #expect(book.exchange.trace.fault == .plaintextToPinnedHost && book.exchange.trace.status == 403)
+        let body = String(decoding: try #require(book.written).body, as: UTF8.self)
+        #expect(body.contains(#""policy":"larder.yaml:3:1""#) && body.contains("request: {upgrade: https}"))
+
+        let other = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        try other.run(.request("GET http://b.example/x"), [.lookUp(onDisk: false)])
+        let upgraded = Playbook(context: ExchangeContext(rules: try Setting.rules([Self.upgrade]), plaintextRefusal: refusal))
+        try upgraded.run(.request("GET http://a.example/x"), [.lookUp(onDisk: false)])
+        let tunnel = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        try tunnel.run(.request("CONNECT a.example:80"), [.openTunnel])
+    }
+}
