@@ -241,8 +241,15 @@ struct TrustLoadingTests {
     func refusesFolders(name: String) throws {
         try write(["nothing"], to: "empty/README")
         let found = try problems("tls:\n  pins_from: \(name)")
-        let reason = name == "none" ? "No such file or directory" : "no file in it ends with .yaml"
+        let reason = name == "none" ? "No such file or directory" : "no file in it ends with .yaml or .yml"
         #expect(found == ["\(file):2:14: tls.pins_from: cannot read the folder \(folder.path)/\(name): \(reason)"])
+    }
+
+    @Test("A file of the folder with no host in it is a mistake", arguments: ["", "# nothing", "{}"])
+    func refusesEmptyFiles(text: String) throws {
+        try write(["a.example: {}"], to: "pins.d/a.yaml")
+        try write([text], to: "pins.d/b.yml")
+        #expect(try problems("tls: {pins_from: pins.d}") == ["\(folder.path)/pins.d/b.yml:1:1: there is no host in it"])
     }
 
     @Test("Anchors of the system that were asked for have to be there")

@@ -49,7 +49,10 @@ struct PinsCommand: ParsableCommand {
 
         func run() throws {
             do {
-                Terminal.output(PinnedHost.settings(try hosts()))
+                var notes: [String] = []
+                let hosts = try hosts(notes: &notes)
+                for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
+                Terminal.output(PinnedHost.settings(hosts))
             } catch let fault as PinFormatFault {
                 throw failure(fault.reason, code: ExitCode(2))
             } catch let fault as SettingsFile.Unreadable {
@@ -57,11 +60,11 @@ struct PinsCommand: ParsableCommand {
             }
         }
 
-        private func hosts() throws -> [PinnedHost] {
+        private func hosts(notes: inout [String]) throws -> [PinnedHost] {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
             let octets = try SettingsFile.octets(at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit)
             guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
-            return try format.read(text, host: host)
+            return try format.read(text, host: host, notes: &notes)
         }
 
         private func failure(_ reason: String, code: ExitCode) -> ExitCode {

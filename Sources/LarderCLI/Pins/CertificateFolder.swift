@@ -1,15 +1,14 @@
+import ProxyAdmin
 import ServerTrust
 
 /// A folder of certificates (`.cer`) that an app brings along for one host, as AFNetworking's security policy has it. One that cannot be
 /// read spoils all: there it was passed over, and its host was pinned to the others alone.
 enum CertificateFolder {
     static func read(_ folder: String, host: String) throws -> PinnedHost {
-        guard HostScope(host: host) != nil else { throw PinFormatFault("`\(host)` is no host") }
+        var pinned = PinnedHost(pattern: host, live: [])
+        guard pinned.scope != nil else { throw PinFormatFault("`\(printable(host))` is no host") }
         let names = try SettingsFile.names(in: folder, endings: [".cer"])
         if names.isEmpty { throw PinFormatFault("no file in it ends with .cer") }
-        let isPattern = host.hasPrefix("*.")
-        var pinned = PinnedHost(
-            name: isPattern ? String(host.dropFirst(2)) : host, breadth: isPattern ? .below : .itself, live: [])
         for name in names {
             let octets = try SettingsFile.octets(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
             do throws(Pin.Fault) {

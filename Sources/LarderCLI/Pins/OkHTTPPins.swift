@@ -1,3 +1,4 @@
+import ProxyAdmin
 import ServerTrust
 
 /// OkHttp's `CertificatePinner`, as its builder is written in Kotlin. A pin has no end there.
@@ -17,27 +18,46 @@ enum OkHTTPPins {
         return text + "    .build()\n"
     }
 
-    /// Every `.add("host", "sha256/…", …)`, in Kotlin or Java; what stands for a text by its name is not read.
+    /// Every `add("host", "sha256/…", …)`, in Kotlin or Java; what stands for a text by its name is not read.
     static func read(_ text: String) throws(PinFormatFault) -> [PinnedHost] {
+        var tokens = try SourceToken.tokens(of: text)[...]
         var hosts: [PinnedHost] = []
-        for call in text.matches(of: /\.add\(\s*([^()]*)\)/) {
-            let arguments = call.1.matches(of: /"([^"\\]*)"/).map { $0.1 }
-            let others = call.1.replacing(/"([^"\\]*)"/, with: "").filter { !$0.isWhitespace && $0 != "," }
-            guard others.isEmpty, let pattern = arguments.first else {
-                throw PinFormatFault("an `add` has something besides texts")
+        while let token = tokens.popFirst() {
+            if case .text(let text) = token, text.hasPrefix("sha256/") || text.hasPrefix("sha1/") {
+                throw PinFormatFault("`\(printable(text))` stands in no `add` with its host")
             }
-            var pins: [SHA256Digest] = []
-            for pin in arguments.dropFirst() {
-                guard pin.hasPrefix("sha256/") else { throw PinFormatFault("a pin of \(pattern) does not begin with sha256/") }
-                pins.append(try SHA256Digest(pin: pin.dropFirst(7)))
-            }
-            let isWide = pattern.hasPrefix("**.")
-            let isPattern = pattern.hasPrefix("*.")
-            hosts.append(
-                PinnedHost(
-                    name: String(pattern.dropFirst(isWide ? 3 : isPattern ? 2 : 0)),
-                    breadth: isWide ? .itselfAndBelow : isPattern ? .oneLabelBelow : .itself, live: pins))
+            guard token == .name("add"), tokens.first == .symbol("(") else { continue }
+            tokens.removeFirst()
+            hosts.append(try pinned(arguments(&tokens)))
         }
-        return PinnedHost.gathered(hosts)
+        return hosts
+    }
+
+    /// The texts up to the parenthesis.
+    private static func arguments(_ tokens: inout ArraySlice<SourceToken>) throws(PinFormatFault) -> [String] {
+        var arguments: [String] = []
+        while let token = tokens.popFirst() {
+            switch token {
+            case .text(let text): arguments.append(text)
+            case .symbol(","): break
+            case .symbol(")"): return arguments
+            default: throw PinFormatFault("an `add` has something besides texts")
+            }
+        }
+        throw PinFormatFault("an `add` has no end")
+    }
+
+    private static func pinned(_ arguments: [String]) throws(PinFormatFault) -> PinnedHost {
+        guard let pattern = arguments.first else { throw PinFormatFault("an `add` has no host") }
+        var pins: [SHA256Digest] = []
+        for pin in arguments.dropFirst() {
+            guard pin.hasPrefix("sha256/") else { throw PinFormatFault("a pin of \(pattern) does not begin with sha256/") }
+            pins.append(try SHA256Digest(pin: pin.dropFirst(7)))
+        }
+        let isWide = pattern.hasPrefix("**.")
+        let isPattern = pattern.hasPrefix("*.")
+        return PinnedHost(
+            name: String(pattern.dropFirst(isWide ? 3 : isPattern ? 2 : 0)),
+            breadth: isWide ? .itselfAndBelow : isPattern ? .oneLabelBelow : .itself, live: pins)
     }
 }

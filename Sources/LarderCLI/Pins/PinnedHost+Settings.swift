@@ -4,27 +4,24 @@ extension PinnedHost {
     /// What is pinned for a host in the settings. A pinned certificate is told by its key.
     /// - Parameter liveCount: how many of the pins, at the beginning, are in use.
     init(_ entry: TrustEntry, _ pins: PinSet, liveCount: Int) {
-        let digests = pins.pins.map(\.publicKeyDigest)
-        let host = entry.host.hasPrefix("[") ? String(entry.host.dropFirst().dropLast()) : entry.host
-        let isPattern = host.hasPrefix("*.")
-        self.init(
-            name: isPattern ? String(host.dropFirst(2)) : host,
-            breadth: !isPattern ? .itself : entry.terms.labels == .one ? .oneLabelBelow : .below, port: entry.port,
-            live: Array(digests.prefix(liveCount)), backup: Array(digests.dropFirst(liveCount)),
-            expires: entry.terms.pins?.expires, onExpiry: pins.onExpiry, isReportOnly: pins.enforcement != .enforced)
+        var seen: Set<SHA256Digest> = []
+        // Two certificates may have one key.
+        func digests(_ pins: some Sequence<Pin>) -> [SHA256Digest] {
+            pins.map(\.publicKeyDigest).filter { seen.insert($0).inserted }
+        }
+        self.init(pattern: entry.host, labels: entry.terms.labels ?? .all, live: digests(pins.pins.prefix(liveCount)))
+        port = entry.port
+        backup = digests(pins.pins.dropFirst(liveCount))
+        expires = entry.terms.pins?.expires
+        onExpiry = pins.onExpiry
+        isReportOnly = pins.enforcement != .enforced
+        enforcedFrom = entry.terms.pins?.enforcedFrom
+        pinsCertificates = pins.mode == .certificate
     }
 
     /// Hosts as a file of `tls.pins_from` has them.
     static func settings(_ hosts: [PinnedHost]) -> String {
-        YAMLWriter.write(hosts.flatMap(\.entries), indentation: 0)
-    }
-
-    private var entries: [(key: String, value: ShownValue)] {
-        guard breadth == .itselfAndBelow else { return [(title, .mapping(policy))] }
-        var parts = [self, self]
-        parts[0].breadth = .itself
-        parts[1].breadth = .below
-        return parts.flatMap(\.entries)
+        YAMLWriter.write(hosts.flatMap(\.parts).map { ($0.title, .mapping($0.policy)) }, indentation: 0)
     }
 
     private var policy: [(key: String, value: ShownValue)] {
@@ -37,6 +34,7 @@ extension PinnedHost {
         var policy: [(key: String, value: ShownValue)] = [("pins", .mapping(pins))]
         if breadth == .oneLabelBelow { policy.append(("labels", .plain("one"))) }
         if isReportOnly { policy.append(("mode", .plain("report_only"))) }
+        if let enforcedFrom { policy.append(("enforce_from", .plain("\(enforcedFrom)"))) }
         return policy
     }
 }

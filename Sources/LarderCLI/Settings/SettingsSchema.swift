@@ -125,8 +125,8 @@ package enum SettingsSchema {
             "Whom to believe that it is one of these hosts: anchors, pins, and what else a certificate has to be."),
         Setting(
             "tls.pins_from", \.tls.pinsFrom, .optional(.path, or: "off", meaning: "there are none"), reloadable: true,
-            "A folder of further files with hosts and their policies: each file in it that ends with `.yaml` is one mapping as under "
-                + "`tls.hosts`."),
+            "A folder of further files with hosts and their policies: each file in it that ends with `.yaml` or `.yml` is one mapping "
+                + "as under `tls.hosts`."),
         Setting(
             "tls.client_certificates", \.tls.clientCertificates, .clientCertificates, reloadable: true,
             "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),

@@ -77,8 +77,11 @@ struct TrustLoading {
         let folder = origin.path(of: folder)
         do throws(SettingsFile.Unreadable) {
             let names = try SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)
-            // A folder that was emptied by mistake would have its hosts believed without their pins.
-            if names.isEmpty { throw SettingsFile.Unreadable(reason: "no file in it ends with .yaml") }
+            // A folder or file that was emptied by mistake would have its hosts believed without their pins.
+            if names.isEmpty {
+                throw SettingsFile.Unreadable(
+                    reason: "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or "))")
+            }
             guard names.count <= TrustFiles.includedLimit else {
                 throw SettingsFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
             }
@@ -95,6 +98,7 @@ struct TrustLoading {
         do throws(SettingsProblems) {
             let root = try SettingsFile.node(at: path)
             let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
+            if hosts.isEmpty, problems.isEmpty { problems.add("there is no host in it", path: "", at: root.place) }
             if problems.isEmpty { add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place)) }
         } catch {
             problems = error

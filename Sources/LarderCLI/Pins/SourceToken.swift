@@ -1,0 +1,55 @@
+/// A piece of a program in Kotlin or Java, as much as it takes to tell its calls from its comments and texts.
+enum SourceToken: Equatable {
+    case name(Substring)
+    /// Without its quotes; what a backslash means is left as it is.
+    case text(String)
+    case symbol(Character)
+
+    static func tokens(of program: String) throws(PinFormatFault) -> [SourceToken] {
+        var tokens: [SourceToken] = []
+        var rest = program[...]
+        while let first = rest.first {
+            if rest.hasPrefix("//") {
+                rest = rest.drop { !$0.isNewline }
+            } else if rest.hasPrefix("/*") {
+                rest = try afterComment(rest)
+            } else if first == "\"" || first == "'" {
+                tokens.append(.text(try text(&rest, in: rest.hasPrefix("\"\"\"") ? "\"\"\"" : String(first))))
+            } else if first.isLetter || first == "_" {
+                let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                tokens.append(.name(name))
+                rest = rest[name.endIndex...]
+            } else {
+                if !first.isWhitespace { tokens.append(.symbol(first)) }
+                rest.removeFirst()
+            }
+        }
+        return tokens
+    }
+
+    private static func afterComment(_ comment: Substring) throws(PinFormatFault) -> Substring {
+        var rest = comment.dropFirst(2)
+        while !rest.isEmpty {
+            if rest.hasPrefix("*/") { return rest.dropFirst(2) }
+            // It ends at the first end in Java, and at the second in Kotlin.
+            if rest.hasPrefix("/*") { throw PinFormatFault("a comment stands in a comment") }
+            rest.removeFirst()
+        }
+        throw PinFormatFault("a comment has no end")
+    }
+
+    private static func text(_ rest: inout Substring, in quote: String) throws(PinFormatFault) -> String {
+        var text = ""
+        rest = rest.dropFirst(quote.count)
+        while let first = rest.first, quote.count > 1 || !first.isNewline {
+            if rest.hasPrefix(quote) {
+                rest = rest.dropFirst(quote.count)
+                return text
+            }
+            text.append(first)
+            rest.removeFirst()
+            if first == "\\", quote.count == 1, let escaped = rest.popFirst() { text.append(escaped) }
+        }
+        throw PinFormatFault("a text has no end")
+    }
+}
