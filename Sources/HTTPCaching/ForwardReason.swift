@@ -22,6 +22,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case noCache
     /// It was stored by an unsafe rule that no longer holds.
     case unsafeRuleGone
+    /// It came under another trust policy than the one in force.
+    case trustChanged
 
     package var word: StaticString {
         switch self {
@@ -45,6 +47,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .sMaxAge: "s_maxage"
         case .noCache: "no_cache"
         case .unsafeRuleGone: "unsafe_rule_gone"
+        case .trustChanged: "trust_changed"
         }
     }
 
@@ -57,7 +60,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .partial, .fill: "partial"
         case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
-        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache: "stale"
+        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache, .trustChanged: "stale"
         }
     }
 

@@ -63,6 +63,7 @@ package enum Reuse {
         if let early = decideBeforeLookUp(for: request, overrides: overrides) { return early }
         if !overrides.permitsUse(of: facts) { return forward(.unsafeRuleGone, request, overrides) }
         if request.contains(.originCondition) { return forward(.originCondition, request, overrides) }
+        if facts.trust != request.trust { return validate(.trustChanged, facts, request, overrides) }
         let clock = ReuseClock(facts, overrides: overrides, at: now)
         switch overrides.effectivePolicy {
         case .storedElseLoad: return decideStored(facts, clock, .storedElseLoad, request, overrides)

@@ -19,6 +19,7 @@ extension ReuseFacts {
         output.append(littleEndian: dateValue.milliseconds)
         output.append(littleEndian: lastModified.milliseconds)
         output.append(littleEndian: initialAgeInMilliseconds)
+        output.append(littleEndian: trust)
         while output.count < start + Self.encodedCount { output.append(0) }
     }
 
@@ -38,6 +39,7 @@ extension ReuseFacts {
         dateValue = Timestamp(milliseconds: bytes.littleEndian(at: 32))
         lastModified = Timestamp(milliseconds: bytes.littleEndian(at: 40))
         initialAgeInMilliseconds = bytes.littleEndian(at: 48)
+        trust = bytes.littleEndian(at: 56)
         let times = Self.earliestTime...Self.latestTime
         guard (200...599).contains(status.code), (0...Self.latestTime).contains(responseTime.milliseconds),
             times.contains(dateValue.milliseconds), times.contains(lastModified.milliseconds),

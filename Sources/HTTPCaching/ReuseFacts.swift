@@ -58,6 +58,8 @@ package struct ReuseFacts: Equatable, Sendable {
     package var lastModified: Timestamp
     /// RFC 9111 §4.2.3, corrected_initial_age.
     package var initialAgeInMilliseconds: Int64
+    /// By which trust policy the server was accepted that sent it: its mark; 0 for what came in plain text.
+    package var trust: UInt64 = 0
 
     package init(status: Status, responseTime: Timestamp) {
         self.status = status

@@ -58,6 +58,7 @@ extension Reuse {
         _ failure: OriginFailure, _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides,
         at now: Timestamp
     ) -> ReuseDecision? {
+        guard facts.trust == request.trust else { return nil }
         let clock = ReuseClock(facts, overrides: overrides, at: now)
         guard isWanted(clock, by: request) else { return nil }
         let isBounded = facts.flags.contains(.staleIfError) || request.contains(.staleIfError)
@@ -70,9 +71,10 @@ extension Reuse {
     /// Whether the stored response may be served in the place of one that a rule refused (RFC 9111 §4.2.4: by
     /// configuration); `nil` where the origin server's words forbid it.
     package static func staleInsteadOfRefused(
-        _ facts: ReuseFacts, overrides: CacheOverrides, at now: Timestamp
+        _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, at now: Timestamp
     ) -> ReuseDecision? {
-        stale(.failure, facts, ReuseClock(facts, overrides: overrides, at: now), overrides)
+        guard facts.trust == request.trust else { return nil }
+        return stale(.failure, facts, ReuseClock(facts, overrides: overrides, at: now), overrides)
     }
 
     /// A stale response: the client's max-stale, the origin server's stale-while-revalidate or a rule's grace lets it be used,

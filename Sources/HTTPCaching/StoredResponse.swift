@@ -89,6 +89,14 @@ package final class StoredResponse: Sendable {
         StoredResponse(self, facts: facts.madeStale(at: now), body: body, row: row)
     }
 
+    /// The same response, vouched for by a server that a trust policy with this mark has accepted.
+    package func vouchedFor(underTrust mark: UInt64) -> StoredResponse {
+        if facts.trust == mark { return self }
+        var facts = facts
+        facts.trust = mark
+        return StoredResponse(self, facts: facts, body: body, row: row)
+    }
+
     /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).
     package func isNewer(than other: StoredResponse) -> Bool {
         facts.dateValue == other.facts.dateValue

@@ -18,6 +18,7 @@ extension Exchange {
         request = served.request
         request.becomeWholeGET()
         directives = RequestDirectives(request)
+        directives.trust = served.directives.trust
         obligations = served.obligations
         matched = served.matched
         key = served.key

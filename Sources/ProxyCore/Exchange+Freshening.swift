@@ -56,7 +56,8 @@ extension Exchange {
                 ofHEAD: response, on: stored, request: request, overrides: obligations.cache, secondary: secondaryKey,
                 targets: context.targets, requestTime: requestTime, responseTime: now)
             switch effect {
-            case .freshened(let new): freshened.append(Freshened(old: stored, new: new))
+            case .freshened(let new):
+                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: upstreamTrust)))
             case .outdated: removed.append(stored)
             case .none: break
             }
@@ -76,9 +77,15 @@ extension Exchange {
     }
 
     func outcome(for stored: StoredResponse, at now: Timestamp) -> FresheningOutcome {
-        Freshening.freshened(
+        let outcome = Freshening.freshened(
             stored, by: response, request: request, overrides: obligations.cache, secondary: secondaryKey,
             targets: context.targets, requestTime: requestTime, responseTime: now)
+        // Whoever has just been judged says that it holds.
+        return switch outcome {
+        case .freshened(let new): .freshened(new.vouchedFor(underTrust: upstreamTrust))
+        case .usedOnce(let once, let refusal): .usedOnce(once.vouchedFor(underTrust: upstreamTrust), refusal)
+        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(once.vouchedFor(underTrust: upstreamTrust), refusal)
+        }
     }
 
     private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {

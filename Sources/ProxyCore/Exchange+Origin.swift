@@ -119,6 +119,7 @@ extension Exchange {
             return false
         }
         self.facts = facts
+        self.facts?.trust = upstreamTrust
         return true
     }
 

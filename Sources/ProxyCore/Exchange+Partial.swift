@@ -199,6 +199,7 @@ extension Exchange {
             return true
         }
         self.facts = facts
+        self.facts?.trust = upstreamTrust
         part = Part(start: range.lowerBound, whole: length)
         wholeHead = head
         return true

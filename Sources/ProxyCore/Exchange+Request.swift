@@ -22,6 +22,7 @@ extension Exchange {
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         if obligations.upgradesToTLS { upgradeToTLS() }
+        if case .https = request.target.scheme { requireTrustInForce(at: now) }
         makeKey()
         if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
         if let refusal = context.plaintextRefusal, goesPastPins(refusal, at: now) {

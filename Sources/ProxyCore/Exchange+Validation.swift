@@ -43,7 +43,8 @@ extension Exchange {
         case .stale:
             // The rule's word holds before the client's, as it does for a policy.
             if let stored = selected,
-                let decision = Reuse.staleInsteadOfRefused(stored.facts, overrides: obligations.cache, at: now)
+                let decision = Reuse.staleInsteadOfRefused(
+                    stored.facts, for: directives, overrides: obligations.cache, at: now)
             {
                 trace.reuse = decision
                 trace.fault = Fault(outermost)

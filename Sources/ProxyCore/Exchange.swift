@@ -34,6 +34,8 @@ package struct Exchange: ~Copyable, Sendable {
     package var request = RequestHead()
     /// Filled by the driver before `upstreamHead`.
     package var response = ResponseHead()
+    /// The mark of the trust policy that accepted the server; 0 without TLS. Filled by the driver before `upstreamHead`.
+    package var upstreamTrust: UInt64 = 0
     package internal(set) var requestBody: BodyLength = .none
     package internal(set) var responseBody: BodyLength = .none
     /// The primary key (RFC 9111 §2), for GET and HEAD.
@@ -59,6 +61,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var delivery = Delivery()
     package internal(set) var trace = DecisionTrace()
     package internal(set) var requestTime = Timestamp(milliseconds: 0)
+    /// Of the origin that was asked about last, under the same context.
+    var trustMemo: TrustMemo?
     var isValidating = false
     var isCollapsed = false
     var collapsing = CacheStatus.Collapsing.none
@@ -108,8 +112,10 @@ package struct Exchange: ~Copyable, Sendable {
         if !matched.isEmpty || self.context !== context {
             obligations = Obligations()
             obligations.cache.setCookie = context.setCookie
+            if self.context !== context { trustMemo = nil }
             self.context = context
         }
+        upstreamTrust = 0
         matched.removeAll()
         state = .idle
         request.removeAll()

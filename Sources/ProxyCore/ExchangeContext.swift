@@ -46,6 +46,8 @@ package final class ExchangeContext: Sendable {
     /// Why a host (in lower case, without brackets) may not be asked in plain text at a port: its keys are pinned (T6). `nil` where that
     /// holds for no host.
     package let plaintextRefusal: PlaintextRefusal?
+    /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.
+    package let trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)?
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// What nobody who makes content knows, so that no content holds a boundary of ours.
@@ -57,7 +59,9 @@ package final class ExchangeContext: Sendable {
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
-        purgeClients: [AddressRange] = [], plaintextRefusal: PlaintextRefusal? = nil, pseudonym: [UInt8] = Array("larder".utf8),
+        purgeClients: [AddressRange] = [], plaintextRefusal: PlaintextRefusal? = nil,
+        trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
+        pseudonym: [UInt8] = Array("larder".utf8),
         boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
@@ -70,6 +74,7 @@ package final class ExchangeContext: Sendable {
         self.ownAddresses = ownAddresses
         self.purgeClients = purgeClients
         self.plaintextRefusal = plaintextRefusal
+        self.trustInForce = trustInForce
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]

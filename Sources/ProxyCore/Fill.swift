@@ -11,17 +11,21 @@ package struct Fill: Sendable {
     let obligations: Obligations
     let matched: MatchedRules
     let secondaryKey: SecondaryKey
+    /// As the client's request required it.
+    let trust: UInt64
     /// Each gap begins behind the one before, so that a fill that brings nothing ends.
     let start: UInt64
 
     /// What is to be asked for now.
     /// - Returns: `nil` where nothing is missing, it is coming already, or it could not be kept whole.
     package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> Completion? {
+        var directives = RequestDirectives(request)
+        directives.trust = trust
         let found = partials.first { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
         guard let found, !found.firstGap.isEmpty, found.firstGap.lowerBound >= start,
             found.wholeLength <= obligations.cache.maximumBodyLength ?? .max,
             case .fresh = Reuse.decide(
-                found.response.facts, for: RequestDirectives(request), overrides: obligations.cache, at: now),
+                found.response.facts, for: directives, overrides: obligations.cache, at: now),
             !bodies.contains(where: { $0.range.overlaps(found.firstGap) })
         else { return nil }
         return Completion(partial: found, wanted: found.firstGap, missing: found.firstGap)
@@ -40,7 +44,7 @@ extension Exchange {
         if !isUnattended { request.becomeWholeGET() }
         return Fill(
             key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
-            start: isUnattended ? (completion?.missing.upperBound ?? .max) : 0)
+            trust: directives.trust, start: isUnattended ? (completion?.missing.upperBound ?? .max) : 0)
     }
 
     /// Makes the exchange ready to fetch what is missing.
@@ -49,6 +53,7 @@ extension Exchange {
         isUnattended = true
         request = fill.request
         directives = RequestDirectives(request)
+        directives.trust = fill.trust
         obligations = fill.obligations
         matched = fill.matched
         key = fill.key

@@ -59,6 +59,8 @@ package struct Rehearsal: ~Copyable {
     /// The origin answers with this head, and a body of which nothing but its length is known.
     package mutating func answer(_ response: ResponseHead, body: BodyLength, at now: Timestamp) -> Step {
         exchange.response = response
+        // It is taken for one that is believed.
+        exchange.upstreamTrust = exchange.directives.trust
         return handle(.upstreamHead(body: body, at: now), at: now)
     }
 

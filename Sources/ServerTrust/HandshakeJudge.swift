@@ -27,6 +27,8 @@ package final class HandshakeJudge {
     private var isAskedForIdentity = false
     /// The last moment for which the verdict can be relied upon, of a connection that is kept.
     package private(set) var reliableUntil: POSIXTime?
+    /// The mark of the policy that accepted the server (`TrustPolicy.mark`); 0 before one did.
+    package private(set) var mark: UInt64 = 0
 
     /// - Parameters:
     ///   - identity: of ours, for this host.
@@ -113,6 +115,7 @@ package final class HandshakeJudge {
         do throws(TrustFailure) {
             let verdict = try policy.evaluate(evidence, host: host, at: now)
             state = .judged(.success(verdict))
+            mark = policy.mark(at: now)
             reliableUntil = policy.lastMoment(of: verdict, after: now)
             return true
         } catch {
@@ -135,11 +138,7 @@ extension TrustPolicy {
     /// Until when a verdict of `now` holds: to the end of its certificates' time, or to the next moment at which its pins mean
     /// something else or nothing weakens the policy any more. `nil` where nothing of this is still to come.
     func lastMoment(of verdict: TrustVerdict, after now: POSIXTime) -> POSIXTime? {
-        var moments = [verdict.expires]
-        if let expires = pins?.expires { moments.append(expires) }
-        if let weakUntil { moments.append(weakUntil) }
-        if case .enforcedFrom(let start) = pins?.enforcement { moments.append(POSIXTime(seconds: start.seconds - 1)) }
-        return moments.filter { $0 >= now }.min()
+        [verdict.expires, nextChange(after: now)].compactMap { $0 }.filter { $0 >= now }.min()
     }
 }
 

@@ -96,8 +96,12 @@ struct StaleInsteadOfRefusedTests {
     func obeysOrigin(control: String, isAllowed: Bool) throws {
         let facts = try facts(response(200, "Cache-Control: \(control)", ReuseTests.tag))
         let now = arrival.advanced(seconds: 100)
-        #expect(Reuse.staleInsteadOfRefused(facts, overrides: .none, at: now)?.staleReason == (isAllowed ? .failure : nil))
-        let byUnsafe = Reuse.staleInsteadOfRefused(facts, overrides: CacheOverrides(policy: .useProtocol, unsafe: true), at: now)
+        let request = RequestDirectives(get())
+        #expect(
+            Reuse.staleInsteadOfRefused(facts, for: request, overrides: .none, at: now)?.staleReason
+                == (isAllowed ? .failure : nil))
+        let byUnsafe = Reuse.staleInsteadOfRefused(
+            facts, for: request, overrides: CacheOverrides(policy: .useProtocol, unsafe: true), at: now)
         #expect(byUnsafe?.terms?.usedUnsafe == !isAllowed)
     }
 }

@@ -161,12 +161,13 @@ struct StoredFormTests {
 
     @Test("Facts are read as they were written")
     func readsFacts() throws {
-        let facts = try facts(
+        var facts = try facts(
             response(
                 200,
                 "Cache-Control: max-age=60, must-revalidate, stale-if-error=5, stale-while-revalidate=7, no-cache, immutable, public",
                 #"ETag: W/"x""#, "Last-Modified: " + date(-100), "Vary: Accept", "Set-Cookie: a=b", "Age: 7"),
             to: get("Authorization: x"), requestTime: Timestamp(milliseconds: arrival.milliseconds - 1234))
+        facts.trust = 0xFEDC_BA98_7654_3210
         let bytes = Self.encode(facts)
         #expect(bytes.count == ReuseFacts.encodedCount)
         #expect(ReuseFacts(decoding: bytes.span) == facts)

@@ -109,4 +109,21 @@ struct TrustPolicySetTests {
         #expect(isForbiddenAt(1_800_000_000) == isForbidden)
         #expect(isForbiddenAt(2_000_000_000) == (isForbidden || host == "later.example"))
     }
+
+    @Test("A policy's mark is another once its pins are enforced, once their time is over, and once it is weak no more")
+    func marks() throws {
+        let digest = try #require(SHA256Digest([UInt8](repeating: 1, count: 32)))
+        let anchors = TrustPolicy.Anchors.given(try TrustAnchors([VectorFile.shared.certificate("root")]))
+        let policy = try TrustPolicy(
+            anchors: anchors,
+            pins: PinSet(
+                .publicKey, [Pin(publicKeyDigest: digest)], enforcement: .enforcedFrom(POSIXTime(seconds: 100)),
+                expires: POSIXTime(seconds: 300)), allowsExpired: true, weakUntil: POSIXTime(seconds: 200))
+        let changes = [0, 99, 100, 200, 201, 300, 301].map { policy.nextChange(after: POSIXTime(seconds: $0))?.seconds }
+        #expect(changes == [99, 99, 200, 200, 300, 300, nil])
+        let marks = [0, 99, 100, 200, 201, 300, 301].map { policy.mark(at: POSIXTime(seconds: $0)) }
+        #expect(marks[0] == marks[1] && marks[2] == marks[3] && marks[4] == marks[5])
+        #expect(Set(marks).count == 4 && marks.allSatisfy { $0 >= TrustPolicy.leastMark })
+        #expect(try TrustPolicy(anchors: anchors).mark(at: POSIXTime(seconds: 0)) != marks[0])
+    }
 }

@@ -13,6 +13,8 @@ package struct ExchangeMetrics: Equatable, Sendable {
     package var remoteAddress: IPAddress?
     /// Of the upstream proxy, where there is one.
     package var remotePort: UInt16 = 0
+    /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
+    package var trustMark: UInt64 = 0
     package var bytesReceived: UInt64 = 0
     package var bytesSent: UInt64 = 0
 

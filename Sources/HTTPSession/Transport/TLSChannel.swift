@@ -27,6 +27,9 @@ final class TLSChannel {
 
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 
+    /// Of the policy that accepted the server.
+    var trustMark: UInt64 { attempt.judge?.mark ?? 0 }
+
     /// - Parameter bytes: not empty. What is sent after `wouldBlock` begins with the same.
     func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendResult {
         var count = 0

@@ -29,6 +29,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     let endpoint: Endpoint
     let remoteAddress: IPAddress?
+    /// 0 without TLS.
+    let trustMark: UInt64
     private(set) var exchange: UpstreamExchange?
     /// When it was last put into the pool.
     var idleSince = MonotonicTime(nanoseconds: 0)
@@ -59,6 +61,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         descriptor = peer.descriptor
         channel = peer.channel
         remoteAddress = peer.address
+        trustMark = peer.channel?.trustMark ?? 0
         reading = Reading(limits: transport.configuration.limits)
         do {
             registration = try transport.loop.register(descriptor, [.read, .peerClose], handler: self)

@@ -172,6 +172,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.isConnectionReused = isReused
         metrics.remoteAddress = connection.remoteAddress
         metrics.remotePort = connection.endpoint.key.connectedPort
+        metrics.trustMark = connection.trustMark
         connection.begin(self)
         if output.isEmpty {
             sendHeadAlone(on: connection)

@@ -43,6 +43,7 @@ struct ReasonText {
         .sMaxAge: ReasonText("it is stale, and s-maxage means proxy-revalidate too", "RFC 9111 §5.2.2.10"),
         .noCache: ReasonText("the stored response says no-cache: not without validation", "RFC 9111 §5.2.2.4"),
         .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer holds"),
+        .trustChanged: ReasonText("it came under another trust policy than the one in force"),
     ]
 
     static let staleUse: [StaleReason: ReasonText] = [

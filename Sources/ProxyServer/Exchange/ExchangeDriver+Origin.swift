@@ -55,6 +55,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if fetch.isContinuing { return receiveContinuation(head, framing) }
         swap(&exchange.response, &head)
         metrics = upstream.metrics
+        exchange.upstreamTrust = metrics.trustMark
         handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
         connection?.flushSoon()
     }

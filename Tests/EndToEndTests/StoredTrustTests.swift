@@ -1,0 +1,49 @@
+import ServerTrust
+import TestSupport
+import Testing
+
+@Suite("What is stored from hosts under another trust policy")
+struct StoredTrustTests {
+    private static func stage(storePath: String? = ":memory:", isValidated: Bool = true) throws -> SecureStage {
+        try SecureStage(storePath: storePath) { request, connection in
+            let isAsked = request["If-None-Match"] != nil
+            let fields = "Cache-Control: max-age=600, stale-if-error=600\r\nETag: \"a\"\r\n"
+            if isAsked, isValidated { return connection.respond("304 Not Modified", fields: fields) }
+            return connection.respond(fields: fields, body: isAsked ? "new" : "old")
+        }
+    }
+
+    @Test("It is validated over a judged connection, and then used as before; without one it is refused")
+    func validates() throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        #expect(try stage.fetch("/").cacheStatus.contains("; hit"))
+        try stage.reload(pins: SecureStage.pins(stage.identity))
+        #expect(try stage.fetch("/", fields: "Cache-Control: only-if-cached\r\n").status == 504)
+        let validated = try stage.fetch("/")
+        #expect(validated.text == "old")
+        #expect(validated.cacheStatus.contains("fwd=stale") && validated.cacheStatus.contains("detail=trust_changed"))
+        #expect(stage.origin.requestHeads.count == 2)
+        #expect(try stage.fetch("/").cacheStatus.contains("; hit"))
+        try stage.reload(pins: SecureStage.pins(TestAuthority().identity()))
+        let refused = try stage.fetch("/", fields: "Cache-Control: max-stale, stale-if-error=600\r\n")
+        #expect(refused.code == "certificate_not_trusted" && refused.detail == "pin_mismatch")
+        #expect(stage.origin.requestHeads.count == 2)
+    }
+
+    @Test("It outlives the process: under the same policy it is used, under another validated", arguments: [false, true])
+    func survives(isPinned: Bool) throws {
+        let stage = try Self.stage(storePath: nil)
+        #expect(try stage.fetch("/").text == "old")
+        stage.proxy.stop()
+        let trust = try SecureStage.trust(stage.authority, pins: isPinned ? SecureStage.pins(stage.identity) : nil)
+        let proxy = try TestProxy(storePath: nil, folder: stage.proxy.folder, change: { $0.transport.trust = trust })
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET https://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        let response = try client.readResponse()
+        #expect(response.text == "old")
+        #expect(response.cacheStatus.contains("trust_changed") == isPinned)
+        #expect(stage.origin.requestHeads.count == (isPinned ? 2 : 1))
+        proxy.stop()
+    }
+}
