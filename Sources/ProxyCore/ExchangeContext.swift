@@ -48,6 +48,8 @@ package final class ExchangeContext: Sendable {
     package let plaintextRefusal: PlaintextRefusal?
     /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.
     package let trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)?
+    /// The trust policy for an https host, `nil` for one that nobody is believed to be. For explanations.
+    package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
     package let pseudonym: [UInt8]
     /// What nobody who makes content knows, so that no content holds a boundary of ours.
@@ -61,6 +63,8 @@ package final class ExchangeContext: Sendable {
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         purgeClients: [AddressRange] = [], plaintextRefusal: PlaintextRefusal? = nil,
         trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
+        trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
+        },
         pseudonym: [UInt8] = Array("larder".utf8),
         boundarySecret: UInt64 = 0
     ) {
@@ -75,6 +79,7 @@ package final class ExchangeContext: Sendable {
         self.purgeClients = purgeClients
         self.plaintextRefusal = plaintextRefusal
         self.trustInForce = trustInForce
+        self.trustSummary = trustSummary
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]

@@ -5,7 +5,6 @@ import HTTPSession
 import ProxyCore
 import ProxyPolicy
 import ResponseStore
-import ServerTrust
 import Synchronization
 
 /// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
@@ -104,32 +103,9 @@ package final class ProxyServer: Sendable {
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
             plaintextRefusal: settings.transport.trust.flatMap(plaintextRefusal),
-            trustInForce: trustInForce(settings.transport.trust), pseudonym: Array(settings.pseudonym.utf8),
+            trustInForce: trustInForce(settings.transport.trust), trustSummary: trustSummary(settings.transport.trust),
+            pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
-    }
-}
-
-extension ProxyServer {
-    private static func trustInForce(
-        _ trust: TrustPolicySet?
-    ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce {
-        { host, port, now in
-            guard let policy = trust?.policy(host: host, port: port) else { return .nobody }
-            let now = POSIXTime(now)
-            return TrustInForce(
-                mark: policy.mark(at: now),
-                until: policy.nextChange(after: now).map { Timestamp(seconds: $0.seconds) } ?? TrustInForce.nobody.until)
-        }
-    }
-
-    private static func plaintextRefusal(_ trust: TrustPolicySet) -> ExchangeContext.PlaintextRefusal? {
-        guard trust.hasPins else { return nil }
-        return { host, port, now in
-            trust.policyForbiddingPlaintext(host: host, port: port, at: now).map { policy in
-                TrustRefusal(
-                    plaintextTo: host, source: policy.source, expected: policy.pins?.expectedDigests.map(\.description) ?? [])
-            }
-        }
     }
 }
 

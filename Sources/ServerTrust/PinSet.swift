@@ -62,12 +62,12 @@ public struct PinSet: Sendable {
     /// Whether no time will come, and none is now, at which a chain without a pin is let through.
     var alwaysBinds: Bool { enforcement == .enforced && (expires == nil || onExpiry == .fails) }
 
-    func isExpired(at now: POSIXTime) -> Bool {
+    package func isExpired(at now: POSIXTime) -> Bool {
         guard let expires else { return false }
         return now > expires
     }
 
-    func isEnforced(at now: POSIXTime) -> Bool {
+    package func isEnforced(at now: POSIXTime) -> Bool {
         switch enforcement {
         case .enforced: true
         case .reported: false

@@ -37,11 +37,42 @@ extension Explanation {
                 decision.ruleStep, DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
                 DecisionSteps.keyStep(
                     Self.shown(String(decoding: rehearsal.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
-                judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
+                Self.trustStep(rehearsal, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(rehearsal, decision), origin, decision.storageStep,
                 decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
+
+    /// By which policy an https server would be judged.
+    private static func trustStep(_ rehearsal: borrowing Rehearsal, at now: Timestamp) -> Step? {
+        let request = rehearsal.exchange.request
+        guard request.target.form == .absolute, request.target.scheme == .https else { return nil }
+        let host = String(decoding: rehearsal.exchange.originHost, as: UTF8.self)
+        guard let policy = rehearsal.exchange.context.trustSummary(host, request.target.port, now) else {
+            return Step("trust", "no policy believes that anybody is \(host)", values: [("policy", .null)])
+        }
+        var says = policy.place.isEmpty ? "the policy that holds without settings" : "the policy at \(policy.place)"
+        says += policy.anchorCount.map { ": " + counted($0, "anchor") } ?? ": the pins are the anchors"
+        let pins = counted(policy.pins.count, "pin")
+        switch policy.pinState {
+        case nil: says += ", no pins"
+        case .enforced: says += ", \(pins), enforced"
+        case .reportedOnly: says += ", \(pins), reported on only"
+        case .expired: says += ", \(pins), whose time is over"
+        }
+        if policy.isWeakened { says += ", weakened" }
+        var values: [(name: String, value: JSONText)] = [
+            ("policy", .string(policy.place)), ("pins", .array(policy.pins.prefix(Self.pinsLimit).map(JSONText.string))),
+            ("weakened", .bool(policy.isWeakened)),
+        ]
+        if let count = policy.anchorCount { values.append(("anchors", .number(count))) }
+        if let state = policy.pinState { values.append(("pin_state", .string(state.rawValue))) }
+        return Step("trust", says, values: values)
+    }
+
+    private static let pinsLimit = 100
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static let savedInstead = Step(
         "look-up", "left out: a saved response is judged, whatever is stored", values: [("asked", .string("nothing"))])

@@ -1,0 +1,49 @@
+import HTTPMessage
+import ProxyCore
+import ServerTrust
+
+/// What exchanges have to know of the trust policies, in their words.
+extension ProxyServer {
+    static func trustInForce(
+        _ trust: TrustPolicySet?
+    ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce {
+        { host, port, now in
+            guard let policy = trust?.policy(host: host, port: port) else { return .nobody }
+            let now = POSIXTime(now)
+            return TrustInForce(
+                mark: policy.mark(at: now),
+                until: policy.nextChange(after: now).map { Timestamp(seconds: $0.seconds) } ?? TrustInForce.nobody.until)
+        }
+    }
+
+    static func plaintextRefusal(_ trust: TrustPolicySet) -> ExchangeContext.PlaintextRefusal? {
+        guard trust.hasPins else { return nil }
+        return { host, port, now in
+            trust.policyForbiddingPlaintext(host: host, port: port, at: now).map { policy in
+                TrustRefusal(
+                    plaintextTo: host, source: policy.source, expected: policy.pins?.expectedDigests.map(\.description) ?? [])
+            }
+        }
+    }
+
+    static func trustSummary(
+        _ trust: TrustPolicySet?
+    ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? {
+        { host, port, now in
+            trust?.policy(host: host, port: port).map { TrustSummary($0.inForce(at: POSIXTime(now)), at: POSIXTime(now)) }
+        }
+    }
+}
+
+extension TrustSummary {
+    fileprivate init(_ policy: TrustPolicy, at now: POSIXTime) {
+        let anchorCount: Int? = if case .given(let anchors) = policy.anchors { anchors.count } else { nil }
+        let pinState = policy.pins.map { pins -> PinState in
+            if pins.isExpired(at: now) { return .expired }
+            return pins.isEnforced(at: now) ? .enforced : .reportedOnly
+        }
+        self.init(
+            place: policy.source, anchorCount: anchorCount, pins: policy.pins?.expectedDigests.map(\.description) ?? [],
+            pinState: pinState, isWeakened: policy.isWeakened)
+    }
+}

@@ -1,0 +1,36 @@
+import HTTPMessage
+import HTTPWire
+import ProxyAdmin
+import ServerTrust
+import TestSupport
+import Testing
+
+@Suite("Explanations of https requests")
+struct ExplainedTrustTests {
+    @Test(
+        "The policy of the host is named, for an upgraded request too, and nobody is connected to",
+        arguments: [
+            ("https", PinSet.Enforcement.enforced, "1 pin, enforced"), ("https", .reported, "1 pin, reported on only"),
+            ("http", .enforced, "1 pin, enforced"),
+        ])
+    func namesPolicy(scheme: String, enforcement: PinSet.Enforcement, pins: String) throws {
+        let stage = try SecureStage("rules: [{name: up, request: {upgrade: https}}]") { _, _ in false }
+        try stage.reload(
+            "rules: [{name: up, request: {upgrade: https}}]", pins: SecureStage.pins(stage.identity, enforcement: enforcement))
+        let head = "GET \(scheme)://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n"
+        let heads = try ExplainedHeads(Array(head.utf8), contentLength: nil, limits: ParseLimits())
+        let explained = Explainer.explain(
+            heads, context: stage.proxy.server.context, tellsQuery: true, at: Timestamp(seconds: 1_800_000_000)
+        ) { _, _ in .found([], partials: [], isComplete: true) }
+        guard case .explanation(let explanation) = explained else {
+            Issue.record("it waits")
+            return
+        }
+        #expect(
+            explanation.text.contains("trust: the policy at /etc/settings/larder.yaml:14:5: 1 anchor, \(pins)"),
+            "\(explanation.text)")
+        #expect(explanation.text.contains("upgrade: ") == (scheme == "http"))
+        #expect(explanation.json.written().contains(#""policy":"/etc/settings/larder.yaml:14:5""#))
+        #expect(stage.origin.connectionCount == 0)
+    }
+}
