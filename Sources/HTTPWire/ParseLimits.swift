@@ -18,6 +18,8 @@ package struct ParseLimits: Equatable, Sendable {
     package var trailerSectionLength = 8 * 1024
     /// Field lines of a trailer section.
     package var trailerFieldCount = 100
+    /// Octets of the records that make up a client's first message in TLS, a ClientHello.
+    package var clientHelloLength = 32 * 1024
     /// Informational responses before the final one; counted by who reads the connection.
     package var informationalResponseCount = 8
 

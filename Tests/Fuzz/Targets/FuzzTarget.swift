@@ -15,6 +15,7 @@ package struct FuzzTarget: Sendable {
         .requestParser,
         .responseParser,
         .chunkedDecoder,
+        .clientHello,
         .fieldValues,
         .rules,
         .pinFiles,

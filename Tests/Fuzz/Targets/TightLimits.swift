@@ -9,6 +9,7 @@ extension ParseLimits {
         limits.headLength = 360
         limits.fieldCount = 8
         limits.leadingEmptyLineCount = 2
+        limits.clientHelloLength = 160
         limits.chunkLineLength = 24
         limits.chunkExtensionsLength = 40
         limits.trailerSectionLength = 120
