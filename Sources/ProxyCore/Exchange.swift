@@ -14,7 +14,7 @@ import ProxyPolicy
 ///     checking ──bodyChecked──▶ delivering
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
 ///     idle ──requestHead (PURGE)──▶ purging ──purged──▶ delivering
-///     delivering, tunnelling ──deliveryEnded──▶ finished
+///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
 ///     any ──clientGone──▶ finished
 ///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
 ///     idle ──fills──▶ fetching                                           (for no client: Fill)
@@ -248,6 +248,13 @@ package struct Exchange: ~Copyable, Sendable {
             trace.status = 200
             commands.append(.splice)
 
+        case .tunnelRefused(let fault, _):
+            guard state == .tunnelling else { return }
+            // The client's 200 has left: this is for the log.
+            note(fault)
+            state = .finished
+            commands.append(.finish)
+
         case .deliveryEnded(let isComplete, _):
             guard state == .delivering || state == .tunnelling else { return }
             if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
@@ -270,16 +277,22 @@ package struct Exchange: ~Copyable, Sendable {
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         if selected != nil { failsValidation = true }
-        let row = gatewayError(fault)
-        trace.fault = fault
+        let row = note(fault)
         trace.status = row.status.code
-        trace.outcome = row.origin == .policy ? .denied : .failed
         selected = nil
         if isLeading { commands.append(.releaseJoined) }
         if isUnattended { return endUnattended(.failed, into: &commands) }
         delivery.chooseMade(row.status, closes: row.closesConnection)
         state = .delivering
         commands.append(.sendError)
+    }
+
+    @discardableResult
+    private mutating func note(_ fault: Fault) -> GatewayError {
+        let row = gatewayError(fault)
+        trace.fault = fault
+        trace.outcome = row.origin == .policy ? .denied : .failed
+        return row
     }
 
     func gatewayError(_ fault: Fault) -> GatewayError {

@@ -41,6 +41,8 @@ package enum ExchangeEvent: Sendable {
     case purged(count: Int?, at: Timestamp)
     /// The tunnel to the origin stands.
     case tunnelOpened(at: Timestamp)
+    /// The tunnel ends for what its client sent first, of which the origin got nothing.
+    case tunnelRefused(Fault, at: Timestamp)
     /// The last byte of the response was handed to the client's connection, or the body ended badly.
     case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)

@@ -23,6 +23,8 @@ package enum Fault: Equatable, Sendable {
     case deniedByRule
     case clientNotAllowed
     case portNotAllowed
+    case connectDenied
+    case tunnelRefused(reason: Word)
     case hostMismatch
     case destinationProhibited
     case plaintextToPinnedHost

@@ -97,6 +97,13 @@ package struct GatewayError: Equatable, Sendable {
         case .portNotAllowed:
             self.init(
                 403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
+        case .connectDenied:
+            self.init(
+                403, "connect_denied", "http_request_denied", .policy, "The settings (tls) deny CONNECT to this host.")
+        case .tunnelRefused(let reason):
+            self.init(
+                403, "tunnel_refused", "http_request_denied", .policy,
+                "What the client sends first in the tunnel does not agree with the host that it asked for.", detail: reason)
         case .hostMismatch:
             self.init(
                 403, "host_mismatch", "http_request_denied", .policy, "The Host field and the URL name different hosts.")

@@ -30,6 +30,7 @@ package enum FaultMapping {
     static func fault(_ error: TransportError) -> Fault {
         switch error {
         case .egressClosed: .egressClosed
+        case .connectDenied: .connectDenied
         case .noTrustAnchors: .noTrustAnchors
         case .untrusted: .untrustedServer(reason: Word(error.reason))
         case .tlsAlert: .handshakeAlert(description: Word(error.reason))
@@ -51,6 +52,14 @@ package enum FaultMapping {
         case .requestBodyTooShort: .malformedRequest(detail: Word(error.reason))
         case .outOfResources: .overloaded
         case .transportClosed: .shuttingDown
+        }
+    }
+
+    static func fault(_ refusal: TunnelRefusal) -> Fault {
+        switch refusal {
+        case .denied: .connectDenied
+        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut:
+            .tunnelRefused(reason: Word(refusal.reason))
         }
     }
 

@@ -19,7 +19,7 @@ package struct HostTable<Value: Sendable>: Sendable {
         return value(of: identity, port: port)
     }
 
-    func value(of identity: ReferenceIdentity, port: UInt16) -> Value? {
+    package func value(of identity: ReferenceIdentity, port: UInt16) -> Value? {
         if let value = value(at: .host(identity.canonical), port: port) { return value }
         guard case .name(let name) = identity else { return nil }
         var labelCount = 0

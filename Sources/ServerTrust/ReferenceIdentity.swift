@@ -1,14 +1,14 @@
-internal import HTTPMessage
+package import HTTPMessage
 
 /// Whom a client means to reach (RFC 9525 §6.1): a name in A-labels, or an address.
-enum ReferenceIdentity: Hashable {
+package enum ReferenceIdentity: Hashable, Sendable {
     /// In lower case, without a final dot.
     case name([UInt8])
     case address(IPAddress)
 
     /// - Returns: `nil` for what is neither: a final dot, an empty label, an octet that is not in a host's name (so that a name
     ///   that is not ASCII has to come as its A-labels), or a number at the end that makes no address.
-    init?(_ host: String) {
+    package init?(_ host: String) {
         if host.hasPrefix("["), host.hasSuffix("]") {
             guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else { return nil }
             self = .address(address)

@@ -20,7 +20,8 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
-    -assert-config Debug -I "$yams/CYaml/include" -I "$root/Sources/COpenSSL")
+    -assert-config Debug -I "$yams/CYaml/include")
+for shim in CCurl CLinux COpenSSL CZlib; do flags+=(-I "$root/Sources/$shim"); done
 
 module() { # NAME FOLDERS OPTIONS…
     local folders sources
@@ -46,6 +47,9 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
+    module HTTPSerialization Sources/HTTPSerialization "${uncovered[@]}"
+    module EventLoop Sources/EventLoop "${uncovered[@]}"
+    module HTTPSession Sources/HTTPSession "${uncovered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
     module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust Sources/LarderCLI/Pins" "${covered[@]}"

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSession
 @testable import LarderCLI
 import ProxyPolicy
 import Testing

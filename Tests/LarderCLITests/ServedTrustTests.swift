@@ -36,6 +36,44 @@ struct ServedTrustTests {
         #expect(refused["Proxy-Status"]?.contains("error=tls_certificate_error; details=\"pin_mismatch\"") == true)
     }
 
+    @Test("One pin and nothing else: curl gets no tunnel to a server with another key", .enabled(if: curl != nil))
+    func curlIsRefused() throws {
+        let authority = TestAuthority()
+        let identity = authority.identity(names: "DNS:pinned.test")
+        let origin = ScriptedOrigin(identity: identity) { connection in
+            while connection.readHead() != nil { connection.respond(body: "secret") }
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let root = try folder.write(Self.pem(authority.der), to: "root.pem")
+        for (pinned, expected) in [(identity.der, "secret"), (TestAuthority.selfSignedIdentity().der, "response 502")] {
+            let pin = Pin(certificate: try #require(Certificate(der: pinned)))
+            let larder = try ServeTests.Served(
+                """
+                tunnel: {ports: any}
+                resolve: {pinned.test: 127.0.0.1}
+                tls: {hosts: {pinned.test: {anchors: {bundle: root.pem}, pins: {of: \(pin)}}}}
+                """, in: folder)
+            let curl = Process()
+            let output = Pipe()
+            curl.executableURL = Self.curl
+            curl.arguments = [
+                "-sS", "-m", "20", "-x", "http://127.0.0.1:\(try #require(try larder.ports().first))", "--cacert", root,
+                "https://pinned.test:\(origin.port)/",
+            ]
+            curl.standardOutput = output
+            curl.standardError = output
+            try curl.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            curl.waitUntilExit()
+            #expect(text.contains(expected), "\(text)")
+        }
+        #expect(origin.requestHeads.count == 1)
+    }
+
+    private static let curl = ["/usr/bin/curl", "/usr/local/bin/curl"].map { URL(filePath: $0) }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
     @Test("A host that is in no settings is judged by tls.default, which may deny it")
     func unnamedHostsDenied() throws {
         let larder = try ServeTests.Served("tls: {default: deny}")

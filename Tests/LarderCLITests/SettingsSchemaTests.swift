@@ -65,6 +65,8 @@ struct SettingsSchemaTests {
             "tls.client_certificates", "{a.example: {pkcs12: a.p12, passphrase: '${env:A}'}}",
             "{a.example: {pkcs12: a.p12, passphrase: \"${env:A}\"}}"
         ),
+        ("tls.connect.verdicts_kept", "300s", "5m"), ("tls.connect.missing_name", "deny", "deny"),
+        ("tls.connect.encrypted_hello", "deny", "deny"),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
     ]

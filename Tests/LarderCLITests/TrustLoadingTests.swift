@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSession
 import ServerTrust
 import Testing
 
@@ -42,9 +43,20 @@ struct TrustLoadingTests {
     func judgesOnePin() throws {
         let trust = try load("tls: {hosts: {good.example.com: {pins: {of: sha256/\(Self.digest)}}}}")
         #expect(Self.reason(trust, "good.example.com") == .pinMismatch)
-        #expect(trust.connectWay(host: "good.example.com", port: 443) == .probe)
-        #expect(trust.connectWay(host: "other.example.com", port: 443) == .tunnel)
-        #expect(trust.connectWay(host: "not a host", port: 443) == .deny)
+        #expect(trust.connect.way(host: "good.example.com", port: 443) == .probe)
+        #expect(trust.connect.way(host: "other.example.com", port: 443) == .tunnel)
+        #expect(trust.connect.way(host: "not a host", port: 443) == .deny)
+    }
+
+    @Test("How tunnels are dealt with, as the settings say it, and only where a host is guarded")
+    func guardsTunnels() throws {
+        let usual = try load("tls: {hosts: {good.example.com: {pins: {of: sha256/\(Self.digest)}}}}").connect
+        #expect(usual.isGuarding && usual.keptMilliseconds == 60_000 && usual.allowsMissingName && usual.allowsEncryptedHello)
+        let strict = try load(
+            "tls: {connect: {verdicts_kept: 0s, missing_name: deny, encrypted_hello: deny}, default: {connect: probe}}"
+        ).connect
+        #expect(strict.isGuarding && strict.keptMilliseconds == 0 && !strict.allowsMissingName && !strict.allowsEncryptedHello)
+        #expect(try !load("tls: {hosts: {good.example.com: {minimum_tls: '1.3'}}}").connect.isGuarding)
     }
 
     @Test("Where the default is to deny, only hosts with a name of their own are believed")
@@ -52,8 +64,8 @@ struct TrustLoadingTests {
         let trust = try load("tls: {default: deny, hosts: {good.example.com: {}}}")
         #expect(Self.reason(trust, "good.example.com") == nil)
         #expect(Self.reason(trust, "elsewhere.test") == .hostNotAllowed)
-        #expect(trust.connectWay(host: "good.example.com", port: 443) == .tunnel)
-        #expect(trust.connectWay(host: "elsewhere.test", port: 443) == .deny)
+        #expect(trust.connect.way(host: "good.example.com", port: 443) == .tunnel)
+        #expect(trust.connect.way(host: "elsewhere.test", port: 443) == .deny)
     }
 
     @Test("A policy's terms are those that were written")
@@ -122,7 +134,7 @@ struct TrustLoadingTests {
         #expect(trust.policies.policy(host: "b.example", port: 443)?.pins?.pins.count == 1)
         #expect(trust.policies.policy(host: "a.c.example", port: 8443)?.pins?.pins.count == 1)
         #expect(trust.policies.policy(host: "a.c.example", port: 443)?.pins == nil)
-        #expect(trust.connectWay(host: "b.example", port: 443) == .probe)
+        #expect(trust.connect.way(host: "b.example", port: 443) == .probe)
     }
 
     @Test("A machine without anchors serves on, and believes no server")
@@ -130,7 +142,7 @@ struct TrustLoadingTests {
         let trust = try load("tls: {hosts: {good.example.com: {anchors: {bundle: root.pem}}}}", systemBundle: "none.pem")
         #expect(Self.reason(trust, "good.example.com") == nil)
         #expect(Self.reason(trust, "elsewhere.test") == .hostNotAllowed)
-        #expect(trust.connectWay(host: "elsewhere.test", port: 443) == .tunnel)
+        #expect(trust.connect.way(host: "elsewhere.test", port: 443) == .tunnel)
         #expect(trust.warnings(at: Self.now).map { $0.contains("has no anchors") } == [true])
     }
 

@@ -1,4 +1,5 @@
 import ProxyPolicy
+import HTTPSession
 import Testing
 
 @testable import LarderCLI

@@ -21,6 +21,7 @@ struct GatewayErrorTests {
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
         .clientCertificateRequired, .plaintextToPinnedHost,
+        .connectDenied, .tunnelRefused(reason: "d"),
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -76,6 +77,8 @@ struct GatewayErrorTests {
         case .handshakeFailed: 48
         case .clientCertificateRequired: 49
         case .plaintextToPinnedHost: 50
+        case .connectDenied: 51
+        case .tunnelRefused: 52
         }
     }
 
@@ -94,7 +97,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<51))
+        #expect(Self.faults.map(Self.number) == Array(0..<53))
     }
 
     @Test(

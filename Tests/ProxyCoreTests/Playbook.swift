@@ -40,6 +40,7 @@ final class Playbook {
         }
         static let validates = Step.event { .validates(at: $0) }
         static let tunnelOpened = Step.event { .tunnelOpened(at: $0) }
+        static func tunnelRefused(_ fault: Fault) -> Step { .event { .tunnelRefused(fault, at: $0) } }
         static let delivered = Step.event { .deliveryEnded(isComplete: true, at: $0) }
         static let cut = Step.event { .deliveryEnded(isComplete: false, at: $0) }
         static let clientGone = Step.event { .clientGone(at: $0) }

@@ -106,6 +106,14 @@ struct RefusalTests {
             .tunnelOpened, [.splice],
             .delivered, [.finish])
         #expect(book.exchange.trace.outcome == .tunnel)
+        let refused = try Playbook()
+        try refused.run(
+            .request("CONNECT a.example:443"), [.openTunnel],
+            .tunnelRefused(.tunnelRefused(reason: "d")), [],
+            .tunnelOpened, [.splice],
+            .tunnelRefused(.tunnelRefused(reason: "d")), [.finish],
+            .delivered, [])
+        #expect(refused.exchange.trace.outcome == .denied && refused.exchange.trace.status == 200)
         let failing = try Playbook()
         try failing.run(
             .request("CONNECT a.example:443"), [.openTunnel],

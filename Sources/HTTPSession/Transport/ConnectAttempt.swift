@@ -16,6 +16,10 @@ struct ConnectTarget {
     var trust: TrustPolicy?
     /// Who we are for the server, should it ask.
     var identity: ClientIdentity?
+    /// Connect there though the handshake is with the host, also through a proxy. Not remembered as the host's address.
+    var diversion: IPAddress?
+    /// Whether the handshake offers `http/1.1` (RFC 7301). A server that speaks something else refuses that.
+    var offersHTTP = true
 
     /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
     var onlyAddress: IPAddress? {

@@ -17,6 +17,7 @@ struct EasyHandles {
     /// Takes a handle back that is in no multi any more.
     mutating func put(_ easy: UnsafeMutableRawPointer) {
         setList(easy, CURLOPT_RESOLVE, nil)
+        setList(easy, CURLOPT_CONNECT_TO, nil)
         setList(easy, CURLOPT_PROXYHEADER, nil)
         setPointer(easy, CURLOPT_OPENSOCKETDATA, nil)
         setPointer(easy, CURLOPT_SSL_CTX_DATA, nil)
@@ -76,6 +77,12 @@ struct EasyHandles {
             resolved = curl_slist_append(nil, "\(target.host):\(target.port):\(addresses.joined(separator: ","))")
         }
         setList(easy, CURLOPT_RESOLVE, resolved)
+        // What stands in CURLOPT_RESOLVE would be the host's address for everybody from then on.
+        let diverted = target.diversion.map { address in
+            curl_slist_append(nil, "::\(Origin(scheme: .https, host: "\(address)", port: target.port).authority)")
+        }
+        setList(easy, CURLOPT_CONNECT_TO, diverted ?? nil)
+        set(easy, CURLOPT_SSL_ENABLE_ALPN, target.offersHTTP ? 1 : 0)
         var proxyFields: UnsafeMutablePointer<curl_slist>?
         if let proxy = target.tunnelProxy {
             set(easy, CURLOPT_PROXY, "http://\(proxy.origin.authority)")
@@ -94,6 +101,7 @@ struct EasyHandles {
         }
         setList(easy, CURLOPT_PROXYHEADER, proxyFields)
         if let resolved { lists.append(resolved) }
+        if let diverted = diverted ?? nil { lists.append(diverted) }
         if let proxyFields { lists.append(proxyFields) }
         return lists
     }

@@ -1,8 +1,14 @@
-/// An alert that a server sent (RFC 8446 §6), by its number.
+/// An alert (RFC 8446 §6), by its number.
 package struct TLSAlert: Equatable, Sendable {
     package let description: UInt8
 
     package init(_ description: UInt8) { self.description = description }
+
+    package static let decodeError = TLSAlert(50)
+    package static let unrecognizedName = TLSAlert(112)
+
+    /// The record in which it leaves as a fatal one before there are keys (RFC 8446 §5.1, §6).
+    package var record: [UInt8] { [21, 3, 3, 0, 2, 2, description] }
 
     /// The name in IANA's registry, as far as a handshake may end with it.
     package var reason: StaticString {

@@ -56,9 +56,12 @@ final class TLSChannel {
     /// Why the server has ended the connection, where it said so: in TLS 1.3 it judges our part of the handshake behind its end.
     var refusal: TransportError? { attempt.judge.flatMap(TransportError.init(alertTo:)) }
 
+    /// The last moment for which the verdict on the server can be relied upon; `nil` where no such moment is to come.
+    var reliableUntil: POSIXTime? { attempt.judge?.reliableUntil }
+
     /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
     func isStill(at now: Timestamp) -> Bool {
-        if let end = attempt.judge?.reliableUntil, now.seconds > end.seconds { return false }
+        if let end = reliableUntil, now.seconds > end.seconds { return false }
         var byte: UInt8 = 0
         let received = withUnsafeMutableBytes(of: &byte) { receive(into: $0) }
         if case .wouldBlock = received { return true }

@@ -15,6 +15,7 @@ package final class Transport {
     /// Where every read of this loop goes: a head's kept beginning and one read behind it.
     let readBuffer: UnsafeMutableRawBufferPointer
     var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
+    var probes: [KeptVerdicts.Key: Probe] = [:]
 
     static let readLength = 64 * 1024
     private static let spareExchangeLimit = 1024
@@ -59,11 +60,13 @@ package final class Transport {
         return OriginExchange(exchange: exchange, number: number)
     }
 
-    /// Begins to open a tunnel to this host and port; the origin's scheme does not matter.
+    /// Begins to open a tunnel to this host and port, as far as the settings let CONNECT have one; the origin's scheme does not matter.
     /// - Parameter via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
     package func openTunnel(to origin: Origin, via: @autoclosure () -> String, delegate: any TunnelDelegate) -> TunnelOpening {
-        let tunnel = TunnelOpening(self, delegate: delegate)
-        tunnel.begin(to: origin, via: configuration.proxy == nil ? "" : via(), milliseconds: configuration.timeouts.connect)
+        let tunnel = TunnelOpening(
+            self, to: origin, via: configuration.proxy == nil ? "" : via(), milliseconds: configuration.timeouts.connect,
+            delegate: delegate)
+        tunnel.begin()
         return tunnel
     }
 
@@ -73,6 +76,7 @@ package final class Transport {
         isClosed = true
         for exchange in exchanges where exchange.isActive { exchange.fail(.transportClosed) }
         for tunnel in Array(tunnels.values) { tunnel.fail(.transportClosed) }
+        for probe in Array(probes.values) { probe.fail(.transportClosed) }
         closeIdleConnections()
         for exchange in exchanges { exchange.discard() }
         exchanges = []
@@ -95,9 +99,10 @@ package final class Transport {
     /// This loop's connections (idle ones among them) and waiting exchanges.
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
-    /// Nothing is under way: no connection but idle ones, no exchange that waits, connects or is between two attempts, no tunnel.
+    /// Nothing is under way: no connection but idle ones, no exchange that waits, connects or is between two attempts, no tunnel, no probe.
     package var isQuiet: Bool {
-        connectionCount == pool.count && waiting.isEmpty && tunnels.isEmpty && !exchanges.contains { $0.isActive }
+        connectionCount == pool.count && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
+            && !exchanges.contains { $0.isActive }
     }
 
     // MARK: Exchanges
@@ -151,11 +156,7 @@ package final class Transport {
     private func useSecurely(_ origin: Origin) throws(TransportError) -> Endpoint {
         // The policy of an origin is the same for as long as there is this transport.
         if let endpoint = pool.useRecent(origin) { return endpoint }
-        guard let policies = configuration.trust else { throw .noTrustAnchors }
-        let policy: TrustPolicy
-        do throws(TrustFailure) {
-            policy = try policies.requiredPolicy(host: origin.host, port: origin.port)
-        } catch { throw .untrusted(error) }
+        let policy = try policy(host: origin.host, port: origin.port)
         let key = PoolKey(secure: origin, through: configuration.proxy, trustFingerprint: policy.fingerprint)
         let endpoint = pool.use(key)
         if endpoint.trust == nil {
@@ -182,12 +183,19 @@ package final class Transport {
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 
-    func connectTunnel(to origin: Origin, via: String, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+    /// - Parameter address: the one to connect to, in place of all that the host has.
+    func connectTunnel(
+        to origin: Origin, at address: IPAddress?, via: String, milliseconds: Int, observer: any ConnectObserver
+    ) -> any ConnectAttempt {
         let target = ConnectTarget(
-            host: origin.host, port: origin.port,
-            addresses: configuration.proxy == nil ? configuration.resolve[origin.host] ?? [] : [],
+            host: origin.host, port: origin.port, addresses: address.map { [$0] } ?? addresses(of: origin.host),
             tunnelProxy: configuration.proxy, via: via)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
+    }
+
+    /// What the settings say that the host's addresses are. Behind a proxy that is the proxy's business.
+    func addresses(of host: String) -> [IPAddress] {
+        configuration.proxy == nil ? configuration.resolve[host] ?? [] : []
     }
 
     func didOpen(_ connection: UpstreamConnection) {

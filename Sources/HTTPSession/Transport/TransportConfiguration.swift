@@ -14,6 +14,8 @@ package struct TransportConfiguration: Sendable {
     package var trust: TrustPolicySet?
     /// Who we are, for https origins that ask.
     package var identities = HostTable<ClientIdentity>()
+    /// What CONNECT gets.
+    package var connect = ConnectPolicy()
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.
     package var idleConnectionsPerOrigin = 64

@@ -6,6 +6,8 @@ import ServerTrust
 package enum TransportError: Error, Equatable, Sendable {
     /// Nothing may leave at present.
     case egressClosed
+    /// The settings deny CONNECT to this host.
+    case connectDenied
     /// There is nothing to judge the servers of https origins by.
     case noTrustAnchors
     /// The trust policy of the host does not accept the server, which has seen nothing of the request. In a box, so that the others
@@ -56,6 +58,7 @@ package enum TransportError: Error, Equatable, Sendable {
     package var reason: StaticString {
         switch self {
         case .egressClosed: "egress_closed"
+        case .connectDenied: "connect_denied"
         case .noTrustAnchors: "no_trust_anchors"
         case .untrusted(let failure): failure.reason.word
         case .tlsAlert(let alert): alert.reason

@@ -10,31 +10,56 @@ package protocol TunnelDelegate: AnyObject {
 
 /// A tunnel being opened (RFC 9110 §9.3.6): a connection to the authority, or through the upstream proxy to it.
 /// Not counted in the budgets: each belongs to a client's own connection. Confined to its loop.
-package final class TunnelOpening: ConnectObserver, BatchHandler {
+///
+/// States and moves: `judging` (where the settings have the host probed) → `connecting`, to the very address that was judged →
+/// `ended`; what is refused at once goes by `decided`, so that it is told at the batch's end.
+package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHandler {
+    /// By what CONNECT got what it gets; known from the start.
+    package private(set) var outcome = ConnectOutcome.tunnelled
     private let transport: Transport
+    private let origin: Origin
+    private let via: String
+    /// For all of it; zero leaves the limit to who connects.
+    private let milliseconds: Int
+    private let began: MonotonicTime
     private var delegate: (any TunnelDelegate)?
+    private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
 
-    init(_ transport: Transport, delegate: any TunnelDelegate) {
+    init(_ transport: Transport, to origin: Origin, via: String, milliseconds: Int, delegate: any TunnelDelegate) {
         self.transport = transport
+        self.origin = origin
+        self.via = via
         self.delegate = delegate
+        self.milliseconds = milliseconds
+        began = transport.loop.now
     }
 
-    func begin(to origin: Origin, via: String, milliseconds: Int) {
-        if let error = transport.refusalOfTunnel(to: origin) {
-            refusal = error
-            transport.loop.atEndOfBatch(self)
-            return
+    func begin() {
+        if let error = transport.refusalOfTunnel(to: origin) { return refuse(error) }
+        let connect = transport.configuration.connect
+        guard connect.isGuarding else { return connectAnywhere() }
+        let host = origin.judgedHost
+        switch connect.wayBeforeHello(host: host, port: origin.port) {
+        case .tunnel: connectAnywhere()
+        case .deny:
+            outcome = .denied
+            refuse(.connectDenied)
+        case .probe:
+            transport.tunnels[ObjectIdentifier(self)] = self
+            let judgement = transport.judge(host: host, port: origin.port, via: via, delegate: self)
+            self.judgement = judgement
+            outcome = judgement.isKept ? .probedBefore : .probed
         }
-        transport.tunnels[ObjectIdentifier(self)] = self
-        attempt = transport.connectTunnel(to: origin, via: via, milliseconds: milliseconds, observer: self)
     }
 
     /// Ends the attempt at once. The delegate hears nothing any more.
     package func cancel() {
         transport.tunnels[ObjectIdentifier(self)] = nil
         delegate = nil
+        judgement?.cancel()
+        judgement = nil
         attempt?.cancel()
         attempt = nil
     }
@@ -49,6 +74,15 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
         if let refusal { fail(refusal) }
     }
 
+    package func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) {
+        self.judgement = nil
+        switch result {
+        // What the name leads to by now does not matter any more.
+        case .success(let server): connect(to: server.address)
+        case .failure(let error): fail(error)
+        }
+    }
+
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         guard let delegate else { return peer.close() }
@@ -59,5 +93,20 @@ package final class TunnelOpening: ConnectObserver, BatchHandler {
     func didFailToConnect(_ error: TransportError) {
         attempt = nil
         fail(error)
+    }
+
+    private func refuse(_ error: TransportError) {
+        refusal = error
+        transport.loop.atEndOfBatch(self)
+    }
+
+    private func connectAnywhere() {
+        transport.tunnels[ObjectIdentifier(self)] = self
+        connect(to: nil)
+    }
+
+    private func connect(to address: IPAddress?) {
+        let left = milliseconds == 0 ? 0 : max(1, milliseconds - transport.loop.now.milliseconds(since: began))
+        attempt = transport.connectTunnel(to: origin, at: address, via: via, milliseconds: left, observer: self)
     }
 }

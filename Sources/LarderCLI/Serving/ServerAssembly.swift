@@ -89,6 +89,7 @@ enum ServerAssembly {
         // Nobody is believed where nothing was read.
         result.trust = settings.tls.loaded?.policies
         if let identities = settings.tls.loaded?.identities { result.identities = identities }
+        if let connect = settings.tls.loaded?.connect { result.connect = connect }
         return result
     }
 

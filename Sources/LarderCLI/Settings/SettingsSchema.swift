@@ -131,6 +131,16 @@ package enum SettingsSchema {
             "tls.client_certificates", \.tls.clientCertificates, .clientCertificates, reloadable: true,
             "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),
         Setting(
+            "tls.connect.verdicts_kept", \.tls.connect.verdictsKept, .time(0...3_600_000), reloadable: true,
+            "How long a good verdict on a server that was probed lets CONNECT to it pass without another handshake; `0s`: not at all."
+        ),
+        Setting(
+            "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
+            "Whether a client may name no host in the ClientHello that it sends into a tunnel, where tunnels are looked into."),
+        Setting(
+            "tls.connect.encrypted_hello", \.tls.connect.encryptedHello, .word(), reloadable: true,
+            "Whether that may have another ClientHello encrypted in it (ECH). Browsers send what looks so to every host."),
+        Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),

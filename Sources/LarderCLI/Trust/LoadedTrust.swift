@@ -1,3 +1,4 @@
+import HTTPSession
 import ServerTrust
 
 /// Whom to believe, as `tls:` says it: the policies, what CONNECT gets, and what is worth a warning. A value that is replaced as a
@@ -8,27 +9,19 @@ package struct LoadedTrust: Sendable {
     package let identities: HostTable<ClientIdentity>
     /// The hosts with pins, in the order of the settings.
     let pinned: [PinnedHost]
-    private let ways: HostTable<ConnectWay>
-    private let fallbackWay: ConnectWay
+    /// What CONNECT gets.
+    package let connect: ConnectPolicy
     private let remarks: [TrustRemark]
 
     init(
-        policies: TrustPolicySet, identities: HostTable<ClientIdentity>, pinned: [PinnedHost], ways: HostTable<ConnectWay>,
-        fallbackWay: ConnectWay,
+        policies: TrustPolicySet, identities: HostTable<ClientIdentity>, pinned: [PinnedHost], connect: ConnectPolicy,
         remarks: [TrustRemark]
     ) {
         self.policies = policies
         self.identities = identities
         self.pinned = pinned
-        self.ways = ways
-        self.fallbackWay = fallbackWay
+        self.connect = connect
         self.remarks = remarks
-    }
-
-    /// What CONNECT to a host gets. A host that is none is denied.
-    package func connectWay(host: String, port: UInt16) -> ConnectWay {
-        if let way = ways.value(host: host, port: port) { return way }
-        return HostScope(host: host) == nil || host.hasPrefix("*") ? .deny : fallbackWay
     }
 
     /// What a person should know at a time: which policies are weakened and until when, and whose pins' time is over.

@@ -1,3 +1,4 @@
+import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
@@ -9,7 +10,7 @@ struct TrustLoading {
     private var located: [LocatedProblem] = []
     private var entries: [TrustPolicySet.Entry] = []
     private var pinned: [PinnedHost] = []
-    private var ways = HostTable<ConnectWay>()
+    private var ways: [(HostScope, ConnectWay)] = []
     private var identities = HostTable<ClientIdentity>()
     private var remarks: [TrustRemark] = []
     /// Where each entry stands, for the one that comes too late.
@@ -34,9 +35,14 @@ struct TrustLoading {
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
+            var connect = ConnectPolicy(fallback: fallback.way)
+            for (scope, way) in loading.ways { connect.insert(way, for: scope) }
+            connect.keptMilliseconds = Int(clamping: settings.connect.verdictsKept.wholeMilliseconds)
+            connect.allowsMissingName = settings.connect.missingName == .allow
+            connect.allowsEncryptedHello = settings.connect.encryptedHello == .allow
             settings.loaded = LoadedTrust(
                 policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), identities: loading.identities,
-                pinned: loading.pinned, ways: loading.ways, fallbackWay: fallback.way, remarks: loading.remarks)
+                pinned: loading.pinned, connect: connect, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -59,7 +65,7 @@ struct TrustLoading {
             entries.append(
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
-            _ = ways.insert(host.terms.connectWay, for: host.scope)
+            ways.append((host.scope, host.terms.connectWay))
         }
     }
 

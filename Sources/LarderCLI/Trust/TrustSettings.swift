@@ -5,6 +5,7 @@ import ServerTrust
 package struct TrustSettings: Equatable, Sendable {
     var fallback = Fallback()
     var hosts = Hosts()
+    package var connect = Connect()
     /// The folder of further files with hosts.
     var pinsFrom: String?
     var clientCertificates = ClientCertificates()
@@ -21,6 +22,7 @@ package struct TrustSettings: Equatable, Sendable {
     package static func == (left: TrustSettings, right: TrustSettings) -> Bool {
         left.fallback.shown == right.fallback.shown && left.hosts.shown == right.hosts.shown && left.pinsFrom == right.pinsFrom
             && left.clientCertificates.shown == right.clientCertificates.shown
+            && left.connect == right.connect
     }
 }
 
@@ -40,6 +42,15 @@ extension TrustSettings {
         var entries: [ClientCertificateEntry] = []
         var shown = ShownValue.mapping([])
     }
+
+    /// How CONNECT to hosts that are not simply reached is dealt with.
+    package struct Connect: Equatable, Sendable {
+        package var verdictsKept = Duration.seconds(60)
+        package var missingName = Permission.allow
+        package var encryptedHello = Permission.allow
+    }
+
+    package enum Permission: String, CaseIterable, Sendable { case allow, deny }
 
     struct Hosts: Sendable {
         var entries: [TrustEntry] = []

@@ -1,3 +1,4 @@
+import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust

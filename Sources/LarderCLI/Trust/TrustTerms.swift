@@ -1,3 +1,4 @@
+import HTTPSession
 import ProxyPolicy
 import ServerTrust
 

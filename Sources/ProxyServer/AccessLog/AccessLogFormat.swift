@@ -54,6 +54,7 @@ extension AccessLog.Format {
             line.append(member: ",\"detail\":", record.errorDetail)
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
+        line.append(member: ",\"connect\":", record.connect)
         line.append(",\"bytes\":")
         line.append(decimal: record.bytesSent)
         if record.bytesReceived > 0 {

@@ -30,6 +30,8 @@ package struct AccessRecord: Sendable {
     package var error: StaticString = ""
     /// The finer reason, where there is one.
     package var errorDetail: StaticString = ""
+    /// What CONNECT got. Empty for any other method.
+    package var connect: StaticString = ""
     /// What went wrong is the request's own.
     package var isClientsFault = false
 

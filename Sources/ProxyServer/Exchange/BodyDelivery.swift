@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPCaching
+import HTTPSession
 import ResponseStore
 
 /// The body that a driver is sending to its client, wherever it comes from.
@@ -41,6 +42,8 @@ struct BodyDelivery {
     /// Through which a diverted body passes.
     var pipe: Pipe?
     var tunnelDescriptor: Int32?
+    /// What CONNECT got, where the request was one.
+    var connectOutcome: ConnectOutcome?
 
     mutating func reset() {
         source = .none
@@ -63,5 +66,6 @@ struct BodyDelivery {
         headCount = 0
         if pipe != nil { pipe = nil }
         tunnelDescriptor = nil
+        connectOutcome = nil
     }
 }

@@ -44,6 +44,7 @@ extension ExchangeDriver {
             record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
+        if let outcome = delivery.connectOutcome { record.connect = outcome.word }
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
         record.upstream = metrics.remoteAddress

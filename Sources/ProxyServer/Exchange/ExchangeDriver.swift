@@ -320,9 +320,14 @@ final class ExchangeDriver: TunnelDelegate {
     // MARK: Tunnels
 
     private func openTunnel() {
-        let origin = Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
-        opening = worker.transport.openTunnel(to: origin, via: exchange.tunnelVia, delegate: self)
+        let opening = worker.transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
+        self.opening = opening
+        delivery.connectOutcome = opening.outcome
         worker.openingTunnels += 1
+    }
+
+    private var tunnelOrigin: Origin {
+        Origin(scheme: .http, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort)
     }
 
     func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
@@ -345,13 +350,23 @@ final class ExchangeDriver: TunnelDelegate {
         connection.output.buffer.append(Tunnel.greeting)
         guard let client = connection.handOver() else { return closeDescriptor(upstream) }
         self.connection = nil
-        Tunnel.start(worker, connection: connection, client: client, upstream: upstream, owner: self)
+        let gate = worker.transport.looksIntoTunnels ? HelloGate(worker, to: tunnelOrigin, via: exchange.tunnelVia) : nil
+        Tunnel.start(worker, connection: connection, client: client, upstream: upstream, gate: gate, owner: self)
+    }
+
+    func tunnelRefused(_ fault: Fault, _ counts: Tunnel.Counts) {
+        note(counts)
+        handle(.tunnelRefused(fault, at: worker.now))
     }
 
     func tunnelEnded(_ counts: Tunnel.Counts) {
+        note(counts)
+        handle(.deliveryEnded(isComplete: true, at: worker.now))
+    }
+
+    private func note(_ counts: Tunnel.Counts) {
         delivery.sentCount = counts.toClient
         upload.receivedCount = counts.toUpstream
-        handle(.deliveryEnded(isComplete: true, at: worker.now))
     }
 
     // MARK: Ends

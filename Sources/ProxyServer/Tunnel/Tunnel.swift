@@ -1,8 +1,14 @@
 import CLinux
 import EventLoop
 import Glibc
+import HTTPSession
+import ProxyCore
 
 /// A blind tunnel between a client and an origin (RFC 9110 §9.3.6): bytes both ways, each direction ending by itself.
+///
+/// Where it has a gate, what the client sends first goes to the gate, and the origin gets nothing until that has decided; the other
+/// direction moves meanwhile, for protocols in which servers speak first. A tunnel that is refused has let go of the origin and lingers
+/// so that the client can read why.
 ///
 /// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both descriptors, which are watched by
 /// edges: what is waited for need not be said anew each time, and a side that has hung up while the other is slow to read wakes
@@ -32,6 +38,10 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var owner: ExchangeDriver?
     private var toUpstream: TunnelDirection
     private var toClient: TunnelDirection
+    private var gate: HelloGate?
+    /// What the client sent before there was a tunnel.
+    private var early: [UInt8]
+    /// How much of that goes to the origin without being counted on its way.
     private let earlyCount: Int
     private let client: Registration
     private var upstream: Registration?
@@ -40,6 +50,9 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var hasToldClient = false
     private var isContinuing = false
     private var isClosed = false
+    private var isRefused = false
+    /// The client sends no more, which was seen while the gate was shut.
+    private var hasClientEnded = false
 
     private static let reading: Interest = [.read, .peerClose, .edgeTriggered]
     /// From a sink's first delay on, for good: until then its readiness would wake the tunnel for nothing.
@@ -48,20 +61,25 @@ final class Tunnel: TimerHandler, BatchHandler {
     /// Takes both descriptors over and begins to move bytes.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
-        owner: ExchangeDriver
+        gate: HelloGate?, owner: ExchangeDriver
     ) {
-        let tunnel = Tunnel(worker, client: client, upstream: upstream, owner: owner)
+        let tunnel = Tunnel(worker, client: client, upstream: upstream, gate: gate, owner: owner)
         worker.tunnelStarted(tunnel, from: connection)
         tunnel.begin()
     }
 
-    private init(_ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, owner: ExchangeDriver) {
+    private init(
+        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, gate: HelloGate?, owner: ExchangeDriver
+    ) {
         self.worker = worker
         self.owner = owner
+        self.gate = gate
         self.client = client.registration
-        earlyCount = client.received.count
-        toUpstream = TunnelDirection(from: client.registration.descriptor, to: upstream, held: client.received)
+        early = gate == nil ? [] : client.received
+        earlyCount = gate == nil ? client.received.count : 0
+        toUpstream = TunnelDirection(from: client.registration.descriptor, to: upstream, held: gate == nil ? client.received : [])
         toClient = TunnelDirection(from: upstream, to: client.registration.descriptor, held: client.unsent)
+        gate?.attach(to: self)
     }
 
     private func begin() {
@@ -78,6 +96,10 @@ final class Tunnel: TimerHandler, BatchHandler {
         // What is held goes out now; for the rest the kernel first reports what each side is ready for as it is now.
         if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
         if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
+        if let gate, !early.isEmpty {
+            gate.take(early.span)
+            early = []
+        }
         settle()
     }
 
@@ -87,18 +109,27 @@ final class Tunnel: TimerHandler, BatchHandler {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        letGoOfGate()
         if let timer { worker.loop.removeTimer(timer) }
         worker.loop.close(client)
         if let upstream { worker.loop.close(upstream) }
-        let counts = Counts(toUpstream: toUpstream.count + UInt64(earlyCount), toClient: toClient.count)
         owner?.tunnelEnded(counts)
         owner = nil
         worker.tunnelEnded(self)
     }
 
+    private var counts: Counts {
+        Counts(toUpstream: toUpstream.count + UInt64(earlyCount), toClient: toClient.count)
+    }
+
     private func clientReady(_ events: ReadyEvents) {
         if events.contains(.failed) { return close() }
-        if events.isReadable || events.isBroken {
+        if isRefused { return discardInput() }
+        if gate != nil {
+            if events.isEnding { hasClientEnded = true }
+            readForGate()
+            if isClosed || isRefused { return }
+        } else if events.isReadable || events.isBroken {
             toUpstream.sourceReady(isEnding: events.isEnding, through: worker.readBuffer)
         }
         if events.isWritable { toClient.sinkReady(through: worker.readBuffer) }
@@ -116,7 +147,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 
     func batchEnded() {
         isContinuing = false
-        if isClosed { return }
+        if isClosed || isRefused { return }
         if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
         if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
         settle()
@@ -124,6 +155,7 @@ final class Tunnel: TimerHandler, BatchHandler {
 
     /// Passes ends on, and goes on in the next batch where a direction's turn was over before its bytes.
     private func settle() {
+        if isClosed || isRefused { return }
         let up = toUpstream.state
         let down = toClient.state
         if up == .failed || down == .failed || (up == .ended && down == .ended) { return close() }
@@ -143,6 +175,82 @@ final class Tunnel: TimerHandler, BatchHandler {
         }
         if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.tunnelIdle) }
     }
+}
+
+// MARK: The gate
+
+extension Tunnel {
+    /// What the log says that CONNECT got.
+    func note(_ outcome: ConnectOutcome) { owner?.delivery.connectOutcome = outcome }
+
+    /// What the gate has held goes to the origin, and all else after it.
+    func open(with held: [UInt8]) {
+        gate = nil
+        toUpstream.resume(with: held, isEnding: hasClientEnded)
+        toUpstream.move(through: worker.readBuffer)
+        settle()
+    }
+
+    /// The server is not believed, or could not be judged.
+    func refuse(_ error: TransportError) {
+        refuse(owner?.noteFault(error) ?? FaultMapping.fault(error), alert: .unrecognizedName)
+    }
+
+    /// The origin has got nothing, and gets nothing. The client is told by an alert, if there is one for it.
+    func refuse(_ fault: Fault, alert: TLSAlert?) {
+        gate = nil
+        isRefused = true
+        if let upstream { worker.loop.close(upstream) }
+        upstream = nil
+        owner?.tunnelRefused(fault, counts)
+        owner = nil
+        let descriptor = client.descriptor
+        if let alert, toClient.isEmptied {
+            // Where the client takes it no more, it sees the end.
+            _ = alert.record.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(larder_msg_nosignal)) }
+        }
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+        if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.lingering) }
+        discardInput()
+    }
+
+    private func letGoOfGate() {
+        gate?.cancel()
+        gate = nil
+    }
+
+    private func readForGate() {
+        let buffer = worker.readBuffer
+        while let gate, gate.isReading {
+            let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                UnsafeRawBufferPointer(start: buffer.baseAddress, count: count).withMemoryRebound(to: UInt8.self) {
+                    gate.take($0.span)
+                }
+            } else if count == 0 {
+                hasClientEnded = true
+                gate.inputEnded()
+            } else if errno != EINTR {
+                if errno != EAGAIN { close() }
+                return
+            }
+        }
+    }
+
+    /// Until the client has read its alert and ends too, or has had its time.
+    private func discardInput() {
+        let buffer = worker.readBuffer
+        for _ in 0..<Self.discardsPerTurn {
+            let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 || (count < 0 && errno == EINTR) { continue }
+            if count == 0 || errno != EAGAIN { close() }
+            return
+        }
+        // Whoever sends so much does not wait for an answer.
+        close()
+    }
+
+    private static let discardsPerTurn = 16
 }
 
 extension ReadyEvents {

@@ -42,6 +42,20 @@ struct TunnelDirection: ~Copyable {
         if state == .waitsForSource { move(through: buffer) }
     }
 
+    /// Has `octets` go out next, of what the source sent and somebody else has read.
+    /// - Parameter isEnding: the source is known to send no more than what the kernel holds of it.
+    mutating func resume(with octets: [UInt8], isEnding: Bool) {
+        assert(state == .waitsForSource && heldOffset == held.count, "nothing has moved yet")
+        held = octets
+        heldOffset = 0
+        count += UInt64(octets.count)
+        if isEnding { isSourceEnding = true }
+        state = .hasMore
+    }
+
+    /// The sink has got everything that was there for it.
+    var isEmptied: Bool { heldOffset == held.count && inPipe == 0 }
+
     mutating func sinkReady(through buffer: UnsafeMutableRawBufferPointer) {
         if state == .waitsForSink { move(through: buffer) }
     }

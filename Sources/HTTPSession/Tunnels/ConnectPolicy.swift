@@ -1,0 +1,107 @@
+import HTTPMessage
+import HTTPWire
+import ServerTrust
+
+/// What CONNECT gets, by host and port: the nearest entry holds, as of trust policies.
+package struct ConnectPolicy: Sendable {
+    private var ways = HostTable<ConnectWay>()
+    private let fallback: ConnectWay
+    /// Whether there is a host that CONNECT does not simply reach. Where there is none, nobody is asked about any host.
+    package private(set) var isGuarding: Bool
+    /// Whether a ClientHello may name nobody, and whether it may have another one encrypted in it.
+    package var allowsMissingName = true
+    package var allowsEncryptedHello = true
+    /// How long the verdict of a probe serves further tunnels.
+    package var keptMilliseconds = 60_000
+    /// Of all loops, and of this reading of the settings alone: those of another one begin with none.
+    let kept = KeptVerdicts()
+
+    /// - Parameter fallback: for hosts without an entry.
+    package init(fallback: ConnectWay = .tunnel) {
+        self.fallback = fallback
+        isGuarding = fallback != .tunnel
+    }
+
+    /// - Returns: whether it is the first for these hosts; a second one is not kept.
+    @discardableResult
+    package mutating func insert(_ way: ConnectWay, for scope: HostScope) -> Bool {
+        guard ways.insert(way, for: scope) else { return false }
+        if way != .tunnel { isGuarding = true }
+        return true
+    }
+
+    /// What CONNECT to a host gets. What is no host is denied, unless every host gets a tunnel.
+    /// - Parameter host: as `Origin.judgedHost` gives it.
+    package func way(host: String, port: UInt16) -> ConnectWay {
+        guard isGuarding else { return .tunnel }
+        guard let identity = ReferenceIdentity(host) else { return .deny }
+        return way(of: identity, port: port)
+    }
+
+    private func way(of identity: ReferenceIdentity, port: UInt16) -> ConnectWay {
+        ways.value(of: identity, port: port) ?? fallback
+    }
+}
+
+// MARK: What the client sends first
+
+extension ConnectPolicy {
+    /// What CONNECT gets before its client has sent anything. An address of which no entry says what it is waits for the name that the
+    /// client means to find there.
+    func wayBeforeHello(host: String, port: UInt16) -> ConnectWay {
+        let way = way(host: host, port: port)
+        return way == .probe && isJudgedByName(host: host, port: port) ? .tunnel : way
+    }
+
+    /// What becomes of a tunnel.
+    /// - Parameters:
+    ///   - hello: `nil` where the client speaks no TLS.
+    ///   - host: of the authority, as `Origin.judgedHost` gives it.
+    func decide(on hello: ClientHello?, host: String, port: UInt16) -> HelloDecision {
+        let way = way(host: host, port: port)
+        if way == .deny { return .refuse(.denied) }
+        guard let hello else { return way == .probe ? .refuse(.notTLS) : .pass }
+        if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
+        let identity = ReferenceIdentity(host)
+        let isByName = isJudgedByName(host: host, port: port)
+        guard let name = hello.judgedName else {
+            if !allowsMissingName { return .refuse(.nameMissing) }
+            return isByName && way == .probe ? .judge(host: host) : .pass
+        }
+        let named = ReferenceIdentity(name)
+        if let named, named == identity { return isByName && way == .probe ? .judge(host: host) : .pass }
+        let wayOfNamed = named.map { self.way(of: $0, port: port) } ?? .deny
+        switch (identity, wayOfNamed) {
+        case (.address, .probe): return .judge(host: name)
+        // Nobody's pins are gone round.
+        case (_, .tunnel) where way == .tunnel || isByName: return .pass
+        default: return .refuse(.nameMismatch)
+        }
+    }
+
+    /// Whether the host is an address without an entry of its own.
+    private func isJudgedByName(host: String, port: UInt16) -> Bool {
+        guard case .address(let address)? = ReferenceIdentity(host) else { return false }
+        return ways.value(of: .address(address), port: port) == nil
+    }
+}
+
+extension ClientHello {
+    /// The name in it as policies know it. An octet that is none of ASCII makes it nobody's.
+    fileprivate var judgedName: String? {
+        serverName.map { name in
+            let text = String(decoding: name, as: UTF8.self)
+            return text.hasSuffix(".") ? String(text.dropLast()) : text
+        }
+    }
+}
+
+extension Origin {
+    /// The host as policies know it, so that no spelling goes round them: an address as it is usually written, whatever look-up would
+    /// understand, and a name without its final dot.
+    var judgedHost: String {
+        let octets = Array(host.utf8)
+        if let address = IPAddress(asLookedUp: octets.span) { return "\(address)" }
+        return host.hasSuffix(".") ? String(host.dropLast()) : host
+    }
+}

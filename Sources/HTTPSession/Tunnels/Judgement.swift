@@ -1,0 +1,91 @@
+import EventLoop
+import HTTPMessage
+import ServerTrust
+
+/// Hears how a judgement ended, once, and never from within `Transport.judge`.
+package protocol JudgementDelegate: AnyObject {
+    func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>)
+}
+
+/// A server that is being judged for a tunnel: by a verdict that was kept, or by a probe. Confined to its loop.
+package final class Judgement: BatchHandler {
+    /// A kept verdict was there.
+    package private(set) var isKept = false
+    private let loop: EventLoop
+    private var delegate: (any JudgementDelegate)?
+    private var probe: Probe?
+    private var decided: Result<VettedServer, TransportError>?
+
+    init(_ loop: EventLoop, delegate: any JudgementDelegate) {
+        self.loop = loop
+        self.delegate = delegate
+    }
+
+    /// The delegate hears nothing any more.
+    package func cancel() {
+        delegate = nil
+        let probe = probe
+        self.probe = nil
+        probe?.remove(self)
+    }
+
+    package func batchEnded() {
+        if let decided { tell(decided) }
+    }
+
+    func wait(for probe: Probe) {
+        self.probe = probe
+        probe.add(self)
+    }
+
+    func decide(_ result: Result<VettedServer, TransportError>, isKept: Bool = false) {
+        decided = result
+        self.isKept = isKept
+        loop.atEndOfBatch(self)
+    }
+
+    func tell(_ result: Result<VettedServer, TransportError>) {
+        probe = nil
+        let delegate = delegate
+        self.delegate = nil
+        delegate?.judgement(self, didEndWith: result)
+    }
+}
+
+extension Transport {
+    /// Begins to judge a server by the trust policy of this host and port.
+    /// - Parameters:
+    ///   - host: a name, which also stands in the handshake, or an address.
+    ///   - address: where the server is, if not where the host's own addresses lead.
+    ///   - via: The value of Via for an upstream proxy.
+    package func judge(
+        host: String, port: UInt16, at address: IPAddress? = nil, via: String, delegate: any JudgementDelegate
+    ) -> Judgement {
+        let judgement = Judgement(loop, delegate: delegate)
+        do throws(TransportError) {
+            let policy = try policy(host: host, port: port)
+            let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
+            let key = KeptVerdicts.Key(fingerprint: policy.inForce(at: now).fingerprint, host: host, port: port, address: address)
+            if let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
+                judgement.decide(.success(server), isKept: true)
+            } else if let probe = probes[key] {
+                judgement.wait(for: probe)
+            } else {
+                let probe = Probe(self, key)
+                judgement.wait(for: probe)
+                probe.begin(by: policy, via: via)
+            }
+        } catch {
+            judgement.decide(.failure(error))
+        }
+        return judgement
+    }
+
+    /// By which the server of this host and port is judged.
+    func policy(host: String, port: UInt16) throws(TransportError) -> TrustPolicy {
+        guard let policies = configuration.trust else { throw .noTrustAnchors }
+        do throws(TrustFailure) {
+            return try policies.requiredPolicy(host: host, port: port)
+        } catch { throw .untrusted(error) }
+    }
+}

@@ -1,0 +1,66 @@
+import EventLoop
+import HTTPMessage
+import ServerTrust
+
+/// A handshake of our own with a server, which is judged in it and gets nothing else of us. Whoever asks about the same meanwhile
+/// hears of this one. Confined to its loop.
+final class Probe: ConnectObserver {
+    private let transport: Transport
+    private let key: KeptVerdicts.Key
+    private var attempt: (any ConnectAttempt)?
+    private var judgements: [Judgement] = []
+
+    init(_ transport: Transport, _ key: KeptVerdicts.Key) {
+        self.transport = transport
+        self.key = key
+    }
+
+    func begin(by policy: TrustPolicy, via: String) {
+        transport.probes[key] = self
+        let target = ConnectTarget(
+            host: key.host, port: key.port, addresses: key.address == nil ? transport.addresses(of: key.host) : [],
+            tunnelProxy: transport.configuration.proxy, via: via, trust: policy, diversion: key.address, offersHTTP: false)
+        attempt = transport.connector.connect(
+            to: target, milliseconds: transport.configuration.timeouts.connect, observer: self)
+    }
+
+    func add(_ judgement: Judgement) { judgements.append(judgement) }
+
+    /// One of those who asked wants to know no more; with the last of them it ends.
+    func remove(_ judgement: Judgement) {
+        judgements.removeAll { $0 === judgement }
+        if judgements.isEmpty { end(nil) }
+    }
+
+    func fail(_ error: TransportError) { end(.failure(error)) }
+
+    func didConnect(_ peer: ConnectedPeer) {
+        attempt = nil
+        let lastSecond = peer.channel?.reliableUntil
+        peer.close()
+        let isBehindProxy = transport.configuration.proxy != nil
+        // Whom nobody can find again cannot be tunnelled to.
+        if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
+        let server = VettedServer(address: isBehindProxy ? nil : peer.address)
+        let connect = transport.configuration.connect
+        let now = transport.loop.now
+        connect.kept.keep(
+            server, for: key, until: now.advanced(milliseconds: connect.keptMilliseconds), lastSecond: lastSecond, at: now)
+        end(.success(server))
+    }
+
+    func didFailToConnect(_ error: TransportError) {
+        attempt = nil
+        fail(error)
+    }
+
+    private func end(_ result: Result<VettedServer, TransportError>?) {
+        attempt?.cancel()
+        attempt = nil
+        if transport.probes[key] === self { transport.probes[key] = nil }
+        let told = judgements
+        judgements = []
+        guard let result else { return }
+        for judgement in told { judgement.tell(result) }
+    }
+}

@@ -1,0 +1,282 @@
+import EventLoop
+import HTTPSession
+import ServerTrust
+import TestSupport
+import Testing
+
+/// A proxy with policies of CONNECT before an origin that speaks TLS.
+private final class GuardedStage {
+    let authority = TestAuthority()
+    let identity: TLSIdentity
+    let origin: ScriptedOrigin
+    let proxy: TestProxy
+
+    static let yaml = """
+        tunnel: {ports: any}
+        resolve: {pinned.test: 127.0.0.1, other.test: 127.0.0.1, denied.test: 127.0.0.1}
+        """
+
+    /// - Parameters:
+    ///   - isRight: whether the origin has the key that is pinned.
+    ///   - script: of an origin that does not speak TLS.
+    init(
+        isRight: Bool = true, loops: Int = 1, headTimeout: Int? = nil, change: @escaping (inout ConnectPolicy) -> Void = { _ in },
+        script: ScriptedOrigin.Script? = nil
+    ) throws {
+        let identity = authority.identity(names: "DNS:pinned.test,DNS:other.test,IP:127.0.0.1")
+        self.identity = identity
+        origin =
+            if let script {
+                ScriptedOrigin(script: script)
+            } else {
+                ScriptedOrigin(identity: identity) { connection in
+                    while connection.readHead() != nil { connection.respond(body: "for \(connection.serverName ?? "nobody").") }
+                }
+            }
+        let trust = try Self.trust(authority, pinned: isRight ? identity : authority.identity())
+        proxy = try TestProxy(
+            Self.yaml, loops: loops,
+            change: {
+                $0.transport.trust = trust
+                $0.transport.connect = Self.connect(change)
+                if let headTimeout { $0.timeouts.clientHead = headTimeout }
+            })
+    }
+
+    deinit {
+        proxy.stop()
+        origin.stop()
+    }
+
+    private static func connect(_ change: (inout ConnectPolicy) -> Void = { _ in }) -> ConnectPolicy {
+        var policy = ConnectPolicy()
+        for (host, way) in [("pinned.test", ConnectWay.probe), ("denied.test", .deny)] {
+            HostScope(host: host).map { _ = policy.insert(way, for: $0) }
+        }
+        change(&policy)
+        return policy
+    }
+
+    private static func trust(_ authority: TestAuthority, pinned: TLSIdentity) throws -> TrustPolicySet {
+        let anchors = TrustPolicy.Anchors.given(try TrustAnchors([try #require(Certificate(der: authority.der))]))
+        let pins = try PinSet(.publicKey, [Pin(certificate: try #require(Certificate(der: pinned.der)))])
+        return try TrustPolicySet(
+            [.init(host: "pinned.test", policy: TrustPolicy(anchors: anchors, pins: pins))],
+            fallback: .policy(TrustPolicy(anchors: anchors)))
+    }
+
+    func reload(pinned: TLSIdentity) throws {
+        let trust = try Self.trust(authority, pinned: pinned)
+        try proxy.reload(Self.yaml) {
+            $0.transport.trust = trust
+            $0.transport.connect = Self.connect()
+        }
+    }
+
+    func connect(_ host: String) throws -> (client: RawClient, response: ReceivedResponse) {
+        let client = try RawClient(port: proxy.port, owner: self)
+        client.send("CONNECT \(host):\(origin.port) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\r\n")
+        return (client, try client.readResponse(to: "CONNECT"))
+    }
+
+    /// What a client gets that asks for a host and names another one, or nobody, in its ClientHello.
+    func handshake(_ host: String, naming name: String?) throws -> (TLSClient, TLSClient.Handshake) {
+        let (client, response) = try connect(host)
+        #expect(response.status == 200)
+        let tls = TLSClient(client, serverName: name)
+        return (tls, tls.handshake())
+    }
+
+    func fetch(_ host: String, naming name: String?) throws -> String {
+        let (tls, outcome) = try handshake(host, naming: name)
+        guard outcome == .done else { return "\(outcome)" }
+        return String(tls.fetch("/", until: ".").split(separator: "\r\n").last ?? "")
+    }
+
+    /// What the lines of the log say of this, once the proxy has stopped.
+    func logged(_ member: String) throws -> [String] {
+        try proxy.logLines().map { line in
+            line.firstRange(of: "\"\(member)\":\"").map { String(line[$0.upperBound...].prefix { $0 != "\"" }) } ?? ""
+        }
+    }
+}
+
+@Suite("CONNECT by host: tunnel, probe, deny")
+struct ConnectWayTests {
+    @Test("A server without the key that is pinned gets no tunnel, and sees nothing but our handshake", arguments: [1, 4])
+    func refusesWrongPin(loops: Int) throws {
+        let stage = try GuardedStage(isRight: false, loops: loops)
+        let (client, response) = try stage.connect("pinned.test")
+        #expect(response.status == 502)
+        #expect(response.code == "certificate_not_trusted" && response.detail == "pin_mismatch")
+        #expect(response["Proxy-Status"]?.contains("; error=tls_certificate_error; details=\"pin_mismatch\"") == true)
+        client.close()
+        #expect(try stage.logged("connect") == ["probe"])
+        #expect(try stage.logged("detail") == ["pin_mismatch"])
+        stage.origin.stop()
+        #expect(stage.origin.connectionCount == 1 && stage.origin.failedHandshakeCount == 1)
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
+    @Test("One with the key gets tunnels, one handshake for all of them within a minute", arguments: [1, 4])
+    func probesOnce(loops: Int) throws {
+        let stage = try GuardedStage(loops: loops)
+        for _ in 0..<4 { #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.") }
+        #expect(try stage.fetch("pinned.test.", naming: "pinned.test") == "for pinned.test.")
+        #expect(stage.origin.connectionCount == 6)
+        #expect(try stage.logged("connect") == ["probe", "probe_kept", "probe_kept", "probe_kept", "probe_kept"])
+    }
+
+    @Test("A host that is denied gets 403, and is not connected to")
+    func denies() throws {
+        let stage = try GuardedStage()
+        let (client, response) = try stage.connect("denied.test")
+        #expect(response.status == 403 && response.code == "connect_denied")
+        #expect(response["Proxy-Status"]?.contains("; error=http_request_denied; details=\"connect_denied\"") == true)
+        client.close()
+        #expect(stage.origin.connectionCount == 0)
+        #expect(try stage.logged("connect") == ["deny"])
+    }
+
+    @Test("T33: a pin that a reload brings is asked for at once, whatever was found before")
+    func heedsReload() throws {
+        let stage = try GuardedStage()
+        #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.")
+        try stage.reload(pinned: stage.authority.identity())
+        #expect(try stage.connect("pinned.test").response.status == 502)
+        try stage.reload(pinned: stage.identity)
+        #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.")
+    }
+
+    @Test(
+        "A ClientHello for another host ends the tunnel with unrecognized_name, where pins would be gone round",
+        arguments: [
+            ("pinned.test", "other.test", "server_name_mismatch"), ("other.test", "pinned.test", "server_name_mismatch"),
+            ("other.test", "denied.test", "server_name_mismatch"), ("127.0.0.1", "denied.test", "server_name_mismatch"),
+        ])
+    func refusesName(host: String, name: String, reason: String) throws {
+        let stage = try GuardedStage()
+        #expect(try stage.handshake(host, naming: name).1 == .alert(112))
+        #expect(try stage.logged("detail") == [reason])
+        #expect(try stage.logged("error") == ["tunnel_refused"])
+        #expect(try stage.logged("cache") == ["denied"])
+        stage.origin.stop()
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
+    @Test("No octet of such a ClientHello reaches the server")
+    func holdsBack() throws {
+        let received = Guarded<[UInt8]?>(nil)
+        let stage = try GuardedStage(script: { connection in
+            let octets = connection.readToEnd()
+            received.withLock { $0 = octets }
+        })
+        #expect(try stage.handshake("127.0.0.1", naming: "denied.test").1 == .alert(112))
+        stage.proxy.stop()
+        stage.origin.stop()
+        #expect(received.withLock { $0 } == [])
+    }
+
+    @Test(
+        "Other names pass, and so does nobody's",
+        arguments: [
+            ("other.test", "other.test"), ("other.test", nil), ("other.test", "third.test"), ("pinned.test", nil),
+            ("127.0.0.1", nil),
+            ("127.0.0.1", "other.test"),
+        ] as [(String, String?)])
+    func passesNames(host: String, name: String?) throws {
+        let stage = try GuardedStage()
+        #expect(try stage.fetch(host, naming: name) == "for \(name ?? "nobody").")
+        #expect(try stage.logged("connect") == [host == "pinned.test" ? "probe" : "tunnel"])
+    }
+
+    @Test("To an address the name selects the policy: the server there is judged before anything is passed on")
+    func judgesAddress() throws {
+        let right = try GuardedStage()
+        #expect(try right.fetch("127.0.0.1", naming: "pinned.test") == "for pinned.test.")
+        #expect(try right.fetch("127.0.0.1", naming: "pinned.test") == "for pinned.test.")
+        #expect(right.origin.connectionCount == 3)
+        #expect(try right.logged("connect") == ["probe", "probe_kept"])
+
+        let wrong = try GuardedStage(isRight: false)
+        #expect(try wrong.handshake("127.0.0.1", naming: "pinned.test").1 == .alert(112))
+        #expect(try wrong.logged("error") == ["certificate_not_trusted"])
+        #expect(try wrong.logged("detail") == ["pin_mismatch"])
+        wrong.origin.stop()
+        #expect(wrong.origin.requestHeads.isEmpty)
+    }
+
+    @Test("A name that is missing, where it may not be, ends the tunnel too")
+    func refusesMissingName() throws {
+        let stage = try GuardedStage(change: { $0.allowsMissingName = false })
+        #expect(try stage.handshake("pinned.test", naming: nil).1 == .alert(112))
+        #expect(try stage.logged("detail") == ["server_name_missing"])
+    }
+
+    @Test("What is no TLS does not reach a host that is judged", arguments: ["GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}"])
+    func refusesOthers(text: String) throws {
+        let stage = try GuardedStage()
+        let (client, response) = try stage.connect("pinned.test")
+        #expect(response.status == 200)
+        client.send(text)
+        client.endSending()
+        #expect(client.isClosedByPeer())
+        #expect(try stage.logged("detail") == ["not_tls"])
+        stage.origin.stop()
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
+    @Test("Protocols in which the server speaks first, or the client no TLS, go on to other hosts")
+    func passesOthers() throws {
+        let stage = try GuardedStage(script: { connection in
+            connection.send("220 hello\r\n")
+            connection.send(bytes: connection.readToEnd().reversed())
+        })
+        let (client, response) = try stage.connect("other.test")
+        #expect(response.status == 200)
+        #expect(try client.readLine() == "220 hello")
+        client.send("abc")
+        client.endSending()
+        #expect(try client.readToEnd() == Array("cba".utf8))
+    }
+
+    @Test("A client that leaves before it has said anything has been refused nothing")
+    func letsLeave() throws {
+        let stage = try GuardedStage()
+        let (client, _) = try stage.connect("pinned.test")
+        client.endSending()
+        // What the server may still say to that.
+        _ = try client.readToEnd()
+        #expect(try stage.logged("error") == [""])
+    }
+
+    @Test("A ClientHello that does not become whole ends with its time")
+    func limitsTime() throws {
+        let stage = try GuardedStage(headTimeout: 200)
+        let (client, _) = try stage.connect("other.test")
+        client.send(bytes: [22, 3, 1, 0, 100, 1])
+        #expect(client.isClosedByPeer())
+        #expect(try stage.logged("detail") == ["client_hello_timeout"])
+    }
+
+    @Test("One that is too long, or none, is answered with decode_error")
+    func limitsLength() throws {
+        for (octets, reason) in [
+            ([22, 3, 1, 0, 4, 1, 0, 0x80, 0], "client_hello_too_long"), ([22, 3, 1, 0, 4, 2, 0, 0, 0], "malformed_client_hello"),
+        ] as [([UInt8], String)] {
+            let stage = try GuardedStage()
+            let (client, _) = try stage.connect("other.test")
+            client.send(bytes: octets)
+            #expect(try client.readToEnd() == [21, 3, 3, 0, 2, 2, 50])
+            #expect(try stage.logged("detail") == [reason])
+        }
+    }
+
+    @Test("Where no host is guarded, nothing is looked into")
+    func staysBlind() throws {
+        let stage = try GuardedStage(change: { $0 = ConnectPolicy() })
+        #expect(try stage.fetch("other.test", naming: "pinned.test") == "for pinned.test.")
+        #expect(stage.origin.connectionCount == 1)
+        #expect(try stage.logged("connect") == ["tunnel"])
+    }
+}

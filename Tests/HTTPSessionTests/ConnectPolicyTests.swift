@@ -1,0 +1,131 @@
+import HTTPWire
+import ServerTrust
+import Testing
+
+@testable import HTTPSession
+
+@Suite("What CONNECT gets, and what its client may send first")
+struct ConnectPolicyTests {
+    private static func policy(
+        _ entries: [(String, ConnectWay)] = [
+            ("pinned.test", .probe), ("*.pinned.test", .probe), ("denied.test", .deny), ("192.0.2.1", .probe),
+            ("192.0.2.3", .tunnel),
+        ],
+        fallback: ConnectWay = .tunnel
+    ) throws -> ConnectPolicy {
+        var policy = ConnectPolicy(fallback: fallback)
+        for (host, way) in entries { policy.insert(way, for: try #require(HostScope(host: host, labels: .all))) }
+        return policy
+    }
+
+    private static func hello(_ name: String?) -> ClientHello {
+        var hello = ClientHello()
+        hello.serverName = name.map { Array($0.utf8) }
+        return hello
+    }
+
+    private static func judgedHost(_ host: String) -> String { Origin(scheme: .http, host: host, port: 443).judgedHost }
+
+    @Test(
+        "However a host is written, it gets the same",
+        arguments: [
+            ("pinned.test", .probe), ("pinned.test.", .probe), ("a.b.pinned.test", .probe), ("other.test", .tunnel),
+            ("denied.test.", .deny), ("192.0.2.1", .probe), ("3221225985", .probe), ("0xc0.0.2.1", .probe),
+            ("::ffff:192.0.2.1", .probe), ("192.0.2.2", .tunnel), ("not..a.host", .deny), ("pinned.test..", .deny),
+        ] as [(String, ConnectWay)])
+    func findsWay(host: String, way: ConnectWay) throws {
+        #expect(try Self.policy().way(host: Self.judgedHost(host), port: 443) == way)
+    }
+
+    @Test("Where every host gets a tunnel, nothing is asked")
+    func asksNothing() throws {
+        #expect(!ConnectPolicy().isGuarding)
+        #expect(try !Self.policy([("a.test", .tunnel)]).isGuarding)
+        #expect(try Self.policy([("a.test", .deny)]).isGuarding)
+        #expect(ConnectPolicy(fallback: .probe).isGuarding)
+        #expect(ConnectPolicy().way(host: "not..a.host", port: 443) == .tunnel)
+    }
+
+    @Test(
+        "The name in the ClientHello agrees with the authority, or goes round nobody's pins",
+        arguments: [
+            // To a host that is probed.
+            ("pinned.test", "pinned.test", .pass), ("pinned.test", "PINNED.test", .pass), ("pinned.test.", "pinned.test", .pass),
+            ("pinned.test", "pinned.test.", .pass), ("pinned.test", nil, .pass),
+            ("pinned.test", "other.test", .refuse(.nameMismatch)), ("pinned.test", "a.pinned.test", .refuse(.nameMismatch)),
+            ("pinned.test", "192.0.2.1", .refuse(.nameMismatch)), ("pinned.test", "\u{0}", .refuse(.nameMismatch)),
+            // To one that is not.
+            ("other.test", "other.test", .pass), ("other.test", nil, .pass), ("other.test", "third.test", .pass),
+            ("other.test", "pinned.test", .refuse(.nameMismatch)), ("other.test", "x.PINNED.test.", .refuse(.nameMismatch)),
+            ("other.test", "denied.test", .refuse(.nameMismatch)), ("other.test", "pinned.test..", .refuse(.nameMismatch)),
+            ("other.test", "pinned.test\u{0}", .refuse(.nameMismatch)),
+            ("other.test", "pinned.t\u{e9}st", .refuse(.nameMismatch)),
+            ("other.test", "192.0.2.1", .refuse(.nameMismatch)),
+            // To an address the name selects the policy.
+            ("192.0.2.9", "pinned.test", .judge(host: "pinned.test")),
+            ("2001:db8::1", "pinned.test.", .judge(host: "pinned.test")),
+            ("192.0.2.9", "other.test", .pass), ("192.0.2.9", nil, .pass), ("192.0.2.9", "192.0.2.9", .pass),
+            ("192.0.2.9", "denied.test", .refuse(.nameMismatch)), ("192.0.2.9", "..", .refuse(.nameMismatch)),
+            ("192.0.2.3", "other.test", .pass), ("192.0.2.3", "pinned.test", .judge(host: "pinned.test")),
+            // To an address that is pinned itself.
+            ("192.0.2.1", nil, .pass), ("192.0.2.1", "192.0.2.1", .pass), ("192.0.2.1", "other.test", .refuse(.nameMismatch)),
+            ("192.0.2.1", "pinned.test", .judge(host: "pinned.test")),
+            // Denied meanwhile.
+            ("denied.test", "denied.test", .refuse(.denied)),
+        ] as [(String, String?, HelloDecision)])
+    func decides(host: String, name: String?, decision: HelloDecision) throws {
+        #expect(try Self.policy().decide(on: Self.hello(name), host: Self.judgedHost(host), port: 443) == decision)
+    }
+
+    @Test("Where every host is probed, an address waits for the name")
+    func judgesAddresses() throws {
+        let policy = try Self.policy([("open.test", .tunnel), ("192.0.2.1", .probe)], fallback: .probe)
+        for (host, way) in [("a.test", .probe), ("192.0.2.1", .probe), ("192.0.2.9", .tunnel), ("open.test", .tunnel)]
+            as [(String, ConnectWay)]
+        {
+            #expect(policy.wayBeforeHello(host: host, port: 443) == way)
+        }
+        let decisions: [(String, String?, HelloDecision)] = [
+            ("192.0.2.9", "a.test", .judge(host: "a.test")), ("192.0.2.9", nil, .judge(host: "192.0.2.9")),
+            ("192.0.2.9", "192.0.2.9", .judge(host: "192.0.2.9")), ("192.0.2.9", "open.test", .pass),
+            ("open.test", "a.test", .refuse(.nameMismatch)), ("a.test", "open.test", .refuse(.nameMismatch)),
+        ]
+        for (host, name, decision) in decisions {
+            #expect(policy.decide(on: Self.hello(name), host: host, port: 443) == decision, "\(host) \(name ?? "-")")
+        }
+        #expect(policy.decide(on: nil, host: "192.0.2.9", port: 443) == .refuse(.notTLS))
+    }
+
+    @Test("What is no TLS passes to hosts that nobody judges")
+    func passesOthers() throws {
+        let policy = try Self.policy()
+        for (host, decision) in [("other.test", .pass), ("192.0.2.9", .pass), ("pinned.test", .refuse(.notTLS))]
+            as [(String, HelloDecision)]
+        {
+            #expect(policy.decide(on: nil, host: host, port: 443) == decision)
+        }
+    }
+
+    @Test("A missing name and an encrypted hello are refused where the settings say so")
+    func followsSettings() throws {
+        var policy = try Self.policy()
+        var encrypted = Self.hello("pinned.test")
+        encrypted.hasEncryptedHello = true
+        #expect(policy.decide(on: encrypted, host: "pinned.test", port: 443) == .pass)
+        policy.allowsMissingName = false
+        policy.allowsEncryptedHello = false
+        for host in ["pinned.test", "192.0.2.9"] {
+            #expect(policy.decide(on: encrypted, host: host, port: 443) == .refuse(.encryptedHello))
+            #expect(policy.decide(on: Self.hello(nil), host: host, port: 443) == .refuse(.nameMissing))
+        }
+    }
+
+    @Test("An entry for one port guards that one")
+    func heedsPorts() throws {
+        var policy = ConnectPolicy()
+        policy.insert(.probe, for: try #require(HostScope(host: "pinned.test", port: 443)))
+        #expect(policy.way(host: "pinned.test", port: 443) == .probe)
+        #expect(policy.way(host: "pinned.test", port: 8443) == .tunnel)
+        #expect(policy.decide(on: Self.hello("pinned.test"), host: "other.test", port: 8443) == .pass)
+    }
+}

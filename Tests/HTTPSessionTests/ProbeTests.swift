@@ -1,0 +1,230 @@
+import EventLoop
+import Glibc
+import HTTPMessage
+import ServerTrust
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+@Suite("Servers that are judged before a tunnel is opened to them")
+struct ProbeTests {
+    private let authority = TestAuthority()
+
+    private func connect(kept: Int = 60_000) -> ConnectPolicy {
+        var policy = ConnectPolicy(fallback: .probe)
+        policy.insert(.probe, for: HostScope(host: "127.0.0.1")!)  // a host, as one sees
+        policy.keptMilliseconds = kept
+        return policy
+    }
+
+    private func harness(pins: PinSet? = nil, kept: Int = 60_000, proxy: UInt16? = nil) throws -> TransportHarness {
+        let policies = try authority.policies(pins: pins)
+        return try TransportHarness {
+            $0.trust = policies
+            $0.connect = connect(kept: kept)
+            $0.resolve = ["one.test": [.loopbackIPv6, .loopbackIPv4]]
+            $0.proxy = proxy.map { UpstreamProxy(host: "127.0.0.1", port: $0) }
+        }
+    }
+
+    private func letGo(of recorder: Recorder) {
+        if let descriptor = recorder.tunnelDescriptor { close(descriptor) }
+    }
+
+    @Test("A server with another key gets a handshake that ends, and no tunnel", arguments: [0x303, 0x304])
+    func refuses(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version))
+        let harness = try harness(pins: authority.identity().pins())
+        let recorder = harness.openTunnel(to: "one.test", port: origin.port)
+        #expect(recorder.error?.reason.description == "pin_mismatch")
+        #expect(harness.transport.isQuiet)
+        origin.stop()
+        #expect(origin.connectionCount == 1 && origin.failedHandshakeCount == 1)
+    }
+
+    @Test("A good verdict serves further tunnels for its time; a bad one is asked for again each time")
+    func keeps() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let harness = try harness(pins: identity.pins())
+        for tunnels in 1...3 {
+            let recorder = harness.openTunnel(to: "one.test", port: origin.port)
+            #expect(recorder.tunnelAddress == .loopbackIPv4)
+            letGo(of: recorder)
+            harness.run { origin.connectionCount == 1 + tunnels }
+        }
+        harness.loop.advanceClock(milliseconds: 60_000)
+        harness.loop.turn(waitingAtMost: 0)
+        letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
+        harness.run { origin.connectionCount == 6 }
+        #expect(origin.connectionCount == 6)
+    }
+
+    @Test("Kept for no time at all, each tunnel has its own handshake")
+    func keepsNothing() throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        let harness = try harness(kept: 0)
+        for _ in 0..<2 { letGo(of: harness.openTunnel(to: "one.test", port: origin.port)) }
+        harness.run { origin.connectionCount == 4 }
+        #expect(origin.connectionCount == 4)
+    }
+
+    @Test("T33: a verdict is kept no longer than its pins bind")
+    func pinsRunOut() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let harness = try harness(pins: identity.pins(expires: POSIXTime(seconds: Int64(time(nil)) + 10)))
+        letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
+        harness.loop.advanceWallClock(milliseconds: 30_000)
+        #expect(harness.openTunnel(to: "one.test", port: origin.port).error?.reason.description == "empty_pins")
+    }
+
+    @Test("T04: what the name leads to later does not matter: tunnels go to the address that was judged")
+    func keepsAddress() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let harness = try harness(pins: identity.pins())
+        // Nobody listens at the first address yet.
+        let first = harness.openTunnel(to: "one.test", port: origin.port)
+        #expect(first.tunnelAddress == .loopbackIPv4)
+        letGo(of: first)
+        let usurper = ScriptedOrigin(ipv6: true, port: origin.port) { _ in }
+        defer { usurper.stop() }
+        let second = harness.openTunnel(to: "one.test", port: origin.port)
+        #expect(second.tunnelAddress == .loopbackIPv4)
+        letGo(of: second)
+        #expect(usurper.connectionCount == 0)
+        // Whoever does look is led there.
+        harness.loop.advanceClock(milliseconds: 60_000)
+        harness.loop.turn(waitingAtMost: 0)
+        #expect(harness.openTunnel(to: "one.test", port: origin.port).error != nil)
+        #expect(usurper.connectionCount == 1)
+    }
+
+    @Test("Tunnels that are asked for at once share one handshake, also when one of them is given up")
+    func shares() throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        let harness = try harness()
+        let recorders = (0..<4).map { _ in Recorder() }
+        let openings = recorders.map { recorder in
+            harness.transport.openTunnel(
+                to: Origin(scheme: .http, host: "one.test", port: origin.port), via: "", delegate: recorder)
+        }
+        openings[0].cancel()
+        harness.run { recorders.dropFirst().allSatisfy(\.hasEnded) }
+        #expect(recorders.map(\.hasEnded) == [false, true, true, true])
+        for recorder in recorders { letGo(of: recorder) }
+        harness.run { origin.connectionCount == 4 }
+        #expect(origin.connectionCount == 4)
+    }
+
+    @Test("A probe that nobody waits for ends")
+    func endsWithTheLast() throws {
+        let origin = ScriptedOrigin { connection in _ = connection.readToEnd() }
+        defer { origin.stop() }
+        let harness = try harness()
+        let opening = harness.transport.openTunnel(
+            to: Origin(scheme: .http, host: "one.test", port: origin.port), via: "", delegate: Recorder())
+        harness.run { origin.openCount == 1 }
+        #expect(!harness.transport.isQuiet)
+        opening.cancel()
+        #expect(harness.transport.isQuiet)
+        harness.run { origin.openCount == 0 }
+    }
+
+    @Test("Through an upstream proxy both the handshake and the tunnel go by CONNECT")
+    func goesThroughProxy() throws {
+        let identity = authority.identity()
+        let proxy = ScriptedOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            if connection.number == 1 {
+                connection.speakTLS(as: identity) { _ = $0.readToEnd() }
+            } else {
+                _ = connection.readToEnd()
+            }
+        }
+        defer { proxy.stop() }
+        let harness = try harness(pins: identity.pins(), proxy: proxy.port)
+        for _ in 0..<2 {
+            let recorder = harness.openTunnel(to: "one.test", port: 443)
+            #expect(recorder.tunnelDescriptor != nil)
+            letGo(of: recorder)
+        }
+        #expect(proxy.requestHeads.map { $0.hasPrefix("CONNECT one.test:443 HTTP/1.1\r\n") } == [true, true, true])
+        #expect(proxy.requestHeads.allSatisfy { $0.contains("Via: 1.1 one, 1.0 two\r\n") })
+    }
+
+    private final class Listener: JudgementDelegate {
+        var result: Result<VettedServer, TransportError>?
+        func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) { self.result = result }
+    }
+
+    @Test("A server at an address is judged as the host that it is to be, which is not remembered as that host's address")
+    func judgesAtAddress() throws {
+        let origin = ScriptedOrigin(identity: authority.identity(names: "DNS:two.test")) { connection in
+            #expect(connection.serverName == "two.test")
+        }
+        defer { origin.stop() }
+        let harness = try harness()
+        let listener = Listener()
+        _ = harness.transport.judge(
+            host: "two.test", inTunnelTo: Origin(scheme: .http, host: "127.0.0.1", port: origin.port), via: "", delegate: listener
+        )
+        harness.run { listener.result != nil }
+        #expect(listener.result == .success(VettedServer(address: .loopbackIPv4)))
+        #expect(harness.openTunnel(to: "two.test", port: origin.port).error == .nameNotResolved)
+    }
+
+    @Test("Through an upstream proxy that is asked for the address, with the host's name in the handshake")
+    func judgesAtAddressThroughProxy() throws {
+        let identity = authority.identity(names: "DNS:two.test")
+        let proxy = ScriptedOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            connection.speakTLS(as: identity) { #expect($0.serverName == "two.test") }
+        }
+        defer { proxy.stop() }
+        let harness = try harness(proxy: proxy.port)
+        let listener = Listener()
+        _ = harness.transport.judge(
+            host: "two.test", inTunnelTo: Origin(scheme: .http, host: "2001:db8::1", port: 443), via: "1.1 x", delegate: listener)
+        harness.run { listener.result != nil }
+        #expect(listener.result == .success(VettedServer(address: nil)))
+        #expect(proxy.requestHeads.map { $0.hasPrefix("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n") } == [true])
+    }
+
+    @Test("A host that the settings deny is not connected to")
+    func denies() throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        let harness = try TransportHarness { $0.connect = ConnectPolicy(fallback: .deny) }
+        #expect(harness.openTunnel(to: "127.0.0.1", port: origin.port).error == .connectDenied)
+        #expect(origin.connectionCount == 0)
+    }
+
+    @Test("No more verdicts are kept than the limit; what ends first goes first")
+    func keepsSome() throws {
+        let kept = KeptVerdicts()
+        let fingerprint = try authority.policy().fingerprint
+        let start = MonotonicTime.read()
+        func key(_ number: Int) -> KeptVerdicts.Key {
+            KeptVerdicts.Key(fingerprint: fingerprint, host: "h\(number).test", port: 443, address: nil)
+        }
+        for number in 0...KeptVerdicts.limit {
+            kept.keep(
+                VettedServer(address: .loopbackIPv4), for: key(number), until: start.advanced(milliseconds: 1000 + number),
+                lastSecond: nil, at: start)
+        }
+        let now = POSIXTime(seconds: 0)
+        let found = [0, 1, KeptVerdicts.limit].map { kept.server(for: key($0), at: start, now) != nil }
+        #expect(found == [false, true, true])
+        #expect(kept.server(for: key(1), at: start.advanced(milliseconds: 1001), now) == nil)
+    }
+}
