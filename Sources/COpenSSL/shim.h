@@ -44,6 +44,9 @@ static inline const ASN1_STRING *copenssl_name_string(const GENERAL_NAME *name) 
 }
 
 static inline void copenssl_context_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
+static inline int copenssl_context_new_index(void) { return SSL_CTX_get_ex_new_index(0, 0, 0, 0, 0); }
+static inline void copenssl_context_clear_mode(SSL_CTX *context, long mode) { SSL_CTX_clear_mode(context, mode); }
+static inline void copenssl_context_forbid_read_ahead(SSL_CTX *context) { SSL_CTX_set_read_ahead(context, 0); }
 static inline uint64_t copenssl_option_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
 static inline uint64_t copenssl_option_ignore_unexpected_eof(void) { return SSL_OP_IGNORE_UNEXPECTED_EOF; }
 static inline void copenssl_context_set_message_callback(

@@ -19,12 +19,15 @@ package final class HandshakeJudge {
     private let policy: TrustPolicy
     private let host: String
     private let identity: ClientIdentity?
+    private let writeKeys: ((UnsafePointer<CChar>) -> Void)?
     private let now: () -> Timestamp
     private var state = State.waiting
     /// The description of the last alert that the server sent, before or after the verdict (RFC 8446 §6).
     package private(set) var receivedAlert: UInt8?
     /// Whether the server has asked for a certificate of ours (RFC 8446 §4.3.2).
     private var isAskedForIdentity = false
+    /// How many messages of a handshake came behind the verdict: its end, tickets of sessions, new keys.
+    private var laterMessageCount = 0
     /// The last moment for which the verdict can be relied upon, of a connection that is kept.
     package private(set) var reliableUntil: POSIXTime?
     /// The mark of the policy that accepted the server (`TrustPolicy.mark`); 0 before one did.
@@ -32,11 +35,16 @@ package final class HandshakeJudge {
 
     /// - Parameters:
     ///   - identity: of ours, for this host.
+    ///   - writeKeys: takes each line of the connection's secrets (`SSLKEYLOGFILE`).
     ///   - now: reads the time when it is asked for.
-    package init(policy: TrustPolicy, host: String, identity: ClientIdentity? = nil, now: @escaping () -> Timestamp) {
+    package init(
+        policy: TrustPolicy, host: String, identity: ClientIdentity? = nil, writeKeys: ((UnsafePointer<CChar>) -> Void)? = nil,
+        now: @escaping () -> Timestamp
+    ) {
         self.policy = policy
         self.host = host
         self.identity = identity
+        self.writeKeys = writeKeys
         self.now = now
     }
 
@@ -60,22 +68,35 @@ package final class HandshakeJudge {
         return [SSL_AD_CERTIFICATE_REQUIRED, SSL_AD_HANDSHAKE_FAILURE, SSL_AD_BAD_CERTIFICATE].contains(Int32(alert))
     }
 
+    /// More tickets and new keys than any server has a use for.
+    package var isFlooded: Bool { laterMessageCount > Self.laterMessageLimit }
+    package static let laterMessageLimit = 1_000
+
     /// Takes the verification of an `SSL_CTX` over, which, with all that is made of it, is gone before this judge is.
     ///
-    /// Besides: no renegotiation, so that whoever was judged stays; no sessions and no key log, whatever the environment says; an
+    /// Besides: no renegotiation, so that whoever was judged stays; no sessions, and no key log but ours, whatever the environment says; an
     /// end without close_notify is an error; and what is written may move in memory before it has left.
     package func takeOver(_ context: UnsafeMutableRawPointer) {
         let context = OpaquePointer(context)
         let this = Unmanaged.passUnretained(self).toOpaque()
         SSL_CTX_set_cert_verify_callback(context, judgesCertificates, this)
-        copenssl_context_set_message_callback(context, notesAlerts, this)
+        copenssl_context_set_message_callback(context, notesMessages, this)
         if policy.revocation.stapleCheck != .off { copenssl_context_ask_for_staple(context, judgesStaple, this) }
         SSL_CTX_set_cert_cb(context, showsIdentity, this)
         SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
         SSL_CTX_clear_options(context, copenssl_option_ignore_unexpected_eof())
+        // A server could send messages of the handshake for ever, and one read would go through all that have come.
+        copenssl_context_clear_mode(context, Int(SSL_MODE_AUTO_RETRY))
+        copenssl_context_forbid_read_ahead(context)
+        // Debian's; what a distribution sets below it does not hold here.
+        if SSL_CTX_get_security_level(context) < 2 { SSL_CTX_set_security_level(context, 2) }
         copenssl_context_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
-        SSL_CTX_set_keylog_callback(context, nil)
+        SSL_CTX_set_ex_data(context, Self.ownIndex, this)
+        SSL_CTX_set_keylog_callback(context, writeKeys == nil ? nil : writesKeys)
     }
+
+    /// Where a context keeps its judge.
+    fileprivate static let ownIndex = copenssl_context_new_index()
 
     // MARK: Told by libssl
 
@@ -108,7 +129,13 @@ package final class HandshakeJudge {
         }
     }
 
+    fileprivate func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }
+
     fileprivate func note(alert: UInt8) { receivedAlert = alert }
+
+    fileprivate func noteMessage() {
+        if case .judged = state { laterMessageCount += 1 }
+    }
 
     private func judge(_ evidence: ServerEvidence) -> Bool {
         let now = POSIXTime(now())
@@ -162,11 +189,20 @@ private func showsIdentity(_ session: OpaquePointer?, _ judge: UnsafeMutableRawP
     return Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().showIdentity(in: session) ? 1 : 0
 }
 
-private func notesAlerts(
+private func writesKeys(_ session: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let line, let judge = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), HandshakeJudge.ownIndex) else { return }
+    Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().write(keys: line)
+}
+
+private func notesMessages(
     _ isWritten: Int32, _ version: Int32, _ type: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ session: OpaquePointer?,
     _ judge: UnsafeMutableRawPointer?
 ) {
-    guard isWritten == 0, type == SSL3_RT_ALERT, count == 2, let bytes, let judge else { return }
-    let description = bytes.load(fromByteOffset: 1, as: UInt8.self)
-    Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().note(alert: description)
+    guard isWritten == 0, let bytes, let judge else { return }
+    let this = Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue()
+    switch type {
+    case SSL3_RT_ALERT where count == 2: this.note(alert: bytes.load(fromByteOffset: 1, as: UInt8.self))
+    case SSL3_RT_HANDSHAKE: this.noteMessage()
+    default: break
+    }
 }

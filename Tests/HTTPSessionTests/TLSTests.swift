@@ -68,6 +68,35 @@ struct TLSTests {
         #expect(origin.requestHeads.count == 2)
     }
 
+    @Test("The secrets of connections are told to who is named for it", arguments: [0x303, 0x304])
+    func keys(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version))
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let lines = Guarded<[String]>([])
+        let harness = try TransportHarness {
+            $0.trust = policies
+            $0.writeKeys = { line in lines.withLock { $0.append(String(cString: line)) } }
+        }
+        #expect(harness.fetch(.https, port: origin.port).isComplete)
+        let label = version == 0x303 ? "CLIENT_RANDOM " : "SERVER_TRAFFIC_SECRET_0 "
+        #expect(lines.withLock { $0 }.contains { $0.hasPrefix(label) })
+    }
+
+    @Test("Tickets of sessions are passed over, but no flood of them")
+    func tickets() throws {
+        let policies = try authority.policies()
+        for (count, isBearable) in [(40, true), (HandshakeJudge.laterMessageLimit + 1, false)] {
+            let origin = ScriptedOrigin.secure(authority.identity(ticketCount: count))
+            defer { origin.stop() }
+            let harness = try TransportHarness { $0.trust = policies }
+            let recorder = harness.fetch(.https, port: origin.port, path: "/a")
+            #expect(recorder.isComplete == isBearable)
+            if isBearable { #expect(harness.fetch(.https, port: origin.port, path: "/b").isComplete) }
+            #expect(origin.connectionCount == 1)
+        }
+    }
+
     enum Fault: String, CaseIterable {
         case otherHost, expired, selfSigned, otherAuthority, otherPin, oldVersion, noStaple
     }

@@ -85,6 +85,31 @@ struct ServedTrustTests {
         #expect(refused["Proxy-Status"]?.contains("host_not_allowed") == true)
     }
 
+    @Test("tls.key_log is its owner's alone, and stands among the warnings; a file that others read is refused")
+    func keyLog() throws {
+        let authority = TestAuthority()
+        let origin = ScriptedOrigin(identity: authority.identity()) { connection in
+            while connection.readHead() != nil { connection.respond(fields: "", body: "x") }
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        _ = try folder.write(Self.pem(authority.der), to: "root.pem")
+        let settings = "tls: {default: {anchors: {bundle: root.pem}}, key_log: keys}"
+        let larder = try ServeTests.Served(settings, in: folder)
+        let client = try RawClient(port: UInt16(try #require(try larder.ports().first)), owner: larder)
+        client.send("GET https://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+        #expect(try client.readResponse(to: "GET").text == "x")
+        #expect(larder.said.contains("whoever has the file reads what passes"))
+        let keys = "\(folder.path)/keys"
+        #expect(try String(contentsOfFile: keys, encoding: .utf8).contains("SERVER_TRAFFIC_SECRET_0 "))
+        let mode = try FileManager.default.attributesOfItem(atPath: keys)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: keys)
+        larder.signal(SIGHUP)
+        #expect(larder.says("tls.key_log: cannot write \(keys): it has to be a file of its owner's alone"))
+    }
+
     private static func pem(_ der: [UInt8]) -> String {
         let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"

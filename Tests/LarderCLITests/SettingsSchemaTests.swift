@@ -61,6 +61,7 @@ struct SettingsSchemaTests {
             "{auth.example: {allow_expired: true, until: 2027-01-31}}"
         ),
         ("tls.pins_from", "pins.d", "pins.d"),
+        ("tls.key_log", "keys.log", "keys.log"),
         (
             "tls.client_certificates", "{a.example: {pkcs12: a.p12, passphrase: '${env:A}'}}",
             "{a.example: {pkcs12: a.p12, passphrase: \"${env:A}\"}}"

@@ -168,7 +168,7 @@ struct TrustLoadingTests {
             ("pins: {of: broken.pem}", "3:28: tls.hosts.a.example.pins.of: a certificate or public key in it cannot be read"),
             ("pins: {of: key.pem}", "3:28: tls.hosts.a.example.pins.of: has neither a certificate nor a public key"),
             ("pins: {of: huge.pem}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/huge.pem: longer than 1MiB"),
-            ("pins: {of: .}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/.: cannot be read"),
+            ("pins: {of: .}", "3:28: tls.hosts.a.example.pins.of: cannot read FOLDER/.: Is a directory"),
             (
                 "pins: {of: leaf.pem, backup: [middle.pem, leaf.pem]}",
                 "3:59: tls.hosts.a.example.pins.backup[1]: this backup is one of the pins under `of` already"
@@ -269,6 +269,13 @@ struct TrustLoadingTests {
         let found = try problems("tls: {default: {anchors: system}}", systemBundle: "none.pem")
         #expect(found.count == 1)
         #expect(found.first?.contains(":1:26: tls.default.anchors: this system has no anchors") == true, "\(found)")
+    }
+
+    @Test("A pipe in place of a file is refused, and nobody waits for what may come through it", .timeLimit(.minutes(1)))
+    func pipe() throws {
+        #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+        let problems = try problems("tls: {default: {anchors: {bundle: pipe}}}")
+        #expect(problems.count == 1 && problems[0].hasSuffix("cannot read \(folder.path)/pipe: is no file"), "\(problems)")
     }
 
     // MARK: The world around it

@@ -27,10 +27,11 @@ package final class TestAuthority {
     ///   - names: as OpenSSL's settings write them: `DNS:one.test,IP:127.0.0.1`.
     ///   - from, until: in seconds from now.
     ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
+    ///   - ticketCount: how many tickets it sends behind the handshake of TLS 1.3.
     ///   - asksClients: whether only clients are served that this authority has certified.
     package func identity(
         names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
-        asksClients: Bool = false
+        asksClients: Bool = false, ticketCount: Int? = nil
     ) -> TLSIdentity {
         serialNumber += 1
         let leafKey = Self.makeKey()
@@ -41,7 +42,7 @@ package final class TestAuthority {
         defer { X509_free(leaf) }
         return TLSIdentity(
             certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,
-            clientAuthority: asksClients ? certificate : nil)
+            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount)
     }
 
     /// A client's certificate and key, as files have them.
@@ -65,7 +66,9 @@ package final class TestAuthority {
             key, subject: "server", issuer: nil, issuerKey: key, serialNumber: 7, extensions: leafExtensions(names),
             validFrom: -7_200, until: 3_600)
         defer { X509_free(certificate) }
-        return TLSIdentity(certificate: certificate, der: der(of: certificate), key: key, version: nil, clientAuthority: nil)
+        return TLSIdentity(
+            certificate: certificate, der: der(of: certificate), key: key, version: nil, clientAuthority: nil,
+            ticketCount: nil)
     }
 
     private static func leafExtensions(_ names: String) -> [(Int32, String)] {
@@ -126,7 +129,8 @@ package final class TLSIdentity: @unchecked Sendable {
     fileprivate let context: OpaquePointer
 
     fileprivate init(
-        certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?
+        certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?,
+        ticketCount: Int?
     ) {
         self.der = der
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
@@ -136,6 +140,7 @@ package final class TLSIdentity: @unchecked Sendable {
         SSL_CTX_set_security_level(context, 0)
         precondition(SSL_CTX_use_certificate(context, certificate) == 1)
         precondition(SSL_CTX_use_PrivateKey(context, key) == 1)
+        if let ticketCount { SSL_CTX_set_num_tickets(context, ticketCount) }
         if let clientAuthority {
             SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
             X509_STORE_add_cert(SSL_CTX_get_cert_store(context), clientAuthority)

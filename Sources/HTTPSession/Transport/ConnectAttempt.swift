@@ -20,6 +20,7 @@ struct ConnectTarget {
     var diversion: IPAddress?
     /// Whether the handshake offers `http/1.1` (RFC 7301). A server that speaks something else refuses that.
     var offersHTTP = true
+    var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
 
     /// The one address this can lead to, where nothing has to be looked up and there is nothing to choose from.
     var onlyAddress: IPAddress? {

@@ -85,7 +85,8 @@ final class Connector {
     private func begin(_ target: ConnectTarget, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
         let (easy, lists) = handles.take(self, for: target, milliseconds: milliseconds)
         let judge = target.trust.map { trust in
-            HandshakeJudge(policy: trust, host: target.host, identity: target.identity) { [loop] in
+            HandshakeJudge(policy: trust, host: target.host, identity: target.identity, writeKeys: target.writeKeys) {
+                [loop] in
                 Timestamp(milliseconds: loop.wallClockMilliseconds)
             }
         }
@@ -241,7 +242,7 @@ final class Connector {
         if let judge = attempt.judge {
             guard judge.verdict != nil else { return nil }
             unwatch(descriptor)
-            peer.channel = TLSChannel(self, attempt)
+            peer.channel = TLSChannel(self, attempt, descriptor: descriptor)
             return peer
         }
         unwatch(descriptor)

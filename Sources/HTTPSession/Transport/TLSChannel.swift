@@ -1,4 +1,6 @@
 import CCurl
+import CLinux
+import Glibc
 import HTTPMessage
 import ServerTrust
 
@@ -16,11 +18,13 @@ final class TLSChannel {
     }
 
     private let connector: Connector
+    private let descriptor: Int32
     /// With its judge, whom OpenSSL may call for as long as there is a connection.
     private let attempt: CurlAttempt
     private var isClosed = false
 
-    init(_ connector: Connector, _ attempt: CurlAttempt) {
+    init(_ connector: Connector, _ attempt: CurlAttempt, descriptor: Int32) {
+        self.descriptor = descriptor
         self.connector = connector
         self.attempt = attempt
     }
@@ -41,14 +45,14 @@ final class TLSChannel {
         }
     }
 
-    /// One record at most.
+    /// One record at most. `wouldBlock` also behind one that is TLS's own affair: what follows it stirs the loop again.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         var count = 0
         switch curl_easy_recv(attempt.easy, buffer.baseAddress, buffer.count, &count) {
         case CURLE_OK where count > 0: return .bytes(count)
         // libcurl takes an end that nobody announced for one that somebody did.
         case CURLE_OK: return attempt.judge?.hasServerEnded == true ? .ended : .failed
-        case CURLE_AGAIN: return .wouldBlock
+        case CURLE_AGAIN: return attempt.judge?.isFlooded == true ? .failed : .wouldBlock
         default: return .failed
         }
     }
@@ -62,11 +66,16 @@ final class TLSChannel {
     /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
     func isStill(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
-        var byte: UInt8 = 0
-        let received = withUnsafeMutableBytes(of: &byte) { receive(into: $0) }
-        if case .wouldBlock = received { return true }
+        for _ in 0..<Self.ownRecordLimit {
+            var byte: UInt8 = 0
+            guard case .wouldBlock = withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) else { return false }
+            if recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0, errno == EAGAIN { return true }
+        }
         return false
     }
+
+    /// So many records of TLS's own affairs may stand before the end of what has come.
+    private static let ownRecordLimit = 64
 
     /// Says that no more is sent, and closes the descriptor, which nobody may watch any more.
     func close() {

@@ -179,7 +179,8 @@ package final class Transport {
         let target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
             addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
-            tunnelProxy: key.tunnelProxy, trust: endpoint.trust, identity: endpoint.identity)
+            tunnelProxy: key.tunnelProxy, trust: endpoint.trust, identity: endpoint.identity,
+            writeKeys: configuration.writeKeys)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }
 

@@ -16,6 +16,8 @@ package struct TransportConfiguration: Sendable {
     package var identities = HostTable<ClientIdentity>()
     /// What CONNECT gets.
     package var connect = ConnectPolicy()
+    /// Takes each line of the secrets of TLS connections (`SSLKEYLOGFILE`), on any loop.
+    package var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.
     package var idleConnectionsPerOrigin = 64

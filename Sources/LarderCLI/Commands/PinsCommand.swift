@@ -62,7 +62,8 @@ struct PinsCommand: ParsableCommand {
 
         private func hosts(notes: inout [String]) throws -> [PinnedHost] {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
-            let octets = try SettingsFile.octets(at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit)
+            let octets = try SettingsFile.octets(
+                at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
             guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)
         }

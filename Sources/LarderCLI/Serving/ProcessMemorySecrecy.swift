@@ -1,10 +1,13 @@
 import CLinux
+import Foundation
 import ProxyAdmin
 
 /// Keeps what stands in memory to the process: keys, passphrases, and what passes through for others.
 enum ProcessMemorySecrecy {
-    /// Before the first secret is read: a crash leaves no core file, and nobody but root looks into the process.
+    /// Before the first secret is read and the first thread is begun: a crash leaves no core file, nobody but root looks into the process,
+    /// and no library writes keys of TLS because the environment says so.
     static func begin() {
+        unsetenv("SSLKEYLOGFILE")
         if larder_forbid_dumps() != 0 { Terminal.talk("larder: warning: the system may write a core file of this process\n") }
     }
 }

@@ -121,7 +121,7 @@ final class RunningServer: Sendable {
     func reload() -> ControlRoutes.Reload { reloading.sync { readAgain() } }
 
     private func readAgain() -> ControlRoutes.Reload {
-        let loaded = sources.load()
+        let loaded = sources.load(isFirst: false)
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }

@@ -90,6 +90,7 @@ enum ServerAssembly {
         result.trust = settings.tls.loaded?.policies
         if let identities = settings.tls.loaded?.identities { result.identities = identities }
         if let connect = settings.tls.loaded?.connect { result.connect = connect }
+        if let keyLog = settings.tls.loaded?.keyLog { result.writeKeys = { keyLog.write($0) } }
         return result
     }
 

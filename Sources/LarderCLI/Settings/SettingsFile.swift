@@ -6,10 +6,25 @@ enum SettingsFile {
     /// Why there is nothing to read, for "cannot read it: …".
     struct Unreadable: Error { let reason: String }
 
-    /// - Throws: also for a file that is longer.
-    static func octets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
-        guard let handle = FileHandle(forReadingAtPath: path) else { throw Unreadable(reason: String(cString: strerror(errno))) }
-        return try octets(from: handle, atMost: limit)
+    /// - Parameter mayBePipe: whether what somebody else writes is waited for, as nobody may who serves.
+    /// - Throws: also for a file that is longer, and for what is no file.
+    static func octets(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
+        try octets(from: opened(path, mayBePipe: mayBePipe).handle, atMost: limit)
+    }
+
+    private static func opened(_ path: String, mayBePipe: Bool = false) throws(Unreadable) -> (handle: FileHandle, facts: stat) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
+        default:
+            guard mayBePipe, fcntl(descriptor, F_SETFL, O_RDONLY) == 0 else { throw Unreadable(reason: "is no file") }
+        }
+        return (handle, facts)
     }
 
     private static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
@@ -26,14 +41,12 @@ enum SettingsFile {
     /// As `octets`, of a file that has a secret in it.
     /// - Throws: also where others than its owner may read it.
     static func secretOctets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
-        guard let handle = FileHandle(forReadingAtPath: path) else { throw Unreadable(reason: String(cString: strerror(errno))) }
-        var facts = stat()
-        guard fstat(handle.fileDescriptor, &facts) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        let (handle, facts) = try opened(path)
         guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
         return try octets(from: handle, atMost: limit)
     }
 
-    static func node(at path: String) throws(SettingsProblems) -> SettingsNode {
+    static func node(at path: String, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
         func problem(_ message: String) -> SettingsProblems {
             var problems = SettingsProblems()
             problems.add(message, path: "", at: .none)
@@ -41,7 +54,7 @@ enum SettingsFile {
         }
         let octets: [UInt8]
         do throws(Unreadable) {
-            octets = try Self.octets(at: path, atMost: YAMLReader.lengthLimit)
+            octets = try Self.octets(at: path, atMost: YAMLReader.lengthLimit, mayBePipe: mayBePipe)
         } catch {
             throw problem(error.reason)
         }

@@ -141,6 +141,10 @@ package enum SettingsSchema {
             "tls.connect.encrypted_hello", \.tls.connect.encryptedHello, .word(), reloadable: true,
             "Whether that may have another ClientHello encrypted in it (ECH). Browsers send what looks so to every host."),
         Setting(
+            "tls.key_log", \.tls.keyLog, .optional(.path, or: "off", meaning: "they are not"), reloadable: true,
+            "A file to which the secrets of TLS connections are written, for those who look for a fault. Whoever has it reads what passes."
+        ),
+        Setting(
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),

@@ -22,7 +22,8 @@ package struct SettingsSources: Sendable {
         var warnings: [String] = []
     }
 
-    func load() -> Loaded {
+    /// - Parameter isFirst: whether the file may be a pipe, which is read only once.
+    func load(isFirst: Bool = true) -> Loaded {
         var layers: [SettingsLayer] = []
         var unreadable: [LocatedProblem] = []
         var warnings: [String] = []
@@ -30,7 +31,8 @@ package struct SettingsSources: Sendable {
         let path = file ?? Self.usualFile(environment)
         if let path {
             do throws(SettingsProblems) {
-                layers.append(SettingsLayer(name: path, root: try SettingsFile.node(at: path), folder: Self.folder(of: path)))
+                let root = try SettingsFile.node(at: path, mayBePipe: isFirst)
+                layers.append(SettingsLayer(name: path, root: root, folder: Self.folder(of: path)))
             } catch {
                 unreadable += error.all.map { LocatedProblem(source: path, problem: $0) }
             }

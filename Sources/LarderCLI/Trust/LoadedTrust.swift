@@ -7,6 +7,8 @@ package struct LoadedTrust: Sendable {
     package let policies: TrustPolicySet
     /// Who we are, for hosts that ask.
     package let identities: HostTable<ClientIdentity>
+    /// Where the secrets of connections are written.
+    let keyLog: KeyLog?
     /// The hosts with pins, in the order of the settings.
     let pinned: [PinnedHost]
     /// What CONNECT gets.
@@ -14,11 +16,13 @@ package struct LoadedTrust: Sendable {
     private let remarks: [TrustRemark]
 
     init(
-        policies: TrustPolicySet, identities: HostTable<ClientIdentity>, pinned: [PinnedHost], connect: ConnectPolicy,
+        policies: TrustPolicySet, identities: HostTable<ClientIdentity>, keyLog: KeyLog?, pinned: [PinnedHost],
+        connect: ConnectPolicy,
         remarks: [TrustRemark]
     ) {
         self.policies = policies
         self.identities = identities
+        self.keyLog = keyLog
         self.pinned = pinned
         self.connect = connect
         self.remarks = remarks
@@ -34,6 +38,7 @@ struct TrustRemark: Sendable {
         case weakened(meanings: [String], until: CalendarDay)
         case pinsExpire(CalendarDay, PinSet.Expiry)
         case noSystemAnchors
+        case keyLog
     }
 
     /// The entry and its place: `tls.hosts.old.example (larder.yaml:12:5)`.
@@ -55,6 +60,7 @@ struct TrustRemark: Sendable {
             } else {
                 "\(subject): the pins' time ended with \(day), and a wrong key is only reported"
             }
+        case .keyLog: "\(subject): the secrets of TLS connections are written down: whoever has the file reads what passes"
         case .noSystemAnchors: "\(subject): this system has no anchors: no server is believed whose host is not in tls.hosts"
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
@@ -12,6 +13,7 @@ struct TrustLoading {
     private var pinned: [PinnedHost] = []
     private var ways: [(HostScope, ConnectWay)] = []
     private var identities = HostTable<ClientIdentity>()
+    private var keyLog: KeyLog?
     private var remarks: [TrustRemark] = []
     /// Where each entry stands, for the one that comes too late.
     private var positions: [HostScope: String] = [:]
@@ -32,6 +34,7 @@ struct TrustLoading {
         loading.add(settings.hosts.entries, from: origin("tls.hosts"))
         if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
+        if let path = settings.keyLog { loading.openKeyLog(path, from: origin("tls.key_log")) }
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
@@ -42,7 +45,7 @@ struct TrustLoading {
             connect.allowsEncryptedHello = settings.connect.encryptedHello == .allow
             settings.loaded = LoadedTrust(
                 policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), identities: loading.identities,
-                pinned: loading.pinned, connect: connect, remarks: loading.remarks)
+                keyLog: loading.keyLog, pinned: loading.pinned, connect: connect, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -76,6 +79,20 @@ struct TrustLoading {
                 _ = identities.insert(identity, for: entry.scope)
             }
             located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
+        }
+    }
+
+    private mutating func openKeyLog(_ name: String, from origin: SettingsReader.Origin) {
+        let path = origin.path(of: name)
+        do throws(KeyLog.Failure) {
+            keyLog = try KeyLog(path: path)
+            let position = LocatedProblem.position(of: origin.place, in: origin.layer)
+            remarks.append(TrustRemark(subject: "tls.key_log (\(position))", matter: .keyLog))
+        } catch {
+            let reason = error.code == EPERM ? "it has to be a file of its owner's alone" : String(cString: strerror(error.code))
+            let message = "cannot write \(printable(path, limit: 4096)): \(reason)"
+            let problem = SettingsProblem(message, path: "tls.key_log", at: origin.place)
+            located.append(LocatedProblem(source: origin.layer, problem: problem))
         }
     }
 

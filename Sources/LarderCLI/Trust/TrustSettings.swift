@@ -9,6 +9,8 @@ package struct TrustSettings: Equatable, Sendable {
     /// The folder of further files with hosts.
     var pinsFrom: String?
     var clientCertificates = ClientCertificates()
+    /// The file for the secrets of connections.
+    var keyLog: String?
     /// `nil` where nobody asked for its files to be read.
     package var loaded: LoadedTrust?
 
@@ -21,7 +23,7 @@ package struct TrustSettings: Equatable, Sendable {
 
     package static func == (left: TrustSettings, right: TrustSettings) -> Bool {
         left.fallback.shown == right.fallback.shown && left.hosts.shown == right.hosts.shown && left.pinsFrom == right.pinsFrom
-            && left.clientCertificates.shown == right.clientCertificates.shown
+            && left.clientCertificates.shown == right.clientCertificates.shown && left.keyLog == right.keyLog
             && left.connect == right.connect
     }
 }
