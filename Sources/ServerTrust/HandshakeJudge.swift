@@ -17,7 +17,7 @@ package final class HandshakeJudge {
     }
 
     private let policy: TrustPolicy
-    private let host: String
+    package let host: String
     private let identity: ClientIdentity?
     private let writeKeys: ((UnsafePointer<CChar>) -> Void)?
     private let now: () -> Timestamp

@@ -67,6 +67,9 @@ public struct TrustFailure: Error, Equatable, Sendable {
     public let expectedDigests: [SHA256Digest]
     /// The digests of the chain that was looked at, the server's first: of keys, or of certificates where these are pinned.
     public let seenDigests: [SHA256Digest]
+    /// That chain itself: the verified one where only host, dates, strength or pins are at fault, else as far as it was built, or what
+    /// was sent.
+    public let chain: [Certificate]
     /// The key of the certificate that the server showed as its own; `nil` where it showed none.
     public let serverKeyDigest: SHA256Digest?
     /// Where the policy is written (`TrustPolicy.source`).

@@ -61,7 +61,7 @@ struct Evaluation {
         return TrustVerdict(
             chain: chain.certificates, matchedPin: pinned.pin, expires: expires,
             daysToExpiry: Self.wholeDays(expires.seconds - now.seconds), allowed: allowed, reported: pinned.reported,
-            staple: staple,
+            pinsAreOnlyReported: policy.pins.map { !$0.isEnforced(at: now) || $0.isExpired(at: now) } ?? false, staple: staple,
             signedTimestampCount: timestamps, fingerprint: policy.fingerprint)
     }
 
@@ -198,6 +198,6 @@ struct Evaluation {
         return TrustFailure(
             reason: fault.reason, host: host, depth: fault.depth, certificate: fault.certificate?.facts,
             expectedDigests: Array(expected), seenDigests: chain.map { policy.pins?.digest(of: $0) ?? $0.publicKeyDigest },
-            serverKeyDigest: evidence.certificates.first?.publicKeyDigest, policySource: policy.source)
+            chain: chain, serverKeyDigest: evidence.certificates.first?.publicKeyDigest, policySource: policy.source)
     }
 }

@@ -92,7 +92,7 @@ public struct TrustPolicySet: Sendable {
 extension TrustFailure {
     fileprivate init(denied host: String) {
         self.init(
-            reason: .hostNotAllowed, host: host, depth: nil, certificate: nil, expectedDigests: [], seenDigests: [],
+            reason: .hostNotAllowed, host: host, depth: nil, certificate: nil, expectedDigests: [], seenDigests: [], chain: [],
             serverKeyDigest: nil, policySource: "")
     }
 }

@@ -20,6 +20,8 @@ public struct TrustVerdict: Sendable {
     public let allowed: Set<TrustFailure.Reason>
     /// The failure of pins that are reported on and not enforced.
     public let reported: TrustFailure?
+    /// Whether there are pins, and only reported on.
+    public let pinsAreOnlyReported: Bool
     public let staple: Staple
     /// How many signed certificate timestamps came with it, in whatever way; `nil` where the policy does not audit them.
     public let signedTimestampCount: Int?

@@ -1,83 +1,110 @@
+import Foundation
+import FoundationXML
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI
 
-@Suite("Pins for other programs, at a time")
+@Suite("Exported pins, read by what they are for")
 struct PinExportTests {
-    private static let now = POSIXTime(seconds: 1_780_272_000)  // 2026-06-01
-    private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+    private static let now = POSIXTime(seconds: 1_780_272_000)
 
-    private static func host(_ change: (inout PinnedHost) -> Void) throws -> PinnedHost {
-        var host = PinnedHost(name: "a.example", live: [try Pin("sha256/\(digest)").publicKeyDigest])
-        change(&host)
-        return host
+    private static func hosts() throws -> [PinnedHost] {
+        let live = [try Pin("sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=").publicKeyDigest]
+        let backup = [try Pin("sha256/XNJS+wzokyQ2+vjM0QQJgbie5K1rn+niorfnGqyyfNM=").publicKeyDigest]
+        let wide = PinnedHost(
+            name: "b.example", breadth: .below, live: live, backup: backup, expires: CalendarDay("2027-12-31"), onExpiry: .reports
+        )
+        return [PinnedHost(name: "a.example", live: live, backup: backup), wide]
     }
 
-    private static func written(_ format: PinFormat, _ host: PinnedHost) -> (text: String, notes: [String]) {
+    private func isDigest(_ text: String?) -> Bool { text.flatMap { Data(base64Encoded: $0) }?.count == 32 }
+
+    @Test("curl goes to a server whose key the exported command pins, and not to one with another key")
+    func curlReadsIts() throws {
+        let stage = try PinnedStage()
+        let identity = stage.authority.identity()
+        let origin = stage.serve(identity)
+        func run(pinning pin: SHA256Digest) throws -> CommandLineTests.Outcome {
+            var notes: [String] = []
+            let spare = try Self.hosts()[0].backup
+            let host = PinnedHost(name: "127.0.0.1", port: origin.port, live: [pin], backup: spare)
+            let command = PinFormat.curl.written([host], at: Self.now, notes: &notes)
+            return try CommandLineTests.shell(
+                command.replacing("curl ", with: "curl -q -sS --max-time 30 "),
+                ["CURL_CA_BUNDLE": "\(stage.folder.path)/root.pem", "PATH": "/usr/local/bin:/usr/bin:/bin", "no_proxy": "*"])
+        }
+        let right = try run(pinning: try PinnedStage.pin(identity))
+        #expect(right.code == 0 && right.output == "secret", "\(right)")
+        let count = origin.requestHeads.count
+        // CURLE_SSL_PINNEDPUBKEYNOTMATCH
+        #expect(try run(pinning: try PinnedStage.pin(stage.authority.identity())).code == 90)
+        #expect(origin.requestHeads.count == count)
+    }
+
+    @Test("Android's configuration has the elements, attributes and values that its documentation knows, and no others")
+    func androidKnowsIt() throws {
         var notes: [String] = []
-        let text = format.written([host], at: now, notes: &notes)
-        return (text, notes.filter { !$0.contains("wants a backup") })
-    }
-
-    @Test("Pins that were to be enforced from a day that has come are enforced", arguments: PinFormat.allCases)
-    func enforcesFromTheDay(format: PinFormat) throws {
-        let enforced = Self.written(format, try Self.host { _ in })
-        let since = Self.written(
-            format,
-            try Self.host {
-                $0.isReportOnly = true
-                $0.enforcedFrom = CalendarDay("2026-06-01")
-            })
-        #expect(since == enforced)
-    }
-
-    @Test("A day of enforcement that is still to come is kept in JSON, and told elsewhere")
-    func tellsTheDay() throws {
-        let host = try Self.host {
-            $0.isReportOnly = true
-            $0.enforcedFrom = CalendarDay("2026-06-02")
+        let text = PinFormat.androidNSC.written(try Self.hosts(), at: Self.now, notes: &notes)
+        let root = try #require(try XMLDocument(xmlString: text).rootElement())
+        #expect(root.name == "network-security-config")
+        let known: [String: (parent: String, attributes: [String: String])] = [
+            "domain-config": ("network-security-config", [:]), "domain": ("domain-config", ["includeSubdomains": "true|false"]),
+            "pin-set": ("domain-config", ["expiration": "[0-9]{4}-[0-9]{2}-[0-9]{2}"]), "pin": ("pin-set", ["digest": "SHA-256"]),
+        ]
+        let elements = try root.nodes(forXPath: ".//*").compactMap { $0 as? XMLElement }
+        #expect(elements.count == 10)
+        for element in elements {
+            let form = try #require(known[element.name ?? ""], "\(element)")
+            #expect(element.parent?.name == form.parent)
+            for attribute in element.attributes ?? [] {
+                let pattern = try Regex(try #require(form.attributes[attribute.name ?? ""], "\(attribute)"))
+                #expect(attribute.stringValue?.wholeMatch(of: pattern) != nil, "\(attribute)")
+            }
+            if element.name == "pin" { #expect(isDigest(element.stringValue)) }
         }
-        let json = Self.written(.json, host)
-        #expect(json.notes.isEmpty)
+        // One pin-set, and one domain at least, for each configuration.
+        for configuration in root.elements(forName: "domain-config") {
+            #expect(configuration.elements(forName: "pin-set").count == 1 && !configuration.elements(forName: "domain").isEmpty)
+        }
+    }
+
+    @Test("TrustKit's property list has the keys and types that its documentation knows, and no others")
+    func trustKitKnowsIt() throws {
         var notes: [String] = []
-        #expect(try PinFormat.json.read(json.text, host: nil, notes: &notes) == [host])
-        #expect(PinnedHost.settings([host]).contains("enforce_from: 2026-06-02"))
-        for format in [PinFormat.trustKit, .hpkp] {
-            let note = "a.example is written as only reported, without the day 2026-06-02 from which it is enforced"
-            #expect(Self.written(format, host).notes == [note])
+        let text = PinFormat.trustKit.written(try Self.hosts(), at: Self.now, notes: &notes)
+        let list = try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
+        let root = try #require(list as? [String: [String: [String: Any]]])
+        #expect(Set(root.keys) == ["TSKPinnedDomains"])
+        let domains = try #require(root["TSKPinnedDomains"])
+        #expect(Set(domains.keys) == ["a.example", "b.example"])
+        for domain in domains.values {
+            #expect(domain["TSKIncludeSubdomains"] is Bool && domain["TSKEnforcePinning"] is Bool)
+            let hashes = try #require(domain["TSKPublicKeyHashes"] as? [String])
+            #expect(hashes.count >= 2 && hashes.allSatisfy(isDigest))
+            let others = Set(domain.keys).subtracting(["TSKIncludeSubdomains", "TSKEnforcePinning", "TSKPublicKeyHashes"])
+            #expect(others.isSubset(of: ["TSKExpirationDate"]))
+            if let day = domain["TSKExpirationDate"] as? String { #expect(day == "2028-01-01") }
         }
     }
 
-    @Test(
-        "An end is never written as one at which everybody passes, and never lost in silence",
-        arguments: [
-            (
-                .hpkp, "2026-12-31", .fails, "max-age=5184000",
-                "is written without its end, at which it would let everybody through"
-            ),
-            (
-                .hpkp, "2026-01-01", .fails, "max-age=5184000",
-                "is written without its end, at which it would let everybody through"
-            ),
-            (.hpkp, "2026-01-01", .reports, "Public-Key-Pins-Report-Only", nil),
-            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its end, of which the format knows nothing"),
-            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its end, of which the format knows nothing"),
-            (.curl, "2026-01-01", .reports, "", "is left out: the format knows no pins that are only reported"),
-        ] as [(PinFormat, String, PinSet.Expiry, String, String?)])
-    func tellsEnds(format: PinFormat, day: String, onExpiry: PinSet.Expiry, part: String, note: String?) throws {
-        let host = try Self.host {
-            $0.expires = CalendarDay(day)
-            $0.onExpiry = onExpiry
-        }
-        let written = Self.written(format, host)
-        #expect(part.isEmpty ? written.text.isEmpty : written.text.contains(part))
-        #expect(written.notes == [note.map { "a.example \($0)" }].compactMap { $0 })
+    @Test("OkHttp's builder is called with a pattern that it knows, and with pins of sha256")
+    func okHTTPKnowsIt() throws {
+        var notes: [String] = []
+        let text = PinFormat.okHTTP.written(try Self.hosts(), at: Self.now, notes: &notes)
+        let grammar =
+            /val certificatePinner = CertificatePinner\.Builder\(\)\n(?:    \.add\("(?:\*\*?\.)?[a-z0-9.-]+"(?:, "sha256\/[A-Za-z0-9+\/]{43}=")+\)\n)+    \.build\(\)\n/
+        #expect(text.wholeMatch(of: grammar) != nil, "\(text)")
     }
 
-    @Test("Pinned certificates are told by their keys, and that is said")
-    func tellsCertificates() throws {
-        let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
-        #expect(written.notes == ["a.example pins certificates, and is written with their keys"])
+    @Test("Fields of RFC 7469 follow its grammar (§2.1): one max-age, pins in quotes, and a backup (§4.3)")
+    func hpkpKnowsIt() throws {
+        var notes: [String] = []
+        let text = PinFormat.hpkp.written(try Self.hosts(), at: Self.now, notes: &notes)
+        let fields = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(fields.count == 2)
+        let grammar = /Public-Key-Pins: (?:pin-sha256="[A-Za-z0-9+\/]{43}="; ){2,}max-age=[0-9]+(?:; includeSubDomains)?/
+        for field in fields { #expect(field.wholeMatch(of: grammar) != nil, "\(field)") }
     }
 }

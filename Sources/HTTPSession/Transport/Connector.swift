@@ -18,6 +18,7 @@ final class Connector {
     private let loop: EventLoop
     private let multi: UnsafeMutableRawPointer
     private let addresses: AddressPolicy
+    private let audit: PinAudit?
     private var timer: TimerID?
     private var nudgeTimer: TimerID?
     private var nextNudge = MonotonicTime.never
@@ -42,13 +43,14 @@ final class Connector {
     /// Once for the process, before any handle is made.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int) {
+    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, audit: PinAudit? = nil) {
         precondition(Self.isReady, "libcurl did not initialise")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         self.loop = loop
         self.multi = multi
         self.addresses = addresses
         self.lookUpLimit = lookUpLimit
+        self.audit = audit
         // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
         let this = Unmanaged.passUnretained(self).toOpaque()
         check(larder_curl_multi_set_socket(multi, connectorWatchesSocket))
@@ -92,7 +94,7 @@ final class Connector {
         }
         let attempt = CurlAttempt(
             self, easy: easy, lists: lists, addresses: addresses, began: loop.now, judge: judge,
-            isTunnelled: target.tunnelProxy != nil, observer: observer)
+            port: target.port, isTunnelled: target.tunnelProxy != nil, observer: observer)
         attempts[easy] = attempt
         lookUpCount += 1
         check(curl_multi_add_handle(multi, easy))
@@ -240,7 +242,11 @@ final class Connector {
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
         var peer = ConnectedPeer(descriptor: descriptor, address: attempt.remoteAddress(of: descriptor))
         if let judge = attempt.judge {
-            guard judge.verdict != nil else { return nil }
+            guard let verdict = judge.verdict else { return nil }
+            if verdict.pinsAreOnlyReported {
+                let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
+                audit?.note(verdict, host: judge.host, port: attempt.port, at: now)
+            }
             unwatch(descriptor)
             peer.channel = TLSChannel(self, attempt, descriptor: descriptor)
             return peer

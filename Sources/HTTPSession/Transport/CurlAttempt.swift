@@ -15,6 +15,8 @@ final class CurlAttempt: ConnectAttempt {
     let began: MonotonicTime
     /// Of the server's certificates, where the connection is a TLS connection.
     let judge: HandshakeJudge?
+    /// The origin's, also behind a proxy.
+    let port: UInt16
     /// Whether a proxy is asked for a tunnel first.
     let isTunnelled: Bool
     private let lists: [UnsafeMutablePointer<curl_slist>]
@@ -24,7 +26,7 @@ final class CurlAttempt: ConnectAttempt {
 
     init(
         _ connector: Connector, easy: UnsafeMutableRawPointer, lists: [UnsafeMutablePointer<curl_slist>],
-        addresses: AddressPolicy, began: MonotonicTime, judge: HandshakeJudge?, isTunnelled: Bool,
+        addresses: AddressPolicy, began: MonotonicTime, judge: HandshakeJudge?, port: UInt16, isTunnelled: Bool,
         observer: any ConnectObserver
     ) {
         self.connector = connector
@@ -33,6 +35,7 @@ final class CurlAttempt: ConnectAttempt {
         self.addresses = addresses
         self.began = began
         self.judge = judge
+        self.port = port
         self.isTunnelled = isTunnelled
         self.observer = observer
         // The connector, or a channel, keeps the attempt for as long as libcurl may ask it for a socket or about a server.

@@ -29,6 +29,9 @@ final class TLSChannel {
         self.attempt = attempt
     }
 
+    /// What was found of the server.
+    var verdict: TrustVerdict? { attempt.judge?.verdict }
+
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 
     /// Of the policy that accepted the server.

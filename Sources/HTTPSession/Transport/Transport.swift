@@ -38,7 +38,8 @@ package final class Transport {
         self.loop = loop
         self.configuration = configuration
         self.budgets = budgets
-        connector = Connector(loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps)
+        connector = Connector(
+            loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps, audit: configuration.audit)
         readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
         let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
         self.port = port

@@ -18,6 +18,8 @@ package struct TransportConfiguration: Sendable {
     package var connect = ConnectPolicy()
     /// Takes each line of the secrets of TLS connections (`SSLKEYLOGFILE`), on any loop.
     package var writeKeys: (@Sendable (UnsafePointer<CChar>) -> Void)?
+    /// Hears of servers whose pins are only reported on.
+    package var audit: PinAudit?
     package var gate = EgressGate()
     /// Idle connections kept for one origin, and for all, by each loop.
     package var idleConnectionsPerOrigin = 64

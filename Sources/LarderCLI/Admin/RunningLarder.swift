@@ -45,14 +45,14 @@ enum RunningLarder {
         return AdminSocketPath.of(loaded.settings, loaded.sources.environment)
     }
 
-    /// Asks, prints the answer, and ends with `failure` where the answer is none.
+    /// Asks, tells the answer, and ends with `failure` where the answer is none.
     static func ask(
         _ client: AdminClient, _ method: String, _ target: String, body: [UInt8] = [], form: OutputForm,
-        failure: ExitCode = .failure
+        failure: ExitCode = .failure, tell: (String) -> Void = { Terminal.output($0) }
     ) throws {
         do {
             let (status, text) = try client.send(method, target, body: body, accept: form.mediaType)
-            if status.isSuccessful { return Terminal.output(text) }
+            if status.isSuccessful { return tell(text) }
             if let detail = JSONAnswer(text)["detail"] as? String {
                 Terminal.talk("larder: \(printable(detail, limit: 1000))\n")
                 throw status.code == 400 ? ExitCode(2) : failure

@@ -8,7 +8,7 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what Larder would do with a request now, or did, and why.",
         discussion: """
-            Sends nothing. A running Larder is asked what its rules and its store say; where none runs, the settings and the \
+            Sends nothing; with --connect, one handshake to the server, and no request. A running Larder is asked what its rules and its store say; where none runs, the settings and the \
             store's file are read. --id tells what was done, by the id that stands in the access log.
             """)
 
@@ -32,6 +32,9 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What was done with the request of this id.", valueName: "id"))
     var id: String?
 
+    @Flag(help: "Also judges the server of an https URL, as it is now.")
+    var connect = false
+
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
@@ -46,6 +49,7 @@ struct ExplainCommand: ParsableCommand {
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is no absolute URL; one begins as http://example.com/ does.")
         }
+        if connect, authority == nil { throw ValidationError("--connect is for an https URL, without a user's name in it.") }
         if header.contains("") { throw ValidationError("A field is empty: -H takes 'Name: value'.") }
     }
 
@@ -62,17 +66,39 @@ struct ExplainCommand: ParsableCommand {
                 "larder: the request, its content and the saved response are longer than \(Self.headsLimit) octets together\n")
             throw ExitCode.failure
         }
-        let loaded = try options.load()
+        let loaded = try options.load(trustFiles: connect ? TrustFiles() : nil)
+        let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
         if let client = try RunningLarder.find(loaded) {
             return try RunningLarder.ask(
-                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output)
+                client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output
+            ) { tell($0, server) }
         }
         do {
             let explanation = try StoreAlone(loaded).explain(heads, contentLength: content?.count)
-            Terminal.output(output == .text ? explanation.text : explanation.json.written() + "\n")
+            tell(output == .text ? explanation.text : explanation.json.written() + "\n", server)
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
             throw ExitCode(2)
+        }
+    }
+
+    /// The server that an https URL names.
+    private var authority: NamedServer? {
+        guard let url, let scheme = url.firstRange(of: "://"), url[..<scheme.lowerBound].lowercased() == "https" else {
+            return nil
+        }
+        return NamedServer(argument: String(url[scheme.upperBound...].prefix { !"/?#".contains($0) }))
+    }
+
+    /// The explanation, and in the same form what was found of the server.
+    private func tell(_ explanation: String, _ server: PinCheck?) {
+        guard let server else { return Terminal.output(explanation) }
+        switch output {
+        case .text: Terminal.output(explanation + server.text)
+        case .json:
+            let end = explanation.lastIndex(of: "}") ?? explanation.endIndex
+            let members = explanation[..<end].reversed().drop(while: \.isWhitespace).reversed()
+            Terminal.output(String(members) + ",\n  \"server\": \(server.json.written(indentation: 1))\n}\n")
         }
     }
 

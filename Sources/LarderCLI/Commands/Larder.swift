@@ -13,7 +13,8 @@ public struct Larder: ParsableCommand {
               larder serve
               export http_proxy=http://127.0.0.1:3180
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 5 a store in which something is wrong (cache verify).
+            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 5 a store in which something is wrong (cache verify), \
+            7 pins that do not hold (pins check).
             """,
         version: "larder \(Version.number)",
         subcommands: [

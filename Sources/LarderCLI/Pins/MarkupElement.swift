@@ -17,6 +17,23 @@ struct MarkupElement {
         self = root
     }
 
+    /// As it stands in a text or in an attribute's quotes; what XML has no way to say is left out.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n": result += "&#10;"
+            case _ where scalar.isControl || scalar.value == 0xFFFE || scalar.value == 0xFFFF: continue
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     private init(name: String) { self.name = name }
 
     /// All elements below of this name, in order.

@@ -3,6 +3,7 @@ import Dispatch
 import EventLoop
 import Foundation
 import HTTPMessage
+import HTTPSession
 import Logging
 import ProxyAdmin
 import ProxyServer
@@ -22,6 +23,7 @@ final class RunningServer: Sendable {
     private let drainLimit: Guarded<Duration>
     /// As they were read last.
     let trust: Guarded<TrustSettings>
+    let pinAudit = PinAudit()
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
     /// One reading at a time, whoever asks for it.
@@ -60,6 +62,7 @@ final class RunningServer: Sendable {
         do {
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
@@ -130,6 +133,7 @@ final class RunningServer: Sendable {
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
             server.reload(serverSettings, rules: settings.rules.compiled)
             log.setLevel(settings.log.level)

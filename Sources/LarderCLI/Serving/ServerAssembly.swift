@@ -75,7 +75,7 @@ enum ServerAssembly {
         return result
     }
 
-    private static func transport(_ settings: LarderSettings) -> TransportConfiguration {
+    static func transport(_ settings: LarderSettings) -> TransportConfiguration {
         var result = TransportConfiguration()
         result.timeouts.connect = milliseconds(settings.timeouts.connect)
         result.timeouts.firstByte = milliseconds(settings.timeouts.firstByte)

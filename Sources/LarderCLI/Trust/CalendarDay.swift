@@ -15,6 +15,12 @@ struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
         number = date.daysSince1970
     }
 
+    /// The day of a moment.
+    init(of time: POSIXTime) {
+        let day: Int64 = 86_400
+        number = time.seconds >= 0 ? time.seconds / day : (time.seconds - day + 1) / day
+    }
+
     private init(number: Int64) { self.number = number }
 
     var description: String {

@@ -11,21 +11,39 @@ package struct LoadedTrust: Sendable {
     let keyLog: KeyLog?
     /// The hosts with pins, in the order of the settings.
     let pinned: [PinnedHost]
+    /// Where the policies of hosts are written, in the order of the settings.
+    let sites: [TrustSite]
+    let fallbackSite: TrustSite
+    /// The folder of `tls.pins_from`.
+    let pinsFolder: String?
     /// What CONNECT gets.
     package let connect: ConnectPolicy
     private let remarks: [TrustRemark]
 
     init(
         policies: TrustPolicySet, identities: HostTable<ClientIdentity>, keyLog: KeyLog?, pinned: [PinnedHost],
-        connect: ConnectPolicy,
+        sites: [TrustSite],
+        fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy,
         remarks: [TrustRemark]
     ) {
         self.policies = policies
         self.identities = identities
         self.keyLog = keyLog
         self.pinned = pinned
+        self.sites = sites
+        self.fallbackSite = fallbackSite
+        self.pinsFolder = pinsFolder
         self.connect = connect
         self.remarks = remarks
+    }
+
+    /// Where the policy is written that holds for a host, be it for this host alone or for more.
+    func site(host: String, port: UInt16) -> TrustSite {
+        var table = HostTable<TrustSite>()
+        for site in sites {
+            if let scope = site.entry?.scope { _ = table.insert(site, for: scope) }
+        }
+        return table.value(host: host, port: port) ?? fallbackSite
     }
 
     /// What a person should know at a time: which policies are weakened and until when, and whose pins' time is over.

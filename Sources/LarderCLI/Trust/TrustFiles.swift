@@ -8,6 +8,9 @@ package struct TrustFiles: Sendable {
     /// Where passphrases may stand.
     var environment = ProcessInfo.processInfo.environment
 
+    /// Whether `tls.pins_from` may be without a file: only for who is about to write the first one.
+    var allowsEmptyFolder = false
+
     static let pinFileLimit = 1 << 20
     static let bundleLimit = 16 << 20
     static let revocationListLimit = 64 << 20
@@ -15,7 +18,10 @@ package struct TrustFiles: Sendable {
     static let includedLimit = 1000
     static let includedEndings = [".yaml", ".yml"]
 
-    package init(systemBundles: [String] = TrustAnchors.systemBundles) { self.systemBundles = systemBundles }
+    package init(systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false) {
+        self.systemBundles = systemBundles
+        self.allowsEmptyFolder = allowsEmptyFolder
+    }
 
     /// - Returns: `nil` where the system has none.
     /// - Throws: where it has some that cannot be read.

@@ -11,6 +11,8 @@ struct TrustLoading {
     private var located: [LocatedProblem] = []
     private var entries: [TrustPolicySet.Entry] = []
     private var pinned: [PinnedHost] = []
+    private var sites: [TrustSite] = []
+    private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
@@ -45,7 +47,9 @@ struct TrustLoading {
             connect.allowsEncryptedHello = settings.connect.encryptedHello == .allow
             settings.loaded = LoadedTrust(
                 policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), identities: loading.identities,
-                keyLog: loading.keyLog, pinned: loading.pinned, connect: connect, remarks: loading.remarks)
+                keyLog: loading.keyLog, pinned: loading.pinned, sites: loading.sites,
+                fallbackSite: loading.fallbackSite(settings.fallback, origin("tls.default")), pinsFolder: loading.pinsFolder,
+                connect: connect, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -54,7 +58,13 @@ struct TrustLoading {
 
     // MARK: Hosts
 
-    private mutating func add(_ hosts: [TrustEntry], from origin: SettingsReader.Origin) {
+    private func fallbackSite(_ fallback: TrustSettings.Fallback, _ origin: SettingsReader.Origin) -> TrustSite {
+        var terms = TrustTerms()
+        if case .policy(let written) = fallback.meaning { terms = written }
+        return TrustSite(entry: nil, terms: terms, origin: origin, isIncluded: false)
+    }
+
+    private mutating func add(_ hosts: [TrustEntry], from origin: SettingsReader.Origin, isIncluded: Bool = false) {
         for host in hosts {
             let position = LocatedProblem.position(of: host.place, in: origin.layer)
             if let first = positions.updateValue(position, forKey: host.scope) {
@@ -68,6 +78,7 @@ struct TrustLoading {
             entries.append(
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
+            sites.append(TrustSite(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
             ways.append((host.scope, host.terms.connectWay))
         }
     }
@@ -98,10 +109,11 @@ struct TrustLoading {
 
     private mutating func addFiles(of folder: String, from origin: SettingsReader.Origin) {
         let folder = origin.path(of: folder)
+        pinsFolder = folder
         do throws(SettingsFile.Unreadable) {
             let names = try SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)
             // A folder or file that was emptied by mistake would have its hosts believed without their pins.
-            if names.isEmpty {
+            if names.isEmpty, !files.allowsEmptyFolder {
                 throw SettingsFile.Unreadable(
                     reason: "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or "))")
             }
@@ -122,7 +134,9 @@ struct TrustLoading {
             let root = try SettingsFile.node(at: path)
             let hosts = TrustEntry.reading(SettingsCursor(root), problems: &problems) ?? []
             if hosts.isEmpty, problems.isEmpty { problems.add("there is no host in it", path: "", at: root.place) }
-            if problems.isEmpty { add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place)) }
+            if problems.isEmpty {
+                add(hosts, from: SettingsReader.Origin(layer: path, folder: folder, place: root.place), isIncluded: true)
+            }
         } catch {
             problems = error
         }

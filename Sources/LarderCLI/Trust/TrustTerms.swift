@@ -43,6 +43,12 @@ struct TrustTerms: Sendable {
 
     init(written: SettingsMapping) { self.written = written }
 
+    /// As it was written; nothing where nothing was.
+    var words: [(key: String, value: ShownValue)] {
+        guard let written, case .mapping(let words) = ShownValue(written.whole.node) else { return [] }
+        return words
+    }
+
     /// What CONNECT gets. Pins that nobody looks at protect nobody, so that a host with pins is probed.
     var connectWay: ConnectWay { connect ?? (pins == nil ? .tunnel : .probe) }
 

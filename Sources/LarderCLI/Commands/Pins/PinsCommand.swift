@@ -5,8 +5,8 @@ import ServerTrust
 
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pins", abstract: "Passes pins on to other programs, and takes them over.",
-        subcommands: [Export.self, Import.self])
+        commandName: "pins", abstract: "Learns, checks and changes pins, passes them on to other programs, and takes them over.",
+        subcommands: [Learn.self, Check.self, Audit.self, Rotate.self, Export.self, Import.self])
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -1,0 +1,63 @@
+import EventLoop
+import ServerTrust
+
+extension Transport {
+    /// Makes one handshake with an https origin, over the way that requests to it would take, and ends the connection as soon as the
+    /// trust policy of its host has judged it.
+    /// - Parameter completion: called on the loop, never from within this call, and not at all where the transport is closed before.
+    package func judgeServer(
+        of origin: Origin, _ completion: @escaping (Result<TrustVerdict, TransportError>) -> Void
+    ) {
+        JudgedHandshake(loop, completion).begin(on: self, origin)
+    }
+}
+
+/// A handshake without a request behind it. Not counted in the budgets. Confined to its loop, which, or whose connector, keeps it until
+/// its end.
+private final class JudgedHandshake: ConnectObserver, BatchHandler {
+    private let loop: EventLoop
+    private let completion: (Result<TrustVerdict, TransportError>) -> Void
+    private var refusal: TransportError?
+
+    init(_ loop: EventLoop, _ completion: @escaping (Result<TrustVerdict, TransportError>) -> Void) {
+        self.loop = loop
+        self.completion = completion
+    }
+
+    func begin(on transport: Transport, _ origin: Origin) {
+        do throws(TransportError) {
+            let target = try transport.target(judging: origin)
+            _ = transport.connector.connect(to: target, milliseconds: transport.configuration.timeouts.connect, observer: self)
+        } catch {
+            refusal = error
+            loop.atEndOfBatch(self)
+        }
+    }
+
+    func batchEnded() {
+        if let refusal { completion(.failure(refusal)) }
+    }
+
+    func didConnect(_ peer: ConnectedPeer) {
+        let verdict = peer.channel?.verdict
+        peer.close()
+        completion(verdict.map { .success($0) } ?? .failure(.tlsFailed))
+    }
+
+    func didFailToConnect(_ error: TransportError) { completion(.failure(error)) }
+}
+
+extension Transport {
+    fileprivate func target(judging origin: Origin) throws(TransportError) -> ConnectTarget {
+        if let refusal = refusalOfTunnel(to: origin) { throw refusal }
+        guard let policies = configuration.trust else { throw .noTrustAnchors }
+        let proxy = configuration.proxy
+        do throws(TrustFailure) {
+            return ConnectTarget(
+                host: origin.host, port: origin.port,
+                addresses: proxy == nil ? configuration.resolve[origin.host] ?? [] : [], tunnelProxy: proxy,
+                trust: try policies.requiredPolicy(host: origin.host, port: origin.port),
+                identity: configuration.identities.value(host: origin.host, port: origin.port))
+        } catch { throw .untrusted(error) }
+    }
+}

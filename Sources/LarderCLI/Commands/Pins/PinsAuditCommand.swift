@@ -1,0 +1,19 @@
+import ArgumentParser
+
+extension PinsCommand {
+    struct Audit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Says what a running Larder saw where pins are only reported on.",
+            discussion: "Since its start, or since the host's policy was changed: enforcing would have refused what is told here."
+        )
+
+        @Option(name: [.short, .long], help: "text or json.")
+        var output = OutputForm.text
+
+        @OptionGroup var options: SettingsOptions
+
+        func run() throws {
+            try RunningLarder.ask(try RunningLarder.connect(options), "GET", "/v1/pins/audit", form: output)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import ProxyAdmin
+import ProxyPolicy
+import ServerTrust
+
+extension PinsCommand {
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate", abstract: "Adds the next key of a host, and retires the last one.",
+            discussion: """
+                A key is added as a backup, comes into use when the server shows it, and is retired when it shows it no more: for \
+                --retire the server is asked. It changes a file of tls.pins_from; elsewhere it says what to change.
+                """)
+
+        @Argument(help: ArgumentHelp("The host as it stands in the settings; a pattern in quotes.", valueName: "host"))
+        var host: String
+
+        @Option(help: ArgumentHelp("The next key: sha256/…, or a file in PEM or DER; repeatable.", valueName: "pin"))
+        var add: [String] = []
+
+        @Option(help: ArgumentHelp("A key that is used no more; repeatable.", valueName: "pin"))
+        var retire: [String] = []
+
+        @Flag(help: "Also where no backup would be left, or nobody can say what the server shows.")
+        var force = false
+
+        @OptionGroup var options: SettingsOptions
+
+        func validate() throws {
+            if add.isEmpty, retire.isEmpty { throw ValidationError("Give --add, --retire or both.") }
+        }
+
+        func run() throws {
+            let settings = try options.load(trustFiles: TrustFiles()).settings
+            let site = try site(in: settings)
+            let added = try add.flatMap(PinArgument.digests)
+            let retired = try retire.flatMap(PinArgument.digests)
+            guard let pins = site.terms.pins, pins.mode == .publicKey, !site.terms.hasPinsForAnchors else {
+                throw refuse("certificates are pinned, or are the anchors: their files are changed by hand, at \(site.position)")
+            }
+            let shown = retired.isEmpty ? [] : try shownKeys(settings)
+            var rotation = PinRotation(live: site.items(pins.live), backup: site.items(pins.backup))
+            do throws(PinRotation.Refusal) {
+                try rotation.add(added)
+                if !retired.isEmpty { try rotation.retire(retired, shown: shown) }
+            } catch {
+                throw refuse(error.reason)
+            }
+            if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force does it all the same") }
+            try write(rotation, to: site)
+        }
+
+        private func site(in settings: LarderSettings) throws -> TrustSite {
+            let sites = settings.tls.loaded?.sites ?? []
+            if let (name, port) = TrustEntry.parts(of: host) {
+                let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
+                let found = sites.filter { $0.entry.map { scopes.contains($0.scope) } == true }
+                // Both may stand there, with one label below and with any number; as they are written they differ.
+                if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
+                    return site
+                }
+            }
+            let names = sites.filter { $0.terms.pins != nil }.compactMap { $0.entry?.name }
+            let hint = NearestName.of(host, among: names).map { "; did you mean `\(printable($0))`?" } ?? ""
+            Terminal.talk("larder: no pins stand in the settings for `\(printable(host))`\(hint)\n")
+            throw ExitCode(2)
+        }
+
+        /// The keys of the chain that the server shows now. Of a pattern there is no server.
+        private func shownKeys(_ settings: LarderSettings) throws -> [SHA256Digest] {
+            guard let server = NamedServer(argument: host) else { return [] }
+            switch try ServerInspector(settings).judge([server]).first {
+            case .believed(let verdict): return verdict.chain.map(\.publicKeyDigest)
+            case .refused(let failure) where failure.reason == .pinMismatch || failure.reason == .emptyPins:
+                return failure.chain.map(\.publicKeyDigest)
+            case .refused(let failure): try requireForce("is not trusted (\(failure.reason.rawValue))")
+            case .unreachable(let error): try requireForce("cannot be reached (\("\(error.reason)".replacing("_", with: " ")))")
+            case nil: break
+            }
+            return []
+        }
+
+        private func requireForce(_ reason: String) throws {
+            if !force { throw refuse("\(host) \(reason), so that nobody knows which key it shows; --force retires one unseen") }
+        }
+
+        private func write(_ rotation: PinRotation, to site: TrustSite) throws {
+            guard site.isIncluded, var file = PinsFile(path: site.source), let entry = site.entry else {
+                Terminal.talk(
+                    "larder: \(printable(site.position, limit: 4096)) was written by a person, who has to change it; the pins become\n"
+                )
+                Terminal.output(YAMLWriter.write([("pins", .mapping(rotation.words))], indentation: 0))
+                throw ExitCode.failure
+            }
+            file.replacePins(of: entry.name, by: rotation.words)
+            do throws(SettingsFile.Unreadable) {
+                try WholeFile.write(file.text, to: site.source, replaces: true)
+            } catch {
+                throw refuse("cannot write \(site.source): \(error.reason)")
+            }
+            Terminal.talk("larder: wrote \(printable(site.source, limit: 4096)); larder reload puts it in force\n")
+        }
+
+        private func refuse(_ reason: String) -> ExitCode {
+            Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+            return .failure
+        }
+    }
+}
+
+extension TrustTerms {
+    fileprivate var hasPinsForAnchors: Bool {
+        if case .pins = anchors { return true }
+        return false
+    }
+}
+
+extension TrustSite {
+    /// What is pinned, value by value, as it was when the settings were read.
+    fileprivate func items(_ sources: [PinTerms.Source]) -> [PinRotation.Item] {
+        sources.map { source in
+            switch source {
+            case .digest(let pin, _): PinRotation.Item(pin.publicKeyDigest)
+            case .file(let file):
+                // It was read with the settings just before.
+                PinRotation.Item(
+                    text: file.path,
+                    keys: ((try? SettingsFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
+                        .flatMap { try? Pin.reading(file: $0) } ?? []).map(\.publicKeyDigest))
+            }
+        }
+    }
+}

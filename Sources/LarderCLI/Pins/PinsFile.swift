@@ -1,0 +1,43 @@
+import ProxyPolicy
+
+/// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are
+/// comments elsewhere than at its top, it is left to that person.
+struct PinsFile {
+    private let top: String
+    private var entries: [(key: String, value: ShownValue)]
+
+    /// - Returns: `nil` where it is not for programs to write, or cannot be read any more.
+    init?(path: String) {
+        guard let octets = try? SettingsFile.octets(at: path, atMost: YAMLReader.lengthLimit),
+            let text = String(validating: octets, as: UTF8.self)
+        else { return nil }
+        self.init(text)
+    }
+
+    init?(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let topCount = lines.prefix { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }.count
+        let rest = lines.dropFirst(topCount)
+        // In a text a mark of a comment may be none: then it is left alone all the same.
+        guard !rest.contains(where: { $0.hasPrefix("#") || $0.contains(" #") || $0.contains("\t#") }),
+            let root = try? YAMLReader.read(text), case .mapping(let entries) = ShownValue(root)
+        else { return nil }
+        top = lines.prefix(topCount).map { $0 + "\n" }.joined()
+        self.entries = entries
+    }
+
+    /// Puts these in the place of `of` and `backup` in the pins of a host.
+    mutating func replacePins(of name: String, by words: [(key: String, value: ShownValue)]) {
+        entries = entries.map { entry in
+            guard entry.key == name, case .mapping(let policy) = entry.value else { return entry }
+            let changed = policy.map { member in
+                guard member.key == "pins", case .mapping(let pins) = member.value else { return member }
+                let others = pins.filter { !["of", "backup"].contains($0.key) }
+                return (key: member.key, value: ShownValue.mapping(words + others))
+            }
+            return (entry.key, .mapping(changed))
+        }
+    }
+
+    var text: String { top + YAMLWriter.write(entries, indentation: 0) }
+}

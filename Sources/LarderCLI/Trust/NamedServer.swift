@@ -1,0 +1,31 @@
+import ArgumentParser
+import HTTPSession
+import ServerTrust
+
+/// A server as a person names it: `HOST` or `HOST:PORT`, as in `tls.hosts`, but no pattern.
+struct NamedServer: Hashable, Sendable, ExpressibleByArgument {
+    /// In lower case, an address without brackets.
+    let host: String
+    /// `nil` where none was said.
+    let port: UInt16?
+
+    static let usualPort: UInt16 = 443
+
+    init(host: String, port: UInt16?) {
+        self.host = host
+        self.port = port
+    }
+
+    init?(argument: String) {
+        guard let (host, port) = TrustEntry.parts(of: argument), !host.hasPrefix("*"), HostScope(host: host) != nil else {
+            return nil
+        }
+        let isBracketed = host.hasPrefix("[")
+        self.init(host: (isBracketed ? String(host.dropFirst().dropLast()) : host).lowercased(), port: port)
+    }
+
+    var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
+
+    /// As settings name it.
+    var title: String { PinnedHost(name: host, port: port, live: []).title }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import ServerTrust
+import TestSupport
+import Testing
+
+/// Servers that speak TLS, an authority for them, and a folder with its certificate in which settings are written.
+final class PinnedStage {
+    let folder: TemporaryFolder
+    let authority = TestAuthority()
+    private(set) var origins: [ScriptedOrigin] = []
+
+    init() throws {
+        folder = try TemporaryFolder()
+        _ = try folder.write(Self.pem(authority.der), to: "root.pem")
+    }
+
+    deinit { for origin in origins { origin.stop() } }
+
+    /// A server that answers every request with `secret`.
+    func serve(_ identity: TLSIdentity, port: UInt16 = 0) -> ScriptedOrigin {
+        let origin = ScriptedOrigin(port: port, identity: identity) { connection in
+            while connection.readHead() != nil { connection.respond(fields: "", body: "secret") }
+        }
+        origins.append(origin)
+        return origin
+    }
+
+    /// Nobody answers there any more.
+    func stop(_ origin: ScriptedOrigin) {
+        origins.removeAll { $0 === origin }
+        origin.stop()
+    }
+
+    /// - Returns: the path of the settings.
+    func settings(_ yaml: String) throws -> String { try folder.write(yaml, to: "larder.yaml") }
+
+    func read(_ name: String) throws -> String { try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8) }
+
+    static func pin(_ identity: TLSIdentity) throws -> SHA256Digest {
+        try #require(Certificate(der: identity.der)).publicKeyDigest
+    }
+
+    static func pem(_ der: [UInt8]) -> String {
+        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+    }
+}
