@@ -30,7 +30,7 @@ struct ExplainedTrustTests {
             explanation.text.contains("trust: the policy at /etc/settings/larder.yaml:14:5: 1 anchor, \(pins)"),
             "\(explanation.text)")
         #expect(explanation.text.contains("upgrade: ") == (scheme == "http"))
-        #expect(explanation.json.written().contains(#""policy":"/etc/settings/larder.yaml:14:5""#))
+        #expect(explanation.json.written().contains(#""policy": "/etc/settings/larder.yaml:14:5""#))
         #expect(stage.origin.connectionCount == 0)
     }
 }
