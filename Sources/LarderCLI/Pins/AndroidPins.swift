@@ -36,6 +36,7 @@ enum AndroidPins {
         if sets.count > 1 { throw PinFormatFault("a <domain-config> has more than one <pin-set>") }
         var pinned = inherited
         if let set = sets.first { pinned = try read(set) }
+        let place = element.children.first { $0.name == "domain" }.map { " of \($0.text)" } ?? ""
         var hosts: [PinnedHost] = []
         for child in element.children {
             switch child.name {
@@ -51,7 +52,6 @@ enum AndroidPins {
                         name: child.text, breadth: try includesSubdomains(child) ? .itselfAndBelow : .itself, live: pinned.pins,
                         expires: pinned.expires, onExpiry: pinned.expires == nil ? .fails : .reports))
             default:
-                let place = element.children.first { $0.name == "domain" }.map { " of \($0.text)" } ?? ""
                 notes.append("<\(child.name)>\(place) is not taken over")
             }
         }
