@@ -82,7 +82,7 @@ private struct Advice {
 
     private static let namedPins = 4
 
-    private var rotation: String { "run `larder pins rotate \(host)`" }
+    private var rotation: String { "run `larder pins rotate \(host) --add PIN`" }
 
     private var names: String {
         let names = TrustRefusal.Excerpt(failure.certificate?.names ?? [], count: Self.namedNames).joined()
