@@ -124,7 +124,8 @@ struct ConnectWayTests {
         for _ in 0..<4 { #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.") }
         #expect(try stage.fetch("pinned.test.", naming: "pinned.test") == "for pinned.test.")
         #expect(stage.origin.connectionCount == 6)
-        #expect(try stage.logged("connect") == ["probe", "probe_kept", "probe_kept", "probe_kept", "probe_kept"])
+        // Tunnels of several loops end, and are logged, in whatever order.
+        #expect(try stage.logged("connect").sorted() == ["probe", "probe_kept", "probe_kept", "probe_kept", "probe_kept"])
     }
 
     @Test("A host that is denied gets 403, and is not connected to")
