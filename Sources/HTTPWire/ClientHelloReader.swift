@@ -8,7 +8,7 @@ package struct ClientHelloReader: Sendable {
     package enum Step: Equatable, Sendable {
         case needsMore
         case hello(ClientHello)
-        /// Something else than TLS 1.0 or newer. What came is not bounded any more.
+        /// Something that nobody takes for TLS. What came is not bounded any more.
         case notTLS
     }
 
@@ -39,11 +39,15 @@ package struct ClientHelloReader: Sendable {
     /// RFC 8446 §5.1.
     private static let recordLengthLimit = 1 << 14
 
-    /// Whether what is there of the first record is one of TLS: its type, and its version's first octet.
+    /// Whether a server could take what is there for the beginning of TLS: a record of any type and of a version below 16, as Go's reads
+    /// them, or the ClientHello of SSL 2. Of these only a handshake's record of version 3 is not refused.
     private var beginsAsRecord: Bool {
-        if recordStart > 0 { return true }
-        return (octets.count < 1 || octets[0] == Self.handshakeType) && (octets.count < 2 || octets[1] == 3)
+        guard recordStart == 0, let first = octets.first else { return true }
+        if Self.recordTypes.contains(first) { return octets.count < 2 || octets[1] < 16 }
+        return first & 0x80 != 0 && (octets.count < 3 || octets[2] == 1) && (octets.count < 4 || octets[3] == 3)
     }
+
+    private static let recordTypes: ClosedRange<UInt8> = 20...23
 
     private static let handshakeType: UInt8 = 22
 

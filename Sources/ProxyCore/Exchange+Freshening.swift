@@ -57,7 +57,8 @@ extension Exchange {
                 targets: context.targets, requestTime: requestTime, responseTime: now)
             switch effect {
             case .freshened(let new):
-                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: upstreamTrust)))
+                // Its body came under the policy that it came under, whoever spoke of it now.
+                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: stored.facts.trust)))
             case .outdated: removed.append(stored)
             case .none: break
             }

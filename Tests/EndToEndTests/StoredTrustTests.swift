@@ -31,6 +31,20 @@ struct StoredTrustTests {
         #expect(stage.origin.requestHeads.count == 2)
     }
 
+    @Test("A HEAD under the new policy does not vouch for a body that came under the old one")
+    func headVouchesForNothing() throws {
+        let stage = try SecureStage { request, connection in
+            let fields = "Cache-Control: max-age=600\r\n"
+            if request.method == "HEAD" { return connection.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\(fields)\r\n") }
+            return connection.respond(fields: fields, body: connection.number == 1 ? "old" : "new")
+        }
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: SecureStage.pins(stage.identity))
+        #expect(try stage.fetch("/", method: "HEAD").status == 200)
+        let response = try stage.fetch("/")
+        #expect(response.text == "new" && response.cacheStatus.contains("detail=trust_changed"))
+    }
+
     @Test("It outlives the process: under the same policy it is used, under another validated", arguments: [false, true])
     func survives(isPinned: Bool) throws {
         let stage = try Self.stage(storePath: nil)

@@ -56,11 +56,21 @@ struct ClientHelloTests {
 
     @Test(
         "What is no TLS is told by its first octet or two",
-        arguments: ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "\u{16}\u{2}\u{0}", "\u{15}\u{3}\u{3}", "\u{0}"])
+        arguments: ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "\u{16}\u{10}\u{0}", "\u{18}\u{3}\u{3}", "\u{0}"])
     func tellsOthers(text: String) {
         let octets = Array(text.utf8)
         #expect(Self.read(octets) == .notTLS)
         #expect(Self.read(octets, ends: Cuts.each(of: octets.count)) == .notTLS)
+    }
+
+    @Test(
+        "What some servers take for TLS all the same is refused",
+        arguments: [
+            [22, 2, 1, 0, 5, 1, 0, 0, 1, 0], [21, 3, 1, 0, 2, 1, 90, 22, 3, 1], [23, 3, 3, 0, 1, 0], [0x80, 0x2E, 1, 3, 1, 0],
+        ] as [[UInt8]])
+    func refusesOddBeginnings(octets: [UInt8]) {
+        #expect(Self.read(octets) == .refused(.malformed))
+        #expect(Self.read(octets, ends: Cuts.each(of: octets.count)) == .refused(.malformed))
     }
 
     private static let name = WrittenHello.serverName(Array("a.example".utf8))

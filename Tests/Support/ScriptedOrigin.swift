@@ -56,12 +56,14 @@ package final class ScriptedOrigin: Sendable {
 
     /// Ends the listener and all connections, and waits for their scripts to return.
     package func stop() {
-        let threads = state.withLock { state in
-            if state.isStopped { return [pthread_t]() }
+        let threads: [pthread_t]? = state.withLock { state in
+            if state.isStopped { return nil }
             state.isStopped = true
             for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             return state.threads
         }
+        // A thread is joined once.
+        guard let threads else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         for thread in threads { pthread_join(thread, nil) }
         // Connections accepted between the two steps above.

@@ -90,7 +90,7 @@ extension ClientHello {
     /// The name in it as policies know it. An octet that is none of ASCII makes it nobody's.
     fileprivate var judgedName: String? {
         serverName.map { name in
-            let text = String(decoding: name, as: UTF8.self)
+            let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text
         }
     }

@@ -22,7 +22,12 @@ enum SettingsFile {
         case S_IFREG: break
         case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
         default:
-            guard mayBePipe, fcntl(descriptor, F_SETFL, O_RDONLY) == 0 else { throw Unreadable(reason: "is no file") }
+            guard mayBePipe else { throw Unreadable(reason: "is no file") }
+            // Once more, so that whoever is to write into it is waited for.
+            guard let waiting = FileHandle(forReadingAtPath: path) else {
+                throw Unreadable(reason: String(cString: strerror(errno)))
+            }
+            return (waiting, facts)
         }
         return (handle, facts)
     }

@@ -68,7 +68,10 @@ extension PinsCommand {
 
         /// The keys of the chain that the server shows now. Of a pattern there is no server.
         private func shownKeys(_ settings: LarderSettings) throws -> [SHA256Digest] {
-            guard let server = NamedServer(argument: host) else { return [] }
+            guard let server = NamedServer(argument: host) else {
+                try requireForce("is a pattern")
+                return []
+            }
             switch try ServerInspector(settings).judge([server]).first {
             case .believed(let verdict): return verdict.chain.map(\.publicKeyDigest)
             case .refused(let failure) where failure.reason == .pinMismatch || failure.reason == .emptyPins:
