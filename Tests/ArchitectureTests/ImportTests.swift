@@ -40,6 +40,21 @@ struct ImportTests {
         }
     }
 
+    @Test("What settings are read by needs no more rooms than the fuzzers are built with")
+    func readsSettingsAlone() {
+        let granted: Set = ["Foundation", "HTTPMessage", "HTTPSession", "ProxyAdmin", "ProxyPolicy", "ServerTrust", "Yams"]
+        let files = Repository.sources.filter { file in
+            ["Settings", "Trust"].contains { "\(file)".contains("Sources/LarderCLI/\($0)/") }
+        }
+        #expect(!files.isEmpty)
+        for file in files {
+            for (number, line) in file.code {
+                guard let found = Self.importLine(line) else { continue }
+                #expect(granted.contains(found.module), "\(file):\(number): Tests/Fuzz/build.sh does not build \(found.module)")
+            }
+        }
+    }
+
     @Test("A shim's C is never imported publicly, and nothing is exported again")
     func keepsShimsInside() {
         for file in Repository.sources {
