@@ -8,11 +8,13 @@ public struct Certificate: Sendable {
     let object: OwnedObject
 
     /// - Parameter der: one certificate and nothing behind it.
-    /// - Returns: `nil` for what is not one, or longer than `octetLimit`.
+    /// - Returns: `nil` for what is not one, is longer than `octetLimit`, or is in another encoding than DER (RFC 5280 §4.1).
     public init?(der: [UInt8]) {
         guard der.count <= Self.octetLimit else { return nil }
         guard let read = DER.read(der, by: { d2i_X509(nil, &$0, $1) }, release: { X509_free($0) }) else { return nil }
         object = read
+        // OpenSSL also reads what it would write otherwise, such as a signature with bits that do not count: its digest would be another one.
+        guard self.der == der else { return nil }
     }
 
     /// Every certificate of a text in PEM (RFC 7468), in order. Other parts (keys, parameters) are left out.

@@ -36,6 +36,17 @@ struct ChangedBitTests {
         }
     }
 
+    @Test("A certificate with bits behind its signature that do not count is none: OpenSSL would write it without them")
+    func bitsThatDoNotCount() throws {
+        var octets = Self.file.der("leaf")
+        let signature = try #require(
+            octets.indices.last { $0 + 2 < octets.count && octets[$0] == 3 && Int(octets[$0 + 1]) == octets.count - $0 - 2 })
+        #expect(Certificate(der: octets) != nil && octets[signature + 2] == 0)
+        octets[signature + 2] = 1
+        octets[octets.count - 1] |= 1
+        #expect(Certificate(der: octets) == nil)
+    }
+
     @Test("No response with a bit changed makes a revoked certificate good", arguments: ["revoked", "revokedByResponder"])
     func staple(label: String) throws {
         let policy = try TrustPolicy(
