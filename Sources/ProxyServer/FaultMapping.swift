@@ -58,7 +58,7 @@ package enum FaultMapping {
     static func fault(_ refusal: TunnelRefusal) -> Fault {
         switch refusal {
         case .denied: .connectDenied
-        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut:
+        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut, .openedBefore:
             .tunnelRefused(reason: Word(refusal.reason))
         }
     }

@@ -65,11 +65,11 @@ private final class GuardedStage {
             fallback: .policy(TrustPolicy(anchors: anchors)))
     }
 
-    func reload(pinned: TLSIdentity) throws {
+    func reload(pinned: TLSIdentity, change: @escaping (inout ConnectPolicy) -> Void = { _ in }) throws {
         let trust = try Self.trust(authority, pinned: pinned)
         try proxy.reload(Self.yaml) {
             $0.transport.trust = trust
-            $0.transport.connect = Self.connect()
+            $0.transport.connect = Self.connect(change)
         }
     }
 
@@ -205,6 +205,23 @@ struct ConnectWayTests {
         #expect(try wrong.logged("detail") == ["pin_mismatch"])
         wrong.origin.stop()
         #expect(wrong.origin.requestHeads.isEmpty)
+    }
+
+    @Test("T33: a tunnel that older settings opened unjudged carries nothing to a host that the new ones have judged")
+    func reloadBeforeHello() throws {
+        let stage = try GuardedStage(isRight: false)
+        let (client, response) = try stage.connect("other.test")
+        #expect(response.status == 200)
+        try stage.reload(pinned: stage.authority.identity()) { policy in
+            HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) }
+        }
+        // Whoever is answered by the new settings tells that the loop has them.
+        #expect(try stage.connect("denied.test").response.status == 403)
+        #expect(TLSClient(client, serverName: "other.test").handshake() == .alert(112))
+        #expect(try stage.logged("error").contains("tunnel_refused"))
+        #expect(try stage.logged("detail").contains("settings_changed"))
+        stage.origin.stop()
+        #expect(stage.origin.connectionCount == 1 && stage.origin.requestHeads.isEmpty)
     }
 
     @Test("A name that is missing, where it may not be, ends the tunnel too")

@@ -106,6 +106,26 @@ struct ProbeTests {
         #expect(usurper.connectionCount == 1)
     }
 
+    @Test("Where nobody is any more at the address that was judged, the name is asked again, and who is there is judged")
+    func moves() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        let port = origin.port
+        let harness = try harness(pins: identity.pins())
+        let first = harness.openTunnel(to: "one.test", port: port)
+        #expect(first.tunnelAddress == .loopbackIPv4)
+        letGo(of: first)
+        origin.stop()
+        let moved = ScriptedOrigin(ipv6: true, port: port, identity: identity) { _ = $0.readToEnd() }
+        let second = harness.openTunnel(to: "one.test", port: port)
+        #expect(second.tunnelAddress == .loopbackIPv6)
+        letGo(of: second)
+        harness.run { moved.connectionCount == 2 }
+        moved.stop()
+        #expect(moved.connectionCount == 2)
+        #expect(harness.openTunnel(to: "one.test", port: port).error != nil)
+    }
+
     @Test("Tunnels that are asked for at once share one handshake, also when one of them is given up")
     func shares() throws {
         let origin = ScriptedOrigin.secure(authority.identity())

@@ -49,15 +49,10 @@ private final class JudgedHandshake: ConnectObserver, BatchHandler {
 
 extension Transport {
     fileprivate func target(judging origin: Origin) throws(TransportError) -> ConnectTarget {
-        if let refusal = refusalOfTunnel(to: origin) { throw refusal }
-        guard let policies = configuration.trust else { throw .noTrustAnchors }
-        let proxy = configuration.proxy
-        do throws(TrustFailure) {
-            return ConnectTarget(
-                host: origin.host, port: origin.port,
-                addresses: proxy == nil ? configuration.resolve[origin.host] ?? [] : [], tunnelProxy: proxy,
-                trust: try policies.requiredPolicy(host: origin.host, port: origin.port),
-                identity: configuration.identities.value(host: origin.host, port: origin.port))
-        } catch { throw .untrusted(error) }
+        if let refusal = refusalOfConnecting(to: origin) { throw refusal }
+        return ConnectTarget(
+            host: origin.host, port: origin.port, addresses: addresses(of: origin.host), tunnelProxy: configuration.proxy,
+            trust: try policy(host: origin.host, port: origin.port),
+            identity: configuration.identities.value(host: origin.host, port: origin.port))
     }
 }

@@ -124,7 +124,7 @@ package final class Transport {
         exchanges.removeLast()
     }
 
-    func refusalOfTunnel(to origin: Origin) -> TransportError? {
+    func refusalOfConnecting(to origin: Origin) -> TransportError? {
         if isClosed { return .transportClosed }
         guard configuration.gate.isOpen else { return .egressClosed }
         return refusalByName(origin)

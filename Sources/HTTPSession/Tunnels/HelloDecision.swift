@@ -22,6 +22,8 @@ package enum TunnelRefusal: Equatable, Sendable {
     case timedOut
     /// The host that is named may not be reached.
     case denied
+    /// The host is judged by now, and the tunnel was opened by settings that may not have had it judged.
+    case openedBefore
 
     /// The word for logs.
     package var reason: StaticString {
@@ -33,13 +35,14 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .unreadable(let fault): fault.reason
         case .timedOut: "client_hello_timeout"
         case .denied: "connect_denied"
+        case .openedBefore: "settings_changed"
         }
     }
 
     /// What the client is told; `nil` where it speaks no TLS, or does not get to.
     package var alert: TLSAlert? {
         switch self {
-        case .nameMismatch, .nameMissing, .encryptedHello, .denied: .unrecognizedName
+        case .nameMismatch, .nameMissing, .encryptedHello, .denied, .openedBefore: .unrecognizedName
         case .unreadable: .decodeError
         case .notTLS, .timedOut: nil
         }
@@ -50,9 +53,14 @@ extension Transport {
     /// Whether what clients send first into tunnels is to be decided on.
     package var looksIntoTunnels: Bool { configuration.connect.isGuarding }
 
-    /// - Parameter hello: `nil` where the client speaks no TLS.
-    package func decide(on hello: ClientHello?, inTunnelTo origin: Origin) -> HelloDecision {
-        configuration.connect.decide(on: hello, host: origin.judgedHost, port: origin.port)
+    /// - Parameters:
+    ///   - hello: `nil` where the client speaks no TLS.
+    ///   - opener: who opened the tunnel, which may have been by other settings.
+    package func decide(on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport) -> HelloDecision {
+        let host = origin.judgedHost
+        let decision = configuration.connect.decide(on: hello, host: host, port: origin.port)
+        let isOpenedUnjudged = opener !== self && configuration.connect.wayBeforeHello(host: host, port: origin.port) == .probe
+        return decision == .pass && isOpenedUnjudged ? .refuse(.openedBefore) : decision
     }
 
     /// Begins to judge whom a tunnel to an address has led to.

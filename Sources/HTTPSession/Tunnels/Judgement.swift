@@ -11,6 +11,8 @@ package protocol JudgementDelegate: AnyObject {
 package final class Judgement: BatchHandler {
     /// A kept verdict was there.
     package private(set) var isKept = false
+    /// What the verdict is kept as.
+    private(set) var key: KeptVerdicts.Key?
     private let loop: EventLoop
     private var delegate: (any JudgementDelegate)?
     private var probe: Probe?
@@ -34,13 +36,15 @@ package final class Judgement: BatchHandler {
     }
 
     func wait(for probe: Probe) {
+        key = probe.key
         self.probe = probe
         probe.add(self)
     }
 
-    func decide(_ result: Result<VettedServer, TransportError>, isKept: Bool = false) {
+    func decide(_ result: Result<VettedServer, TransportError>, keptAs key: KeptVerdicts.Key? = nil) {
         decided = result
-        self.isKept = isKept
+        self.key = key
+        isKept = key != nil
         loop.atEndOfBatch(self)
     }
 
@@ -63,11 +67,12 @@ extension Transport {
     ) -> Judgement {
         let judgement = Judgement(loop, delegate: delegate)
         do throws(TransportError) {
+            guard configuration.gate.isOpen else { throw .egressClosed }
             let policy = try policy(host: host, port: port)
             let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
             let key = KeptVerdicts.Key(fingerprint: policy.inForce(at: now).fingerprint, host: host, port: port, address: address)
             if let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
-                judgement.decide(.success(server), isKept: true)
+                judgement.decide(.success(server), keptAs: key)
             } else if let probe = probes[key] {
                 judgement.wait(for: probe)
             } else {

@@ -49,6 +49,13 @@ final class KeptVerdicts: Sendable {
         }
     }
 
+    /// The server is not where it was. What has been found of it since stays.
+    func forget(_ server: VettedServer, for key: Key) {
+        entries.withLock { entries in
+            if entries[key]?.server == server { entries[key] = nil }
+        }
+    }
+
     /// Lets go of what has ended, and else of what ends first.
     private static func makeRoom(in entries: inout [Key: Entry], at now: MonotonicTime) {
         let before = entries.count

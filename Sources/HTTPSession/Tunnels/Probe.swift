@@ -6,7 +6,7 @@ import ServerTrust
 /// hears of this one. Confined to its loop.
 final class Probe: ConnectObserver {
     private let transport: Transport
-    private let key: KeptVerdicts.Key
+    let key: KeptVerdicts.Key
     private var attempt: (any ConnectAttempt)?
     private var judgements: [Judgement] = []
 

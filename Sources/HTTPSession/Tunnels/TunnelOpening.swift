@@ -12,11 +12,11 @@ package protocol TunnelDelegate: AnyObject {
 /// Not counted in the budgets: each belongs to a client's own connection. Confined to its loop.
 ///
 /// States and moves: `judging` (where the settings have the host probed) → `connecting`, to the very address that was judged →
-/// `ended`; what is refused at once goes by `decided`, so that it is told at the batch's end.
+/// `ended`; where nobody is at an address that a kept verdict tells, `judging` once more; what is refused at once goes by `decided`, so that it is told at the batch's end.
 package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHandler {
-    /// By what CONNECT got what it gets; known from the start.
+    /// By what CONNECT got what it gets; known from the start, and `probed` in the end where what was kept has not led anywhere.
     package private(set) var outcome = ConnectOutcome.tunnelled
-    private let transport: Transport
+    package let transport: Transport
     private let origin: Origin
     private let via: String
     /// For all of it; zero leaves the limit to who connects.
@@ -26,6 +26,8 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
+    /// The server of the verdict that was kept, until it is connected to.
+    private var kept: (server: VettedServer, key: KeptVerdicts.Key)?
 
     init(_ transport: Transport, to origin: Origin, via: String, milliseconds: Int, delegate: any TunnelDelegate) {
         self.transport = transport
@@ -37,7 +39,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     }
 
     func begin() {
-        if let error = transport.refusalOfTunnel(to: origin) { return refuse(error) }
+        if let error = transport.refusalOfConnecting(to: origin) { return refuse(error) }
         let connect = transport.configuration.connect
         guard connect.isGuarding else { return connectAnywhere() }
         let host = origin.judgedHost
@@ -52,6 +54,13 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
             self.judgement = judgement
             outcome = judgement.isKept ? .probedBefore : .probed
         }
+    }
+
+    /// The server may have moved since it was judged.
+    private func judgeAgain(_ gone: (server: VettedServer, key: KeptVerdicts.Key)) {
+        transport.configuration.connect.kept.forget(gone.server, for: gone.key)
+        outcome = .probed
+        judgement = transport.judge(host: gone.key.host, port: origin.port, via: via, delegate: self)
     }
 
     /// Ends the attempt at once. The delegate hears nothing any more.
@@ -77,8 +86,10 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     package func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) {
         self.judgement = nil
         switch result {
-        // What the name leads to by now does not matter any more.
-        case .success(let server): connect(to: server.address)
+        case .success(let server):
+            if outcome == .probedBefore, server.address != nil, let key = judgement.key { kept = (server, key) }
+            // What the name leads to by now does not matter any more.
+            connect(to: server.address)
         case .failure(let error): fail(error)
         }
     }
@@ -92,7 +103,9 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
 
     func didFailToConnect(_ error: TransportError) {
         attempt = nil
-        fail(error)
+        guard let gone = kept else { return fail(error) }
+        kept = nil
+        judgeAgain(gone)
     }
 
     private func refuse(_ error: TransportError) {

@@ -42,6 +42,8 @@ struct BodyDelivery {
     /// Through which a diverted body passes.
     var pipe: Pipe?
     var tunnelDescriptor: Int32?
+    /// By whose settings that was opened.
+    var tunnelOpener: Transport?
     /// What CONNECT got, where the request was one.
     var connectOutcome: ConnectOutcome?
 
@@ -66,6 +68,7 @@ struct BodyDelivery {
         headCount = 0
         if pipe != nil { pipe = nil }
         tunnelDescriptor = nil
+        if tunnelOpener != nil { tunnelOpener = nil }
         connectOutcome = nil
     }
 }

@@ -333,24 +333,30 @@ final class ExchangeDriver: TunnelDelegate {
     func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
         self.opening = nil
         worker.openingTunnels -= 1
+        delivery.connectOutcome = opening.outcome
         delivery.tunnelDescriptor = descriptor
+        delivery.tunnelOpener = opening.transport
         handle(.tunnelOpened(at: worker.now))
     }
 
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
         self.opening = nil
         worker.openingTunnels -= 1
+        delivery.connectOutcome = opening.outcome
         handle(.upstreamFailed(noteFault(error), at: worker.now))
         connection?.flush()
     }
 
     private func splice() {
-        guard let connection, let upstream = delivery.tunnelDescriptor else { return }
+        guard let connection, let upstream = delivery.tunnelDescriptor, let opener = delivery.tunnelOpener else { return }
         delivery.tunnelDescriptor = nil
+        delivery.tunnelOpener = nil
         connection.output.buffer.append(Tunnel.greeting)
         guard let client = connection.handOver() else { return closeDescriptor(upstream) }
         self.connection = nil
-        let gate = worker.transport.looksIntoTunnels ? HelloGate(worker, to: tunnelOrigin, via: exchange.tunnelVia) : nil
+        let gate =
+            worker.transport.looksIntoTunnels
+            ? HelloGate(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
         Tunnel.start(worker, connection: connection, client: client, upstream: upstream, gate: gate, owner: self)
     }
 

@@ -13,6 +13,7 @@ final class HelloGate: TimerHandler, JudgementDelegate {
 
     private let worker: LoopWorker
     private let origin: Origin
+    private let opener: Transport
     private let via: String
     private weak var tunnel: Tunnel?
     private var reader: ClientHelloReader
@@ -20,9 +21,10 @@ final class HelloGate: TimerHandler, JudgementDelegate {
     /// Runs from the client's first octet on: who waits for the server to speak first may do so.
     private var timer: TimerID?
 
-    init(_ worker: LoopWorker, to origin: Origin, via: String) {
+    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {
         self.worker = worker
         self.origin = origin
+        self.opener = opener
         self.via = via
         reader = ClientHelloReader(limits: worker.settings.parseLimits)
     }
@@ -73,7 +75,7 @@ final class HelloGate: TimerHandler, JudgementDelegate {
     private func decide(on hello: ClientHello?) {
         // By the settings of now, which may be other ones than when the tunnel was asked for.
         let transport = worker.transport
-        switch transport.decide(on: hello, inTunnelTo: origin) {
+        switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener) {
         case .pass: open()
         case .refuse(let refusal): refuse(refusal)
         case .judge(let host):
