@@ -44,7 +44,7 @@ struct ImportTests {
     func readsSettingsAlone() {
         let granted: Set = ["Foundation", "HTTPMessage", "HTTPSession", "ProxyAdmin", "ProxyPolicy", "ServerTrust", "Yams"]
         let files = Repository.sources.filter { file in
-            ["Settings", "Trust"].contains { "\(file)".contains("Sources/LarderCLI/\($0)/") }
+            ["Settings", "Trust"].contains { file.path.hasPrefix("Sources/LarderCLI/\($0)/") }
         }
         #expect(!files.isEmpty)
         for file in files {
