@@ -63,6 +63,7 @@ struct PinRotationTests {
 
             """
         #expect(PinsFile(text) == nil)
+        #expect(PinsFile("# the shop's\r\na.example:\r\n  # until May\r\n  pins: {of: \(a)}\r\n") == nil)
         var file = try #require(PinsFile(text.replacing("one # two", with: "one")))
         file.replacePins(of: "a.example", by: rotation([b], [c]).words)
         #expect(

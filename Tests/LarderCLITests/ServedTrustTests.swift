@@ -95,6 +95,9 @@ struct ServedTrustTests {
         let folder = try TemporaryFolder()
         _ = try folder.write(Self.pem(authority.der), to: "root.pem")
         let settings = "tls: {default: {anchors: {bundle: root.pem}}, key_log: keys}"
+        _ = try folder.write(settings, to: "checked.yaml")
+        #expect(try CommandLineTests.larder("config", "check", "-c", "\(folder.path)/checked.yaml").code == 0)
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/keys"))
         let larder = try ServeTests.Served(settings, in: folder)
         let client = try RawClient(port: UInt16(try #require(try larder.ports().first)), owner: larder)
         client.send("GET https://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")

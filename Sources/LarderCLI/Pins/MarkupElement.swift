@@ -36,11 +36,6 @@ struct MarkupElement {
 
     private init(name: String) { self.name = name }
 
-    /// All elements below of this name, in order.
-    func descendants(_ name: String) -> [MarkupElement] {
-        children.flatMap { ($0.name == name ? [$0] : []) + $0.descendants(name) }
-    }
-
     private struct Scanner {
         var rest: Substring
 

@@ -15,7 +15,8 @@ struct PinsFile {
     }
 
     init?(_ text: String) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // A carriage return and a line feed are one character.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let topCount = lines.prefix { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }.count
         let rest = lines.dropFirst(topCount)
         // In a text a mark of a comment may be none: then it is left alone all the same.

@@ -9,9 +9,15 @@ enum WholeFile {
         let hidden = place.deletingLastPathComponent().path + "/.\(place.lastPathComponent).\(getpid())"
         let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw lastError() }
-        var information = stat()
-        if replaces, stat(place.path, &information) == 0 { _ = fchmod(descriptor, information.st_mode & 0o7777) }
-        var code = Descriptor.write(Array(text.utf8)[...], to: descriptor)
+        var code: Int32 = 0
+        var facts = stat()
+        if replaces, stat(place.path, &facts) == 0 {
+            // In this order, since a change of the owner takes bits of the mode away.
+            if fchown(descriptor, facts.st_uid, facts.st_gid) != 0 || fchmod(descriptor, facts.st_mode & 0o7777) != 0 {
+                code = errno
+            }
+        }
+        if code == 0 { code = Descriptor.write(Array(text.utf8)[...], to: descriptor) }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
         if code == 0 {

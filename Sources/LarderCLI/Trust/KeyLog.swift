@@ -8,15 +8,30 @@ final class KeyLog: Sendable {
 
     private let descriptor: Int32
 
-    /// Opens the file, which is its owner's alone where it is a new one; what stands in it stays.
-    init(path: String) throws(Failure) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    /// Opens the file, which has to be this process's user's alone, and is where it is a new one; what stands in it stays.
+    init(path: String) throws(Failure) { descriptor = try Self.opened(path, O_CREAT) }
+
+    /// Whether the file could be opened, which is not made if it is not there.
+    static func check(path: String) throws(Failure) {
+        do throws(Failure) {
+            close(try opened(path, 0))
+        } catch {
+            if error.code != ENOENT { throw error }
+        }
+    }
+
+    /// A FIFO without a reader, a link and another's file are failures, and hold nobody up.
+    private static func opened(_ path: String, _ creation: Int32) throws(Failure) -> Int32 {
+        let descriptor = open(path, O_WRONLY | creation | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw Failure(code: errno) }
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_mode & 0o077 == 0 else {
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_mode & 0o077 == 0,
+            facts.st_uid == geteuid()
+        else {
             close(descriptor)
             throw Failure(code: EPERM)
         }
+        return descriptor
     }
 
     deinit { close(descriptor) }

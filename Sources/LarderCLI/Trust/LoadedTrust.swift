@@ -22,9 +22,7 @@ package struct LoadedTrust: Sendable {
 
     init(
         policies: TrustPolicySet, identities: HostTable<ClientIdentity>, keyLog: KeyLog?, pinned: [PinnedHost],
-        sites: [TrustSite],
-        fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy,
-        remarks: [TrustRemark]
+        sites: [TrustSite], fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy, remarks: [TrustRemark]
     ) {
         self.policies = policies
         self.identities = identities

@@ -10,6 +10,8 @@ package struct TrustFiles: Sendable {
 
     /// Whether `tls.pins_from` may be without a file: only for who is about to write the first one.
     var allowsEmptyFolder = false
+    /// Whether `tls.key_log` is opened, and made where it is not there: only by who makes connections for others. Else it is looked at.
+    var opensKeyLog = false
 
     static let pinFileLimit = 1 << 20
     static let bundleLimit = 16 << 20
@@ -18,9 +20,12 @@ package struct TrustFiles: Sendable {
     static let includedLimit = 1000
     static let includedEndings = [".yaml", ".yml"]
 
-    package init(systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false) {
+    package init(
+        systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false, opensKeyLog: Bool = false
+    ) {
         self.systemBundles = systemBundles
         self.allowsEmptyFolder = allowsEmptyFolder
+        self.opensKeyLog = opensKeyLog
     }
 
     /// - Returns: `nil` where the system has none.

@@ -36,8 +36,9 @@ struct TrustLoading {
         loading.add(settings.hosts.entries, from: origin("tls.hosts"))
         if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
-        if let path = settings.keyLog { loading.openKeyLog(path, from: origin("tls.key_log")) }
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
+        // Last, so that what is refused for something else makes no file.
+        if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
@@ -96,7 +97,7 @@ struct TrustLoading {
     private mutating func openKeyLog(_ name: String, from origin: SettingsReader.Origin) {
         let path = origin.path(of: name)
         do throws(KeyLog.Failure) {
-            keyLog = try KeyLog(path: path)
+            if files.opensKeyLog { keyLog = try KeyLog(path: path) } else { try KeyLog.check(path: path) }
             let position = LocatedProblem.position(of: origin.place, in: origin.layer)
             remarks.append(TrustRemark(subject: "tls.key_log (\(position))", matter: .keyLog))
         } catch {
