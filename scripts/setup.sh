@@ -9,7 +9,7 @@ libraries=(
     "sqlite3 libsqlite3-dev"
     "zlib zlib1g-dev"
     "libxxhash libxxhash-dev"
-    "libcrypto libssl-dev"
+    "libssl libssl-dev"
 )
 oldest_swift="6.2"
 
