@@ -7,9 +7,12 @@ package struct ClientFiles: Sendable {
     /// PEM, encrypted where there is a passphrase.
     package let key: [UInt8]
     package let pkcs12: [UInt8]
+    /// The private number of the key, which stands in none of them as it is where there is a passphrase.
+    package let secret: [UInt8]
 
     init(_ certificate: OpaquePointer, _ privateKey: OpaquePointer, passphrase: String?) {
         self.certificate = Self.written { PEM_write_bio_X509($0, certificate) }
+        secret = Self.secret(of: privateKey)
         let cipher = passphrase == nil ? nil : EVP_aes_256_cbc()
         let octets = Array((passphrase ?? "").utf8)
         key = Self.written {
@@ -19,6 +22,15 @@ package struct ClientFiles: Sendable {
         let archive = PKCS12_create(passphrase ?? "", "client", privateKey, certificate, nil, 0, 0, 0, 0, 0)
         pkcs12 = Self.written { i2d_PKCS12_bio($0, archive) }
         PKCS12_free(archive)
+    }
+
+    private static func secret(of key: OpaquePointer) -> [UInt8] {
+        var number: OpaquePointer?
+        precondition(EVP_PKEY_get_bn_param(key, "priv", &number) == 1)
+        defer { BN_clear_free(number) }
+        var octets = [UInt8](repeating: 0, count: 32)
+        precondition(BN_bn2binpad(number, &octets, 32) == 32)
+        return octets
     }
 
     private static func written(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {
