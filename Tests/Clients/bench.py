@@ -42,13 +42,13 @@ def wait_for_port(port):
 
 
 class Larder:
-    def __init__(self, binary, work, origins):
-        port_file = work / "port"
-        ports = [port for origin in origins for port in (origin.http, origin.https)]
+    def __init__(self, binary, work, settings, before=()):
+        """`settings` are arguments; what it writes goes into a folder; `before` is a command that begins it."""
+        port_file, self.log = work / "port", work / "access.log"
         self.process = subprocess.Popen(
-            [binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--store", str(work / "store" / "store.sqlite"), "--port-file",
-             str(port_file), "--set", f"resolve={{{HOST}: 127.0.0.1}}", "--set", f"tunnel.ports={ports}",
-             "--set", f"admin.socket={work}/admin.sock", "--set", f"log.access.path={work}/access.log"])
+            [*before, binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--store", str(work / "store" / "store.sqlite"),
+             "--port-file", str(port_file), "--set", f"admin.socket={work}/admin.sock", "--set", f"log.access.path={self.log}",
+             *settings])
         deadline = time.time() + 30
         while not port_file.exists():
             if time.time() > deadline or self.process.poll() is not None:
@@ -60,6 +60,11 @@ class Larder:
     def stop(self):
         self.process.terminate()
         self.process.wait(40)
+
+    def access_log(self):
+        """All of it, which is there when it has ended."""
+        self.stop()
+        return self.log.read_text()
 
 
 class Bench:

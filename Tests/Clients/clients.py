@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Real clients against real servers, through Larder: each fetches plain http twice (the second time from the store) and https
-through CONNECT, and what it gets is compared with what lies on the origin's disk.
+through CONNECT, and what it gets is compared with what lies on the origin's disk. Then some of them go CONNECT's three ways.
 
     clients.py --larder BINARY [--only NAME,NAME] [--require NAME,NAME]
 
-NAME is a client or an origin. One that is not installed is skipped and said so; with --require its absence is a failure.
+NAME is a client, an origin, or connect for those ways. One that is not installed is skipped and said so; with --require its absence is a failure.
 Needs openssl. Everything is on loopback: names such as origin.test are mapped by Larder's `resolve` setting, since many clients
 go past a proxy for localhost.
 """
@@ -18,10 +18,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import connect_ways
 import fetchers
 import origins
 import scenarios
-from bench import Bench, Failure, Larder, check_asked, check_same
+from bench import HOST, Bench, Failure, Larder, check_asked, check_same
 
 
 def fetch_from(bench, fetch, origin, size=300_000):
@@ -61,6 +62,25 @@ class Matrix:
             except (Failure, subprocess.TimeoutExpired, OSError) as problem:
                 self.fail(f"{name:10} {server.name:8} FAILED: {problem}")
 
+    def go_ways(self, binary, work):
+        """CONNECT's three ways, with each client that can be had; then a pin that stands in the settings alone."""
+        def attempt(name, check):
+            began = time.time()
+            try:
+                check()
+                print(f"connect    {name:8} ok, {time.time() - began:.1f} s", flush=True)
+            except (Failure, subprocess.TimeoutExpired, OSError) as problem:
+                self.fail(f"connect    {name:8} FAILED: {problem}")
+
+        clients = [name for name in connect_ways.CLIENTS if all(map(is_there, fetchers.ALL[name][0]))]
+        ways = connect_ways.Ways(binary, work / "ways")
+        try:
+            for name in clients:
+                attempt(name, lambda: ways.check(name))
+        finally:
+            ways.stop()
+        attempt("one pin", lambda: connect_ways.check_one_pin(binary, work / "one-pin"))
+
     def fail(self, line):
         print(line, flush=True)
         self.failed += 1
@@ -86,7 +106,9 @@ def main():
         return not missing
 
     every = {**fetchers.ALL, **scenarios.ALL}
-    clients = [name for name, (needs, _) in every.items() if choose(name, needs, set(every))]
+    names = {*every, "connect"}
+    clients = [name for name, (needs, _) in every.items() if choose(name, needs, names)]
+    goes_ways = choose("connect", ["openssl", "curl"], names)
     kinds = {kind.name: kind for kind in origins.ALL}
     chosen = [kind for name, kind in kinds.items() if choose(name, [kind.needs] if kind.needs else [], set(kinds))]
 
@@ -96,10 +118,13 @@ def main():
         site = origins.Site(work)
         for kind in chosen:
             servers.append(kind(site))
-        larder = Larder(options.larder, work, servers)
+        ports = [port for server in servers for port in (server.http, server.https)]
+        larder = Larder(options.larder, work, ["--set", f"resolve={{{HOST}: 127.0.0.1}}", "--set", f"tunnel.ports={ports}"])
         matrix = Matrix(Bench(larder, site, work), servers)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(matrix.run, clients))
+        if goes_ways:
+            matrix.go_ways(options.larder, work)
     finally:
         for process in [*([larder] if larder else []), *servers]:
             process.stop()

@@ -1,6 +1,8 @@
 """Clients that fetch one URL. Each entry makes, once, what the client needs, and gives a function from a URL to bytes."""
 
+import functools
 import sys
+import tempfile
 from pathlib import Path
 
 from bench import run
@@ -29,21 +31,35 @@ def node(b):
 
 
 def go(b):
-    folder = b.folder()
-    program = str(folder / "fetch")
-    run(["go", "build", "-o", program, str(SCRIPTS / "fetch.go")],
-        {"GOCACHE": str(folder / "cache"), "GO111MODULE": "off", "GOPATH": str(folder), "HOME": str(folder)})
+    program = go_program()
     return to_file(b, lambda url, out: run([program, url, out], b.env))
 
 
 def java(b):
-    folder = b.folder()
-    store = folder / "trust.p12"
+    store, classes = b.folder() / "trust.p12", java_classes()
     run(["keytool", "-importcert", "-noprompt", "-alias", "origin", "-file", str(b.site.ca), "-keystore", str(store),
          "-storetype", "PKCS12", "-storepass", "changeit"])
-    run(["javac", "-d", str(folder), str(SCRIPTS / "Fetch.java")])
     trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=changeit"]
-    return to_file(b, lambda url, out: run(["java", *trust, "-cp", str(folder), "Fetch", url, out, str(b.larder.port)], b.env))
+    return to_file(b, lambda url, out: run(["java", *trust, "-cp", classes, "Fetch", url, out, str(b.larder.port)], b.env))
+
+
+BUILT = tempfile.TemporaryDirectory(prefix="larder-clients-built-")
+
+
+@functools.cache
+def go_program():
+    folder = Path(BUILT.name) / "go"
+    program = str(folder / "fetch")
+    run(["go", "build", "-o", program, str(SCRIPTS / "fetch.go")],
+        {"GOCACHE": str(folder / "cache"), "GO111MODULE": "off", "GOPATH": str(folder), "HOME": str(folder)})
+    return program
+
+
+@functools.cache
+def java_classes():
+    folder = Path(BUILT.name) / "java"
+    run(["javac", "-d", str(folder), str(SCRIPTS / "Fetch.java")])
+    return str(folder)
 
 
 def to_file(b, fetch):

@@ -14,7 +14,7 @@ if (target.protocol === 'http:') {
   http.get({ host: proxy.hostname, port: proxy.port, path: url, headers: { Host: target.host } }, save);
 } else {
   http.request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: target.host }).on('connect', (r, socket) => {
-    if (r.statusCode !== 200) process.exit(1);
+    if (r.statusCode !== 200) { console.error(`CONNECT: ${r.statusCode}`); process.exit(1); }
     const secure = tls.connect({ socket, servername: target.hostname, ca: fs.readFileSync(ca) }, () =>
       http.get({ createConnection: () => secure, path: target.pathname, headers: { Host: target.host } }, save));
   }).end();
