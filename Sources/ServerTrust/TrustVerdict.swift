@@ -27,4 +27,10 @@ public struct TrustVerdict: Sendable {
     public let signedTimestampCount: Int?
     /// The policy's, as it held then.
     public let fingerprint: SHA256Digest
+
+    /// No chain has more certificates: the server's, those that may stand between, and the anchor.
+    package static let chainLimit = Int(ChainVerification.intermediatesLimit) + 2
+
+    /// Whether the chain ends at an anchor, and not wherever the policy lets it end.
+    package var endsAtAnchor: Bool { !allowed.contains(.untrustedRoot) && !allowed.contains(.incompleteChain) }
 }

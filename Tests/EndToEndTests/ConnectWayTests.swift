@@ -93,6 +93,9 @@ private final class GuardedStage {
         return String(tls.fetch("/", until: ".").split(separator: "\r\n").last ?? "")
     }
 
+    /// Of the origin's key.
+    var pin: String { get throws { "\(try #require(Certificate(der: identity.der)).publicKeyDigest)" } }
+
     /// What the lines of the log say of this, once the proxy has stopped.
     func logged(_ member: String) throws -> [String] {
         try proxy.logLines().map { line in
@@ -222,6 +225,30 @@ struct ConnectWayTests {
         #expect(try stage.logged("detail").contains("settings_changed"))
         stage.origin.stop()
         #expect(stage.origin.connectionCount == 1 && stage.origin.requestHeads.isEmpty)
+    }
+
+    @Test("The log tells the chain of a server that was probed, as whom it was judged, and nothing by a verdict that was kept")
+    func logsChains() throws {
+        for (host, way) in [("pinned.test", "pinned.test"), ("127.0.0.1", "pinned.test")] {
+            let stage = try GuardedStage()
+            for _ in 0..<2 { #expect(try stage.fetch(host, naming: way) == "for pinned.test.") }
+            let lines = try stage.proxy.logLines()
+            let mark = "\"tls\":{\"host\":\"pinned.test:\(stage.origin.port)\",\"chain\":[{\"key\":\"\(try stage.pin)\""
+            #expect(lines.map { $0.contains(mark) } == [true, false], "\(lines)")
+        }
+        let refused = try GuardedStage(isRight: false)
+        #expect(try refused.connect("pinned.test").1.status == 502)
+        #expect(try refused.proxy.logLines().allSatisfy { !$0.contains("\"tls\":") })
+    }
+
+    @Test("Names that are missing are refused also where no host is guarded", arguments: [nil, "other.test"])
+    func refusesMissingNameEverywhere(name: String?) throws {
+        let stage = try GuardedStage(change: {
+            $0 = ConnectPolicy()
+            $0.allowsMissingName = false
+        })
+        #expect(try stage.handshake("pinned.test", naming: name).1 == (name == nil ? .alert(112) : .done))
+        #expect(try stage.logged("detail") == [name == nil ? "server_name_missing" : ""])
     }
 
     @Test("A name that is missing, where it may not be, ends the tunnel too")

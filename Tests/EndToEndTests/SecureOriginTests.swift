@@ -47,6 +47,40 @@ struct SecureOriginTests {
         #expect(try stage.fetch("/").status == 200)
     }
 
+    @Test("T47: an upstream proxy that is asked for the tunnel to an https origin is told who has passed the request on")
+    func tellsVia() throws {
+        let authority = TestAuthority()
+        let identity = authority.identity(names: "DNS:one.test")
+        let upstream = ScriptedOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            connection.speakTLS(as: identity) { connection in
+                while connection.readHead() != nil { connection.respond(body: "x") }
+            }
+        }
+        defer { upstream.stop() }
+        let trust = try SecureStage.trust(authority)
+        let proxy = try TestProxy(
+            "upstream: {proxy: 'http://127.0.0.1:\(upstream.port)'}", change: { $0.transport.trust = trust })
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET https://one.test/ HTTP/1.1\r\nHost: one.test\r\nVia: 1.0 before\r\n\r\n")
+        #expect(try client.readResponse().text == "x")
+        let connect = OriginRequest(head: try #require(upstream.requestHeads.first))
+        #expect(connect.method == "CONNECT" && connect["Via"]?.hasPrefix("1.0 before, 1.1 ") == true, "\(upstream.requestHeads)")
+        proxy.stop()
+    }
+
+    @Test("The log tells the chain of a server once for each handshake: not for a kept connection, nor for a hit")
+    func logsChains() throws {
+        let stage = try SecureStage { request, connection in
+            connection.respond(fields: request.target == "/a" ? "Cache-Control: max-age=600\r\n" : "", body: "x")
+        }
+        for path in ["/a", "/a", "/b"] { #expect(try stage.fetch(path).text == "x") }
+        let lines = try stage.proxy.logLines()
+        #expect(lines.map { $0.contains("\"tls\":{\"host\":\"127.0.0.1:\(stage.origin.port)\"") } == [true, false, false])
+        #expect(lines[0].split(separator: "\"key\":\"sha256/").count == 3)
+    }
+
     @Test("A server that does not speak TLS is not asked in plain text")
     func neverInPlainText() throws {
         let authority = TestAuthority()

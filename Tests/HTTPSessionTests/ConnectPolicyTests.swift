@@ -77,6 +77,26 @@ struct ConnectPolicyTests {
         #expect(try Self.policy().decide(on: Self.hello(name), host: Self.judgedHost(host), port: 443) == decision)
     }
 
+    @Test("What a ClientHello has to hold is looked at where no host is guarded, too; names go round nobody's pins there")
+    func looksWithoutGuards() {
+        var policy = ConnectPolicy()
+        #expect(!policy.isAskedAboutHellos)
+        policy.allowsMissingName = false
+        #expect(policy.isAskedAboutHellos && !policy.isGuarding)
+        #expect(policy.decide(on: Self.hello(nil), host: "a.test", port: 443) == .refuse(.nameMissing))
+        for name in ["a.test", "b.test", "not..a.host"] {
+            #expect(policy.decide(on: Self.hello(name), host: "a.test", port: 443) == .pass)
+        }
+        #expect(policy.decide(on: nil, host: "a.test", port: 443) == .pass)
+        policy.allowsMissingName = true
+        policy.allowsEncryptedHello = false
+        #expect(policy.isAskedAboutHellos)
+        var hello = Self.hello("a.test")
+        #expect(policy.decide(on: hello, host: "a.test", port: 443) == .pass)
+        hello.hasEncryptedHello = true
+        #expect(policy.decide(on: hello, host: "a.test", port: 443) == .refuse(.encryptedHello))
+    }
+
     @Test("Where every host is probed, an address waits for the name")
     func judgesAddresses() throws {
         let policy = try Self.policy([("open.test", .tunnel), ("192.0.2.1", .probe)], fallback: .probe)

@@ -220,6 +220,30 @@ struct ProbeTests {
         #expect(proxy.requestHeads.map { $0.hasPrefix("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n") } == [true])
     }
 
+    @Test("A server that demands a client certificate is probed with the one that is set for it", arguments: [0x303, 0x304])
+    func showsIdentity(version: Int32) throws {
+        let origin = ScriptedOrigin.secure(authority.identity(version: version, asksClients: true))
+        defer { origin.stop() }
+        let policies = try authority.policies()
+        let files = authority.clientFiles()
+        var identities = HostTable<ClientIdentity>()
+        _ = identities.insert(
+            try ClientIdentity(pem: files.certificate, key: files.key), for: try #require(HostScope(host: "one.test")))
+        let harness = try TransportHarness { [identities] in
+            $0.trust = policies
+            $0.connect = connect()
+            $0.identities = identities
+            $0.resolve = ["one.test": [.loopbackIPv4]]
+        }
+        let recorder = harness.openTunnel(to: "one.test", port: origin.port)
+        #expect(recorder.tunnelAddress == .loopbackIPv4)
+        letGo(of: recorder)
+        // Another host's is not shown: in TLS 1.2 nobody gets further then.
+        let other = harness.openTunnel(to: "127.0.0.1", port: origin.port)
+        #expect(version == 0x303 ? other.error == .identityMissing : other.tunnelDescriptor != nil)
+        letGo(of: other)
+    }
+
     @Test("A host that the settings deny is not connected to")
     func denies() throws {
         let origin = ScriptedOrigin.secure(authority.identity())

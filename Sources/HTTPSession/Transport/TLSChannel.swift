@@ -32,6 +32,9 @@ final class TLSChannel {
     /// What was found of the server.
     var verdict: TrustVerdict? { attempt.judge?.verdict }
 
+    /// The verified chain; empty where it ends at no anchor.
+    var anchoredChain: [Certificate] { verdict.map { $0.endsAtAnchor ? $0.chain : [] } ?? [] }
+
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 
     /// Of the policy that accepted the server.

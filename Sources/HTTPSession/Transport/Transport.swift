@@ -175,12 +175,18 @@ package final class Transport {
         return budgets.acquire(key)
     }
 
-    func connect(to endpoint: Endpoint, milliseconds: Int, observer: any ConnectObserver) -> any ConnectAttempt {
+    /// Whether requests to this origin go through a tunnel that an upstream proxy is asked for.
+    package func asksForTunnel(to scheme: Origin.Scheme) -> Bool { scheme == .https && configuration.proxy != nil }
+
+    /// - Parameter via: for the upstream proxy, where it is asked for a tunnel.
+    func connect(
+        to endpoint: Endpoint, via: String, milliseconds: Int, observer: any ConnectObserver
+    ) -> any ConnectAttempt {
         let key = endpoint.key
         let target = ConnectTarget(
             host: key.origin.host, port: key.origin.port,
             addresses: key.tunnelProxy == nil ? configuration.resolve[key.origin.host] ?? [] : [],
-            tunnelProxy: key.tunnelProxy, trust: endpoint.trust, identity: endpoint.identity,
+            tunnelProxy: key.tunnelProxy, via: via, trust: endpoint.trust, identity: endpoint.identity,
             writeKeys: configuration.writeKeys)
         return connector.connect(to: target, milliseconds: milliseconds, observer: observer)
     }

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import HTTPMessage
 import HTTPWire
+import ServerTrust
 
 /// A connection to a server, and the reading of responses from it. Confined to its loop.
 ///
@@ -82,6 +83,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         state = .head
         informationalCount = 0
     }
+
+    /// As `TLSChannel.anchoredChain`.
+    var chain: [Certificate] { channel?.anchoredChain ?? [] }
 
     /// Closes the socket. Its exchange, if any, hears nothing of it.
     func close() {

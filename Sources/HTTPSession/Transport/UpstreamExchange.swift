@@ -144,7 +144,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         state = .connecting
         // The attempt keeps the time of look-up and connecting; the timer has only the whole to watch.
         arm(.connect, 0)
-        attempt = transport.connect(to: endpoint, milliseconds: timeouts.connect, observer: self)
+        attempt = transport.connect(to: endpoint, via: request.via, milliseconds: timeouts.connect, observer: self)
     }
 
     func didConnect(_ peer: ConnectedPeer) {
@@ -173,6 +173,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.remoteAddress = connection.remoteAddress
         metrics.remotePort = connection.endpoint.key.connectedPort
         metrics.trustMark = connection.trustMark
+        if !isReused { metrics.chain = connection.chain }
         connection.begin(self)
         if output.isEmpty {
             sendHeadAlone(on: connection)

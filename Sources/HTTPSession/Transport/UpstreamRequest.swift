@@ -12,19 +12,22 @@ package struct UpstreamRequest: Sendable {
     package var body: BodyFraming
     /// `nil` uses the configuration's.
     package var timeouts: UpstreamTimeouts?
+    /// The value of Via with which an upstream proxy is asked for a tunnel to the origin (RFC 9110 §7.6.3), where one is needed.
+    package var via: String
     /// Whether a pooled connection found dead may be replaced by a new one. Done once, for idempotent methods without
     /// a body only (RFC 9110 §9.2.2).
     package var isRetryable: Bool
 
     package init(
         origin: Origin, method: Method, head: [UInt8], body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil,
-        isRetryable: Bool = true
+        via: String = "", isRetryable: Bool = true
     ) {
         self.origin = origin
         self.method = method
         self.head = head
         self.body = body
         self.timeouts = timeouts
+        self.via = via
         self.isRetryable = isRetryable
     }
 }

@@ -11,6 +11,8 @@ package struct ConnectPolicy: Sendable {
     /// Whether a ClientHello may name nobody, and whether it may have another one encrypted in it.
     package var allowsMissingName = true
     package var allowsEncryptedHello = true
+    /// Whether what clients send first is looked into: where a host is guarded, or not every ClientHello may pass.
+    var isAskedAboutHellos: Bool { isGuarding || !allowsMissingName || !allowsEncryptedHello }
     /// How long the verdict of a probe serves further tunnels.
     package var keptMilliseconds = 60_000
     /// Of all loops, and of this reading of the settings alone: those of another one begin with none.
@@ -70,7 +72,7 @@ extension ConnectPolicy {
         }
         let named = ReferenceIdentity(name)
         if let named, named == identity { return isByName && way == .probe ? .judge(host: host) : .pass }
-        let wayOfNamed = named.map { self.way(of: $0, port: port) } ?? .deny
+        let wayOfNamed = named.map { self.way(of: $0, port: port) } ?? (isGuarding ? .deny : .tunnel)
         switch (identity, wayOfNamed) {
         case (.address, .probe): return .judge(host: name)
         // Nobody's pins are gone round.

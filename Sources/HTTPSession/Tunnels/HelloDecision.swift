@@ -51,7 +51,7 @@ package enum TunnelRefusal: Equatable, Sendable {
 
 extension Transport {
     /// Whether what clients send first into tunnels is to be decided on.
-    package var looksIntoTunnels: Bool { configuration.connect.isGuarding }
+    package var looksIntoTunnels: Bool { configuration.connect.isAskedAboutHellos }
 
     /// - Parameters:
     ///   - hello: `nil` where the client speaks no TLS.

@@ -13,13 +13,18 @@ package final class Judgement: BatchHandler {
     package private(set) var isKept = false
     /// What the verdict is kept as.
     private(set) var key: KeptVerdicts.Key?
+    /// As whom the server is judged.
+    package let host: String
+    /// The verified chain, where a handshake was made for this judgement, and the chain ends at an anchor; else empty.
+    package internal(set) var chain: [Certificate] = []
     private let loop: EventLoop
     private var delegate: (any JudgementDelegate)?
     private var probe: Probe?
     private var decided: Result<VettedServer, TransportError>?
 
-    init(_ loop: EventLoop, delegate: any JudgementDelegate) {
+    init(_ loop: EventLoop, host: String, delegate: any JudgementDelegate) {
         self.loop = loop
+        self.host = host
         self.delegate = delegate
     }
 
@@ -65,7 +70,7 @@ extension Transport {
     package func judge(
         host: String, port: UInt16, at address: IPAddress? = nil, via: String, delegate: any JudgementDelegate
     ) -> Judgement {
-        let judgement = Judgement(loop, delegate: delegate)
+        let judgement = Judgement(loop, host: host, delegate: delegate)
         do throws(TransportError) {
             guard configuration.gate.isOpen else { throw .egressClosed }
             let policy = try policy(host: host, port: port)

@@ -19,7 +19,9 @@ final class Probe: ConnectObserver {
         transport.probes[key] = self
         let target = ConnectTarget(
             host: key.host, port: key.port, addresses: key.address == nil ? transport.addresses(of: key.host) : [],
-            tunnelProxy: transport.configuration.proxy, via: via, trust: policy, diversion: key.address, offersHTTP: false)
+            tunnelProxy: transport.configuration.proxy, via: via, trust: policy,
+            identity: transport.configuration.identities.value(host: key.host, port: key.port), diversion: key.address,
+            offersHTTP: false)
         attempt = transport.connector.connect(
             to: target, milliseconds: transport.configuration.timeouts.connect, observer: self)
     }
@@ -37,6 +39,8 @@ final class Probe: ConnectObserver {
     func didConnect(_ peer: ConnectedPeer) {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
+        // Of those who share the handshake one tells of it.
+        judgements.first?.chain = peer.channel?.anchoredChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil
         // Whom nobody can find again cannot be tunnelled to.

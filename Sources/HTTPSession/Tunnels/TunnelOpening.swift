@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import ServerTrust
 
 /// Hears how the opening of a tunnel ended, once, and never from within `Transport.openTunnel`.
 package protocol TunnelDelegate: AnyObject {
@@ -12,11 +13,14 @@ package protocol TunnelDelegate: AnyObject {
 /// Not counted in the budgets: each belongs to a client's own connection. Confined to its loop.
 ///
 /// States and moves: `judging` (where the settings have the host probed) → `connecting`, to the very address that was judged →
-/// `ended`; where nobody is at an address that a kept verdict tells, `judging` once more; what is refused at once goes by `decided`, so that it is told at the batch's end.
+/// `ended`; where nobody is at an address that a kept verdict tells, `judging` once more; what is refused at once goes by `decided`, so
+/// that it is told at the batch's end.
 package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHandler {
     /// By what CONNECT got what it gets; known from the start, and `probed` in the end where what was kept has not led anywhere.
     package private(set) var outcome = ConnectOutcome.tunnelled
     package let transport: Transport
+    /// As `Judgement.chain`.
+    package private(set) var chain: [Certificate] = []
     private let origin: Origin
     private let via: String
     /// For all of it; zero leaves the limit to who connects.
@@ -85,6 +89,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
 
     package func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) {
         self.judgement = nil
+        chain = judgement.chain
         switch result {
         case .success(let server):
             if outcome == .probedBefore, server.address != nil, let key = judgement.key { kept = (server, key) }

@@ -8,10 +8,12 @@ extension AccessLog.Format {
     private static let textGrowth = 6
     private static let fixedLength = 1024
     /// No line is longer.
-    static let lineLimit = fixedLength + textGrowth * AccessTexts.Limit.all
+    static let lineLimit = fixedLength + textGrowth * AccessTexts.Limit.all + JudgedChain.Limit.member
 
     /// No line with these texts is longer.
-    func lengthLimit(_ texts: borrowing AccessTexts) -> Int { Self.fixedLength + Self.textGrowth * texts.count }
+    func lengthLimit(_ texts: borrowing AccessTexts) -> Int {
+        Self.fixedLength + Self.textGrowth * texts.count + texts.judged.count
+    }
 
     /// - Parameter clock: stands at the record's time.
     func write(
@@ -55,6 +57,7 @@ extension AccessLog.Format {
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
         line.append(member: ",\"connect\":", record.connect)
+        line.append(texts.judged)
         line.append(",\"bytes\":")
         line.append(decimal: record.bytesSent)
         if record.bytesReceived > 0 {

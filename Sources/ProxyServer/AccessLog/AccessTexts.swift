@@ -11,6 +11,8 @@ struct AccessTexts: ~Escapable {
     let rule: Span<UInt8>
     /// The digest of the key of a server that is not trusted.
     let serverKey: Span<UInt8>
+    /// What `JudgedChain.member` has made, to be written as it is; empty where nobody was judged for this request.
+    let judged: Span<UInt8>
 
     /// Octets that are kept of each.
     enum Limit {
@@ -21,13 +23,14 @@ struct AccessTexts: ~Escapable {
         static let contentType = 128
         static let rule = 128
         static let serverKey = 64
+        /// Of texts that are escaped.
         static let all = method + url + referrer + userAgent + contentType + rule + serverKey
     }
 
-    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey)
+    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey, copy judged)
     init(
         method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8>, userAgent: Span<UInt8>, contentType: Span<UInt8>,
-        rule: Span<UInt8>, serverKey: Span<UInt8>
+        rule: Span<UInt8>, serverKey: Span<UInt8>, judged: Span<UInt8> = Span()
     ) {
         self.method = method.extracting(first: Limit.method)
         self.url = url.extracting(first: Limit.url)
@@ -36,8 +39,10 @@ struct AccessTexts: ~Escapable {
         self.contentType = contentType.extracting(first: Limit.contentType)
         self.rule = rule.extracting(first: Limit.rule)
         self.serverKey = serverKey.extracting(first: Limit.serverKey)
+        self.judged = judged
     }
 
+    /// Octets of what is escaped.
     var count: Int {
         method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count + serverKey.count
     }

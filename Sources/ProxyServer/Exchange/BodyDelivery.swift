@@ -46,6 +46,8 @@ struct BodyDelivery {
     var tunnelOpener: Transport?
     /// What CONNECT got, where the request was one.
     var connectOutcome: ConnectOutcome?
+    /// As whom the server of a tunnel to an address was judged.
+    var judgedName: String?
 
     mutating func reset() {
         source = .none
@@ -70,5 +72,6 @@ struct BodyDelivery {
         tunnelDescriptor = nil
         if tunnelOpener != nil { tunnelOpener = nil }
         connectOutcome = nil
+        if judgedName != nil { judgedName = nil }
     }
 }

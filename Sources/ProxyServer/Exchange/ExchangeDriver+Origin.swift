@@ -22,11 +22,14 @@ extension ExchangeDriver: OriginExchangeDelegate {
         var head: [UInt8] = []
         head.reserveCapacity(512)
         writeHead(&head)
+        let scheme = originScheme
         fetch.upstream = worker.transport.open(
             UpstreamRequest(
                 origin: Origin(
-                    scheme: originScheme, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
-                method: exchange.request.method, head: head, body: body, isRetryable: exchange.request.method.isIdempotent),
+                    scheme: scheme, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
+                method: exchange.request.method, head: head, body: body,
+                via: worker.transport.asksForTunnel(to: scheme) ? exchange.tunnelVia : "",
+                isRetryable: exchange.request.method.isIdempotent),
             delegate: self)
     }
 

@@ -11,6 +11,7 @@ extension ExchangeDriver {
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
+        let judged = judgedChain()
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
             let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
@@ -18,7 +19,8 @@ extension ExchangeDriver {
             log.append(
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
                 referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
-                contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span)
+                contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span,
+                judged: judged.span)
         }
     }
 
@@ -53,6 +55,14 @@ extension ExchangeDriver {
         record.connectMicroseconds = UInt64(metrics.connectTime)
         record.firstByteMicroseconds = UInt64(metrics.firstByteTime)
         return record
+    }
+
+    /// The chain of the server that was judged for this request, as the log has it; empty where none was.
+    private func judgedChain() -> [UInt8] {
+        if metrics.chain.isEmpty || !accessLog.tellsChains { return [] }
+        return JudgedChain.member(
+            host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
+            chain: metrics.chain)
     }
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.

@@ -334,6 +334,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         delivery.connectOutcome = opening.outcome
+        metrics.chain = opening.chain
         delivery.tunnelDescriptor = descriptor
         delivery.tunnelOpener = opening.transport
         handle(.tunnelOpened(at: worker.now))
@@ -343,6 +344,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         delivery.connectOutcome = opening.outcome
+        metrics.chain = opening.chain
         handle(.upstreamFailed(noteFault(error), at: worker.now))
         connection?.flush()
     }

@@ -64,7 +64,9 @@ final class HelloGate: TimerHandler, JudgementDelegate {
 
     func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) {
         switch result {
-        case .success: open()
+        case .success:
+            tunnel?.note(judgement)
+            open()
         case .failure(let error): end { $0.refuse(error) }
         }
     }

@@ -183,6 +183,12 @@ extension Tunnel {
     /// What the log says that CONNECT got.
     func note(_ outcome: ConnectOutcome) { owner?.delivery.connectOutcome = outcome }
 
+    /// The server has been judged for this tunnel, and is believed.
+    func note(_ judgement: Judgement) {
+        owner?.metrics.chain = judgement.chain
+        owner?.delivery.judgedName = judgement.host
+    }
+
     /// What the gate has held goes to the origin, and all else after it.
     func open(with held: [UInt8]) {
         gate = nil
