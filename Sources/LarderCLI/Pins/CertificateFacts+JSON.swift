@@ -1,4 +1,3 @@
-import HTTPMessage
 import ProxyAdmin
 import ServerTrust
 
@@ -12,6 +11,6 @@ extension CertificateFacts {
     }
 
     private static func json(_ time: POSIXTime?) -> JSONText {
-        time.map { .string(Timestamp(milliseconds: $0.seconds * 1000).rfc3339) } ?? .null
+        time.map { .string($0.rfc3339) } ?? .null
     }
 }

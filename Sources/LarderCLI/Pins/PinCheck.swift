@@ -50,7 +50,7 @@ struct PinCheck: Sendable {
         switch judgement {
         case .unreachable(let error):
             result = .unreachable
-            sentence = "\(error.reason)".replacing("_", with: " ")
+            sentence = error.words
         case .refused(let failure):
             result = .refused
             sentence = Self.sentence(of: failure)
@@ -127,7 +127,7 @@ extension PinCheck {
     /// Judges servers now, each by one handshake.
     /// - Parameter days: how soon an end is worth a warning.
     static func judging(_ servers: [NamedServer], _ settings: LarderSettings, warningDays days: Int = 14) throws -> [PinCheck] {
-        let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
+        let now = POSIXTime.now
         return zip(servers, try ServerInspector(settings).judge(servers)).map { server, judgement in
             let policy = settings.tls.loaded?.policies.policy(host: server.host, port: server.origin.port)
             return PinCheck(server, judgement, policy: policy?.inForce(at: now), at: now, warningDays: days)

@@ -41,7 +41,7 @@ struct PinLearning {
         switch judgement {
         case .believed(let verdict): return try proposal(server, chain: verdict.chain, isPinsOnly: false)
         case .unreachable(let error):
-            throw Refusal(reason: "cannot be reached: " + "\(error.reason)".replacing("_", with: " "))
+            throw Refusal(reason: "cannot be reached: \(error.words)")
         case .refused(let failure):
             let hasNoAnchor = failure.reason == .untrustedRoot || failure.reason == .incompleteChain
             guard hasNoAnchor, isPinsOnly else {

@@ -19,11 +19,11 @@ struct PinProposal {
         }
 
         /// - Returns: `nil` where the chain has none.
-        func depth(in chain: [Certificate]) -> Int? {
+        func depth(inChainOf count: Int) -> Int? {
             switch self {
             case .leaf: 0
-            case .intermediate: chain.count > 2 ? 1 : nil
-            case .root: chain.count > 1 ? chain.count - 1 : nil
+            case .intermediate: count > 2 ? 1 : nil
+            case .root: count > 1 ? count - 1 : nil
             }
         }
     }
@@ -40,13 +40,7 @@ struct PinProposal {
     /// What the policy says that has held for the host until now, but for pins.
     let words: [(key: String, value: ShownValue)]
 
-    var pinned: Certificate? { choice.depth(in: chain).map { chain[$0] } }
-
-    /// Names of files for what is pinned.
-    var fileStem: String {
-        let host = String(server.host.map { $0 == ":" ? "_" : $0 })
-        return server.port.map { "\(host)_\($0)" } ?? host
-    }
+    var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
 
     /// What was seen and what there is to choose, as comments.
     var remarks: String {
@@ -54,7 +48,7 @@ struct PinProposal {
         lines += Self.lines(of: chain)
         lines.append("Each of them could be pinned:")
         for choice in Choice.allCases {
-            guard let depth = choice.depth(in: chain) else { continue }
+            guard let depth = choice.depth(inChainOf: chain.count) else { continue }
             let mark = choice == self.choice ? " (this is pinned)" : ""
             lines.append("  \(choice.rawValue) \(chain[depth].publicKeyDigest)\(mark)")
             lines.append("    \(choice.tradeOff)")
@@ -64,10 +58,28 @@ struct PinProposal {
     }
 
     /// A file of `tls.pins_from`.
-    var settings: String { YAMLWriter.write([(server.title, .mapping(policy))], indentation: 0) }
+    var settings: String {
+        let live = isPinsOnly ? "\(server.fileStem).pem" : pinned.map { "\($0.publicKeyDigest)" } ?? ""
+        return Self.settings(
+            for: server, words: words, live: [live], backup: backup, comment: "\(choice.rawValue), learned \(day)",
+            isPinsOnly: isPinsOnly, isEnforced: isEnforced)
+    }
 
-    /// The first line of a file that is written.
-    static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
+    /// - Parameter words: as `PinProposal.words`.
+    static func settings(
+        for server: NamedServer, words: [(key: String, value: ShownValue)], live: [String], backup: [String], comment: String,
+        isPinsOnly: Bool = false, isEnforced: Bool
+    ) -> String {
+        var pins: [(key: String, value: ShownValue)] = [("of", .list(live.map { .text($0) }))]
+        if !backup.isEmpty { pins.append(("backup", .list(backup.map { .text($0) }))) }
+        pins.append(("comment", .text(comment)))
+        var policy = words
+        if isPinsOnly { policy = policy.filter { $0.key != "anchors" } + [("anchors", .plain("pins"))] }
+        policy.append(("pins", .mapping(pins)))
+        // Pins that are the anchors are always enforced.
+        if !isPinsOnly { policy.append(("mode", .plain(isEnforced ? "enforce" : "report_only"))) }
+        return YAMLWriter.write([(server.title, .mapping(policy))], indentation: 0)
+    }
 
     /// A certificate on a line, for people.
     static func lines(of chain: [Certificate]) -> [String] {
@@ -78,21 +90,8 @@ struct PinProposal {
         }
     }
 
-    private static let backupMissing = [
+    static let backupMissing = [
         "A backup is missing: when the key changes, nobody is let through (RFC 7469 §4.3). Make the next key now, keep it",
         "where this one is not, and add it: larder pins rotate HOST --add KEY.pem",
     ]
-
-    private var policy: [(key: String, value: ShownValue)] {
-        let live = isPinsOnly ? "\(fileStem).pem" : pinned.map { "\($0.publicKeyDigest)" } ?? ""
-        var pins: [(key: String, value: ShownValue)] = [("of", .list([.text(live)]))]
-        if !backup.isEmpty { pins.append(("backup", .list(backup.map { .text($0) }))) }
-        pins.append(("comment", .text("\(choice.rawValue), learned \(day)")))
-        var policy = words
-        if isPinsOnly { policy = policy.filter { $0.key != "anchors" } + [("anchors", .plain("pins"))] }
-        policy.append(("pins", .mapping(pins)))
-        // Pins that are the anchors are always enforced.
-        if !isPinsOnly { policy.append(("mode", .plain(isEnforced ? "enforce" : "report_only"))) }
-        return policy
-    }
 }

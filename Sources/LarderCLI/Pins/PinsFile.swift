@@ -3,6 +3,9 @@ import ProxyPolicy
 /// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are
 /// comments elsewhere than at its top, it is left to that person.
 struct PinsFile {
+    /// As it was read.
+    private let octets: [UInt8]
+    private let path: String
     private let top: String
     private var entries: [(key: String, value: ShownValue)]
 
@@ -11,10 +14,12 @@ struct PinsFile {
         guard let octets = try? SettingsFile.octets(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
         else { return nil }
-        self.init(text)
+        self.init(text, path: path)
     }
 
-    init?(_ text: String) {
+    init?(_ text: String, path: String = "") {
+        octets = Array(text.utf8)
+        self.path = path
         // A carriage return and a line feed are one character.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let topCount = lines.prefix { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }.count
@@ -26,6 +31,9 @@ struct PinsFile {
         top = lines.prefix(topCount).map { $0 + "\n" }.joined()
         self.entries = entries
     }
+
+    /// The policy of a host, as it was written.
+    func policy(of name: String) -> ShownValue? { entries.first { $0.key == name }?.value }
 
     /// Puts these in the place of `of` and `backup` in the pins of a host.
     mutating func replacePins(of name: String, by words: [(key: String, value: ShownValue)]) {
@@ -41,4 +49,7 @@ struct PinsFile {
     }
 
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
+
+    /// - Throws: also where the file is no longer what was read.
+    func write() throws(SettingsFile.Unreadable) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

@@ -3,9 +3,17 @@ import ServerTrust
 
 /// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
 enum WholeFile {
-    /// - Parameter replaces: whether it takes the place of one that is there; else that is left alone, and an error.
-    static func write(_ text: String, to path: String, replaces: Bool) throws(SettingsFile.Unreadable) {
+    /// - Parameters:
+    ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
+    ///   - before: what has to stand in that one still: what somebody else has written since it was read is left alone, and an error. Two
+    ///     who write so wait for each other; between this look and the file's being put there, an editor has some microseconds.
+    static func write(
+        _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+    ) throws(SettingsFile.Unreadable) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
+        let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if lock >= 0 { flock(lock, LOCK_EX) }
+        defer { if lock >= 0 { close(lock) } }
         let hidden = place.deletingLastPathComponent().path + "/.\(place.lastPathComponent).\(getpid())"
         let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw lastError() }
@@ -20,6 +28,10 @@ enum WholeFile {
         if code == 0 { code = Descriptor.write(Array(text.utf8)[...], to: descriptor) }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
+        if let before, (try? SettingsFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
+            unlink(hidden)
+            throw SettingsFile.Unreadable(reason: "it was changed meanwhile; nothing is written")
+        }
         if code == 0 {
             let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)
             if isPut != 0 { code = errno }

@@ -18,7 +18,7 @@ package struct TrustSettings: Equatable, Sendable {
 
     /// What a person should know now of the policies that were loaded.
     func warnings() -> [String] {
-        loaded?.warnings(at: POSIXTime(seconds: Int64(Date().timeIntervalSince1970))) ?? []
+        loaded?.warnings(at: .now) ?? []
     }
 
     package static func == (left: TrustSettings, right: TrustSettings) -> Bool {

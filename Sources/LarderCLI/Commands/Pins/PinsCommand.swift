@@ -22,7 +22,7 @@ struct PinsCommand: ParsableCommand {
         func run() throws {
             let settings = try options.load(trustFiles: TrustFiles()).settings
             var notes: [String] = []
-            let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
+            let now = POSIXTime.now
             let text = format.written(settings.tls.loaded?.pinned ?? [], at: now, notes: &notes)
             for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
             Terminal.output(text)

@@ -10,6 +10,11 @@ extension PinsCommand {
             discussion: """
                 One handshake with each host, and no request. It prints a file for tls.pins_from; --write puts it there, unless \
                 the host has a policy already. A server that is not trusted is not learned from.
+
+                With --from-log nobody is asked: it learns what a running Larder has seen and believed, from its access log (ndjson), \
+                of these hosts or of all.
+
+                Exit codes: 0 every host was learned, 1 one was not.
                 """)
 
         enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -18,7 +23,13 @@ extension PinsCommand {
         }
 
         @Argument(help: ArgumentHelp("HOST or HOST:PORT.", valueName: "host"))
-        var hosts: [NamedServer]
+        var hosts: [NamedServer] = []
+
+        @Option(
+            defaultAsFlag: AccessLogSource.settings, parsing: .next,
+            help: ArgumentHelp(
+                "From an access log in place of the server; --from-log=FILE another one, - standard input.", valueName: "file"))
+        var fromLog: AccessLogSource?
 
         @Option(help: "What is pinned: leaf, intermediate or root.")
         var pin = PinProposal.Choice.leaf
@@ -39,6 +50,8 @@ extension PinsCommand {
         @OptionGroup var options: SettingsOptions
 
         func validate() throws {
+            if hosts.isEmpty, fromLog == nil { throw ValidationError("Name a host, or give --from-log.") }
+            if pinsOnly, fromLog != nil { throw ValidationError("--pins-only asks the server, and --from-log asks nobody.") }
             if pinsOnly, !write { throw ValidationError("--pins-only needs --write: its certificate goes into a file.") }
             if pinsOnly, !backup.isEmpty { throw ValidationError("--pins-only takes no --backup: an anchor's backup is a file.") }
         }
@@ -46,19 +59,24 @@ extension PinsCommand {
         func run() throws {
             let settings = try options.load(trustFiles: TrustFiles(allowsEmptyFolder: true)).settings
             guard let trust = settings.tls.loaded else { return }
-            let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
+            let servers = hosts.reduce(into: [NamedServer]()) { if !$0.contains($1) { $0.append($1) } }
             let learning = PinLearning(
                 settings: settings, trust: trust, choice: pin, isPinsOnly: pinsOnly, isEnforced: mode == .enforce,
-                backup: try backup.flatMap(PinArgument.digests).map { "\($0)" }, now: now)
-            let servers = hosts.reduce(into: [NamedServer]()) { if !$0.contains($1) { $0.append($1) } }
+                backup: try backup.flatMap(PinArgument.digests).map { "\($0)" }, now: .now)
+            let results =
+                if let fromLog {
+                    try learning.learn(servers, fromLog: fromLog)
+                } else {
+                    zip(servers, try learning.learn(servers)).map { ($0, $1.map(\.learned)) }
+                }
             var hasFailed = false
-            for (server, result) in zip(servers, try learning.learn(servers)) {
+            for (server, result) in results {
                 switch result {
-                case .success(let proposal):
+                case .success(let learned):
                     if write {
-                        hasFailed = !Self.write(proposal, trust) || hasFailed
+                        hasFailed = !Self.write(learned, trust) || hasFailed
                     } else {
-                        Terminal.output(proposal.remarks + proposal.settings)
+                        Terminal.output(learned.remarks + learned.settings)
                     }
                 case .failure(let refusal):
                     hasFailed = true
@@ -70,33 +88,23 @@ extension PinsCommand {
         }
 
         /// - Returns: whether it stands there now.
-        private static func write(_ proposal: PinProposal, _ trust: LoadedTrust) -> Bool {
-            func refuse(_ reason: String) -> Bool {
-                Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+        private static func write(_ learned: LearnedPins, _ trust: LoadedTrust) -> Bool {
+            do throws(PinsFolder.Refusal) {
+                let path = try PinsFolder(trust).add(learned)
+                Terminal.talk(learned.remarks)
+                Terminal.talk("larder: wrote \(printable(path, limit: 4096)); larder reload puts it in force\n")
+                return true
+            } catch {
+                Terminal.talk("larder: \(printable(error.reason, limit: 4096))\n")
                 return false
             }
-            guard let folder = trust.pinsFolder else {
-                return refuse("nothing is written: tls.pins_from names no folder; without --write the settings are printed")
-            }
-            let server = proposal.server
-            if let scope = HostScope(host: server.host, port: server.port),
-                let site = trust.sites.first(where: { $0.entry?.scope == scope })
-            {
-                return refuse("\(server.title) has a policy already, at \(site.position): nothing is written")
-            }
-            let path = "\(folder)/\(proposal.fileStem)"
-            do throws(SettingsFile.Unreadable) {
-                if proposal.isPinsOnly, let pinned = proposal.pinned {
-                    try WholeFile.write(pinned.pem, to: "\(path).pem", replaces: false)
-                }
-                try WholeFile.write(PinProposal.header + proposal.settings, to: "\(path).yaml", replaces: false)
-            } catch {
-                return refuse("cannot write \(path): \(error.reason)")
-            }
-            Terminal.talk(proposal.remarks)
-            Terminal.talk("larder: wrote \(printable(path, limit: 4096)).yaml; larder reload puts it in force\n")
-            return true
         }
+    }
+}
+
+extension PinProposal {
+    fileprivate var learned: LearnedPins {
+        LearnedPins(server: server, remarks: remarks, settings: settings, anchor: isPinsOnly ? pinned?.pem : nil)
     }
 }
 

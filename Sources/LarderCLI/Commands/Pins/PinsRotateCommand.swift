@@ -10,6 +10,9 @@ extension PinsCommand {
             discussion: """
                 A key is added as a backup, comes into use when the server shows it, and is retired when it shows it no more: for \
                 --retire the server is asked. It changes a file of tls.pins_from; elsewhere it says what to change.
+
+                Exit codes: 0 it is written; 1 nothing is, be it that the order would be broken or that somebody has changed the file \
+                since it was read.
                 """)
 
         @Argument(help: ArgumentHelp("The host as it stands in the settings; a pattern in quotes.", valueName: "host"))
@@ -33,6 +36,7 @@ extension PinsCommand {
         func run() throws {
             let settings = try options.load(trustFiles: TrustFiles()).settings
             let site = try site(in: settings)
+            let file = try file(of: site)
             let added = try add.flatMap(PinArgument.digests)
             let retired = try retire.flatMap(PinArgument.digests)
             guard let pins = site.terms.pins, pins.mode == .publicKey, !site.terms.hasPinsForAnchors else {
@@ -47,7 +51,7 @@ extension PinsCommand {
                 throw refuse(error.reason)
             }
             if !force, let fault = rotation.fault(shown: shown) { throw refuse("\(fault); --force does it all the same") }
-            try write(rotation, to: site)
+            try write(rotation, of: site, to: file)
         }
 
         private func site(in settings: LarderSettings) throws -> TrustSite {
@@ -77,7 +81,7 @@ extension PinsCommand {
             case .refused(let failure) where failure.reason == .pinMismatch || failure.reason == .emptyPins:
                 return failure.chain.map(\.publicKeyDigest)
             case .refused(let failure): try requireForce("is not trusted (\(failure.reason.rawValue))")
-            case .unreachable(let error): try requireForce("cannot be reached (\("\(error.reason)".replacing("_", with: " ")))")
+            case .unreachable(let error): try requireForce("cannot be reached (\(error.words))")
             case nil: break
             }
             return []
@@ -87,8 +91,17 @@ extension PinsCommand {
             if !force { throw refuse("\(host) \(reason), so that nobody knows which key it shows; --force retires one unseen") }
         }
 
-        private func write(_ rotation: PinRotation, to site: TrustSite) throws {
-            guard site.isIncluded, var file = PinsFile(path: site.source), let entry = site.entry else {
+        /// - Returns: `nil` where a person has to change it.
+        private func file(of site: TrustSite) throws -> PinsFile? {
+            guard site.isIncluded, let entry = site.entry, let file = PinsFile(path: site.source) else { return nil }
+            guard file.policy(of: entry.name) == .mapping(site.terms.words) else {
+                throw refuse("\(site.source): it was changed meanwhile; nothing is written")
+            }
+            return file
+        }
+
+        private func write(_ rotation: PinRotation, of site: TrustSite, to file: PinsFile?) throws {
+            guard var file, let entry = site.entry else {
                 Terminal.talk(
                     "larder: \(printable(site.position, limit: 4096)) was written by a person, who has to change it; the pins become\n"
                 )
@@ -97,7 +110,7 @@ extension PinsCommand {
             }
             file.replacePins(of: entry.name, by: rotation.words)
             do throws(SettingsFile.Unreadable) {
-                try WholeFile.write(file.text, to: site.source, replaces: true)
+                try file.write()
             } catch {
                 throw refuse("cannot write \(site.source): \(error.reason)")
             }

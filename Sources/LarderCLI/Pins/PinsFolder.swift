@@ -1,0 +1,55 @@
+import Foundation
+import ServerTrust
+
+/// The folder of `tls.pins_from`, into which files for further servers are put.
+struct PinsFolder {
+    struct Refusal: Error { let reason: String }
+
+    private let trust: LoadedTrust
+
+    init(_ trust: LoadedTrust) { self.trust = trust }
+
+    /// The first line of a file that is written.
+    private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
+
+    /// Puts the settings of a server there that has no policy yet: all of their files, or none.
+    /// - Returns: the path of the file with the settings.
+    func add(_ learned: LearnedPins) throws(Refusal) -> String {
+        guard let folder = trust.pinsFolder else {
+            throw Refusal(
+                reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
+        }
+        let server = learned.server
+        if let scope = HostScope(host: server.host, port: server.port),
+            let site = trust.sites.first(where: { $0.entry?.scope == scope })
+        {
+            throw Refusal(reason: "\(server.title) has a policy already, at \(site.position): nothing is written")
+        }
+        let stem = "\(folder)/\(server.fileStem)"
+        if let anchor = learned.anchor { try Self.write(anchor, to: "\(stem).pem") }
+        do throws(Refusal) {
+            try Self.write(Self.header + learned.settings, to: "\(stem).yaml")
+        } catch {
+            // It was not there before.
+            if learned.anchor != nil { unlink("\(stem).pem") }
+            throw error
+        }
+        return "\(stem).yaml"
+    }
+
+    private static func write(_ text: String, to path: String) throws(Refusal) {
+        do throws(SettingsFile.Unreadable) {
+            try WholeFile.write(text, to: path, replaces: false)
+        } catch {
+            throw Refusal(reason: "cannot write \(path): \(error.reason)")
+        }
+    }
+}
+
+extension NamedServer {
+    /// The name of its files, but for their endings.
+    var fileStem: String {
+        let host = String(host.map { $0 == ":" ? "_" : $0 })
+        return port.map { "\(host)_\($0)" } ?? host
+    }
+}

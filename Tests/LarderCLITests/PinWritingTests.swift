@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LarderCLI
+
+@Suite("Files of pins that programs write")
+struct PinWritingTests {
+    private static let pins = [
+        "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "sha256/XNJS+wzokyQ2+vjM0QQJgbie5K1rn+niorfnGqyyfNM=",
+    ]
+
+    @Test("rotate leaves alone what somebody else has written since it read the file, be it forced or not")
+    func keepsOthersEdit() throws {
+        let stage = try PinnedStage()
+        let edited = "a.example: {pins: {of: \(Self.pins[1])}}\n"
+        let path = "\(stage.folder.path)/pins.d/127.yaml"
+        // The server, which is asked between reading and writing, is who edits.
+        let origin = ScriptedOrigin { connection in
+            try? edited.write(toFile: path, atomically: true, encoding: .utf8)
+            _ = connection
+        }
+        defer { origin.stop() }
+        let before = "127.0.0.1:\(origin.port): {pins: {of: \(Self.pins[0]), backup: \(Self.pins[1])}}\n"
+        _ = try stage.folder.write(before, to: "pins.d/127.yaml")
+        let settings = try stage.settings("tls: {pins_from: pins.d}\n")
+        let outcome = try CommandLineTests.larder(
+            "pins", "rotate", "127.0.0.1:\(origin.port)", "--retire", Self.pins[0], "--force", "-c", settings)
+        #expect(outcome.code == 1 && outcome.talk.contains("it was changed meanwhile; nothing is written"), "\(outcome)")
+        #expect(try stage.read("pins.d/127.yaml") == edited)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["127.yaml"])
+    }
+
+    @Test("A file is put in the place of what was read, and of nothing else: not of one that is longer, shorter, or gone")
+    func replacesWhatWasRead() throws {
+        let folder = try TemporaryFolder()
+        let before = Array("before\n".utf8)
+        for other in ["before", "before\n\n", "Before\n", ""] {
+            let path = try folder.write(other, to: "file")
+            #expect(throws: SettingsFile.Unreadable.self) {
+                try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == other)
+        }
+        let path = try folder.write("before\n", to: "file")
+        try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "after\n")
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: SettingsFile.Unreadable.self) {
+            try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test("learn --pins-only writes both of its files or none")
+    func leavesNoAnchorBehind() throws {
+        let stage = try PinnedStage()
+        let origin = stage.serve(TestAuthority.selfSignedIdentity())
+        let name = "127.0.0.1_\(origin.port)"
+        // Its name is taken, by settings for somebody else.
+        _ = try stage.folder.write("a.example: {pins: {of: \(Self.pins[0])}}\n", to: "pins.d/\(name).yaml")
+        let settings = try stage.settings("tls: {default: {anchors: {bundle: root.pem}}, pins_from: pins.d}\n")
+        let learn = ["pins", "learn", "127.0.0.1:\(origin.port)", "--pins-only", "--write", "-c", settings]
+        let refused = try CommandLineTests.larder(learn)
+        #expect(
+            refused.code == 1 && refused.talk.contains("cannot write \(stage.folder.path)/pins.d/\(name).yaml: "), "\(refused)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["\(name).yaml"])
+
+        // What was there before stays, too.
+        _ = try stage.folder.write("mine", to: "pins.d/\(name).pem")
+        let again = try CommandLineTests.larder(learn)
+        #expect(again.code == 1 && again.talk.contains("cannot write \(stage.folder.path)/pins.d/\(name).pem: "), "\(again)")
+        #expect(try stage.read("pins.d/\(name).pem") == "mine")
+    }
+}
