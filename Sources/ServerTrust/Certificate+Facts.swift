@@ -27,12 +27,15 @@ extension Certificate {
         // Names that cannot be read are the fault, and are not told.
         let names = (try? SubjectAlternativeNames(of: self))?.texts(limit: Self.factNamesLimit) ?? []
         return CertificateFacts(
-            subject: Self.text(of: X509_get_subject_name(pointer)), issuer: Self.text(of: X509_get_issuer_name(pointer)),
+            subject: subject, issuer: Self.text(of: X509_get_issuer_name(pointer)),
             names: names,
             notBefore: notBefore, notAfter: notAfter,
             serialNumber: Self.hexadecimal(X509_get0_serialNumber(pointer)),
             publicKeyDigest: publicKeyDigest, digest: digest)
     }
+
+    /// As `CertificateFacts.subject`.
+    package var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
 
     /// `nil` where it is not written as RFC 5280 §4.1.2.5 has it.
     public var notBefore: POSIXTime? { Self.time(X509_get0_notBefore(pointer)) }

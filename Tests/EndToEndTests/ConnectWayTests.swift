@@ -59,7 +59,7 @@ private final class GuardedStage {
 
     private static func trust(_ authority: TestAuthority, pinned: TLSIdentity) throws -> TrustPolicySet {
         let anchors = TrustPolicy.Anchors.given(try TrustAnchors([try #require(Certificate(der: authority.der))]))
-        let pins = try PinSet(.publicKey, [Pin(certificate: try #require(Certificate(der: pinned.der)))])
+        let pins = try SecureStage.pins(pinned)
         return try TrustPolicySet(
             [.init(host: "pinned.test", policy: TrustPolicy(anchors: anchors, pins: pins))],
             fallback: .policy(TrustPolicy(anchors: anchors)))

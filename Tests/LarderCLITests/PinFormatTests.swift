@@ -171,7 +171,7 @@ struct PinFormatTests {
             (.json, "{}", "this is not JSON as `larder pins export --format json` writes it"),
             (
                 .json, "{\"hosts\": [{\"host\": \"a.example\", \"pins\": [\"\(texts[0])\"]}]}",
-                "`\(texts[0])` does not begin with sha256/"
+                "a pin of a.example does not begin with sha256/"
             ),
         ] as [(PinFormat, String, String)])
     func refuses(format: PinFormat, text: String, reason: String) {

@@ -7,14 +7,10 @@ import Testing
 struct ServedTrustTests {
     @Test("The settings' anchors and pins judge https origins, and with SIGHUP others do: a kept connection is used no more")
     func settingsJudge() throws {
-        let authority = TestAuthority()
-        let identity = authority.identity()
-        let origin = ScriptedOrigin(identity: identity) { connection in
-            while connection.readHead() != nil { connection.respond(fields: "", body: "secret") }
-        }
-        defer { origin.stop() }
-        let folder = try TemporaryFolder()
-        _ = try folder.write(Self.pem(authority.der), to: "root.pem")
+        let stage = try PinnedStage()
+        let folder = stage.folder
+        let identity = stage.authority.identity()
+        let origin = stage.serve(identity)
         func settings(pinned der: [UInt8]) throws -> String {
             let pin = Pin(certificate: try #require(Certificate(der: der)))
             return "tls: {hosts: {127.0.0.1: {anchors: {bundle: root.pem}, pins: {of: \(pin)}}}}"
@@ -38,14 +34,9 @@ struct ServedTrustTests {
 
     @Test("One pin and nothing else: curl gets no tunnel to a server with another key", .enabled(if: curl != nil))
     func curlIsRefused() throws {
-        let authority = TestAuthority()
-        let identity = authority.identity(names: "DNS:pinned.test")
-        let origin = ScriptedOrigin(identity: identity) { connection in
-            while connection.readHead() != nil { connection.respond(body: "secret") }
-        }
-        defer { origin.stop() }
-        let folder = try TemporaryFolder()
-        let root = try folder.write(Self.pem(authority.der), to: "root.pem")
+        let stage = try PinnedStage()
+        let identity = stage.authority.identity(names: "DNS:pinned.test")
+        let origin = stage.serve(identity)
         for (pinned, expected) in [(identity.der, "secret"), (TestAuthority.selfSignedIdentity().der, "response 502")] {
             let pin = Pin(certificate: try #require(Certificate(der: pinned)))
             let larder = try ServeTests.Served(
@@ -53,12 +44,13 @@ struct ServedTrustTests {
                 tunnel: {ports: any}
                 resolve: {pinned.test: 127.0.0.1}
                 tls: {hosts: {pinned.test: {anchors: {bundle: root.pem}, pins: {of: \(pin)}}}}
-                """, in: folder)
+                """, in: stage.folder)
             let curl = Process()
             let output = Pipe()
             curl.executableURL = Self.curl
             curl.arguments = [
-                "-sS", "-m", "20", "-x", "http://127.0.0.1:\(try #require(try larder.ports().first))", "--cacert", root,
+                "-sS", "-m", "20", "-x", "http://127.0.0.1:\(try #require(try larder.ports().first))", "--cacert",
+                "\(stage.folder.path)/root.pem",
                 "https://pinned.test:\(origin.port)/",
             ]
             curl.standardOutput = output
@@ -87,13 +79,9 @@ struct ServedTrustTests {
 
     @Test("tls.key_log is its owner's alone, and stands among the warnings; a file that others read is refused")
     func keyLog() throws {
-        let authority = TestAuthority()
-        let origin = ScriptedOrigin(identity: authority.identity()) { connection in
-            while connection.readHead() != nil { connection.respond(fields: "", body: "x") }
-        }
-        defer { origin.stop() }
-        let folder = try TemporaryFolder()
-        _ = try folder.write(Self.pem(authority.der), to: "root.pem")
+        let stage = try PinnedStage()
+        let folder = stage.folder
+        let origin = stage.serve(stage.authority.identity())
         let settings = "tls: {default: {anchors: {bundle: root.pem}}, key_log: keys}"
         _ = try folder.write(settings, to: "checked.yaml")
         #expect(try CommandLineTests.larder("config", "check", "-c", "\(folder.path)/checked.yaml").code == 0)
@@ -101,7 +89,7 @@ struct ServedTrustTests {
         let larder = try ServeTests.Served(settings, in: folder)
         let client = try RawClient(port: UInt16(try #require(try larder.ports().first)), owner: larder)
         client.send("GET https://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
-        #expect(try client.readResponse(to: "GET").text == "x")
+        #expect(try client.readResponse(to: "GET").text == "secret")
         #expect(larder.said.contains("whoever has the file reads what passes"))
         let keys = "\(folder.path)/keys"
         #expect(try String(contentsOfFile: keys, encoding: .utf8).contains("SERVER_TRAFFIC_SECRET_0 "))
@@ -111,10 +99,5 @@ struct ServedTrustTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: keys)
         larder.signal(SIGHUP)
         #expect(larder.says("tls.key_log: cannot write \(keys): it has to be a file of its owner's alone"))
-    }
-
-    private static func pem(_ der: [UInt8]) -> String {
-        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 }

@@ -17,7 +17,6 @@ enum TrustVectors {
     static func list(_ label: String) -> [UInt8] { Array(file.lists[label]!) }
 
     static func pem(_ label: String) -> String {
-        let base64 = Data(der(label)).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----"
+        PinnedStage.pem(der(label))
     }
 }

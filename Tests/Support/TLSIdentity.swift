@@ -1,134 +1,14 @@
 import COpenSSL
 import Glibc
 
-/// An authority of a test's own, which certifies servers on loopback.
-package final class TestAuthority {
-    private let key: OpaquePointer
-    private let certificate: OpaquePointer
-    private var serialNumber = 1
-
-    package init(name: String = "Root of a test") {
-        key = Self.makeKey()
-        certificate = Self.certify(
-            key, subject: name, issuer: nil, issuerKey: key, serialNumber: 1,
-            extensions: [
-                (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
-            ], validFrom: -86_400, until: 86_400)
-    }
-
-    deinit {
-        X509_free(certificate)
-        EVP_PKEY_free(key)
-    }
-
-    package var der: [UInt8] { Self.der(of: certificate) }
-
-    /// - Parameters:
-    ///   - names: as OpenSSL's settings write them: `DNS:one.test,IP:127.0.0.1`.
-    ///   - from, until: in seconds from now.
-    ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
-    ///   - ticketCount: how many tickets it sends behind the handshake of TLS 1.3.
-    ///   - asksClients: whether only clients are served that this authority has certified.
-    package func identity(
-        names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
-        asksClients: Bool = false, ticketCount: Int? = nil
-    ) -> TLSIdentity {
-        serialNumber += 1
-        let leafKey = Self.makeKey()
-        defer { EVP_PKEY_free(leafKey) }
-        let leaf = Self.certify(
-            leafKey, subject: "server", issuer: certificate, issuerKey: key, serialNumber: serialNumber,
-            extensions: Self.leafExtensions(names), validFrom: from, until: until)
-        defer { X509_free(leaf) }
-        return TLSIdentity(
-            certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,
-            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount)
-    }
-
-    /// A client's certificate and key, as files have them.
-    package func clientFiles(passphrase: String? = nil) -> ClientFiles {
-        serialNumber += 1
-        let key = Self.makeKey()
-        defer { EVP_PKEY_free(key) }
-        let leaf = Self.certify(
-            key, subject: "client", issuer: certificate, issuerKey: self.key, serialNumber: serialNumber,
-            extensions: [(NID_basic_constraints, "critical,CA:FALSE"), (NID_ext_key_usage, "clientAuth")], validFrom: -7_200,
-            until: 3_600)
-        defer { X509_free(leaf) }
-        return ClientFiles(leaf, key, passphrase: passphrase)
-    }
-
-    /// One that nobody certifies but itself.
-    package static func selfSignedIdentity(names: String = "IP:127.0.0.1,DNS:one.test") -> TLSIdentity {
-        let key = makeKey()
-        defer { EVP_PKEY_free(key) }
-        let certificate = certify(
-            key, subject: "server", issuer: nil, issuerKey: key, serialNumber: 7, extensions: leafExtensions(names),
-            validFrom: -7_200, until: 3_600)
-        defer { X509_free(certificate) }
-        return TLSIdentity(
-            certificate: certificate, der: der(of: certificate), key: key, version: nil, clientAuthority: nil,
-            ticketCount: nil)
-    }
-
-    private static func leafExtensions(_ names: String) -> [(Int32, String)] {
-        [
-            (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-            (NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, names),
-        ]
-    }
-
-    private static func makeKey() -> OpaquePointer {
-        let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
-        defer { EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        precondition(EVP_PKEY_keygen_init(context) == 1)
-        precondition(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1)
-        precondition(EVP_PKEY_keygen(context, &key) == 1)
-        return key!
-    }
-
-    private static func certify(
-        _ key: OpaquePointer, subject: String, issuer: OpaquePointer?, issuerKey: OpaquePointer, serialNumber: Int,
-        extensions: [(Int32, String)], validFrom: Int, until: Int
-    ) -> OpaquePointer {
-        let certificate = X509_new()!
-        X509_set_version(certificate, 2)
-        ASN1_INTEGER_set(X509_get_serialNumber(certificate), serialNumber)
-        X509_gmtime_adj(X509_getm_notBefore(certificate), validFrom)
-        X509_gmtime_adj(X509_getm_notAfter(certificate), until)
-        X509_set_pubkey(certificate, key)
-        let ascii: Int32 = 0x1001
-        X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", ascii, subject, -1, -1, 0)
-        X509_set_issuer_name(certificate, X509_get_subject_name(issuer ?? certificate))
-        var context = X509V3_CTX()
-        X509V3_set_ctx(&context, issuer ?? certificate, certificate, nil, nil, 0)
-        for (kind, value) in extensions {
-            let made = X509V3_EXT_conf_nid(nil, &context, kind, value)
-            precondition(made != nil, value)
-            X509_add_ext(certificate, made, -1)
-            X509_EXTENSION_free(made)
-        }
-        precondition(X509_sign(certificate, issuerKey, EVP_sha256()) > 0)
-        return certificate
-    }
-
-    private static func der(of certificate: OpaquePointer) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Int(i2d_X509(certificate, nil))) { buffer, count in
-            var next = buffer.baseAddress
-            count = Int(i2d_X509(certificate, &next))
-        }
-    }
-}
-
 /// A server's certificate and key, ready for handshakes on any thread.
 // OpenSSL counts and locks an SSL_CTX by itself, and nothing changes it after it was made.
 package final class TLSIdentity: @unchecked Sendable {
     /// The certificate.
     package let der: [UInt8]
-    fileprivate let context: OpaquePointer
+    let context: OpaquePointer
 
-    fileprivate init(
+    init(
         certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?,
         ticketCount: Int?
     ) {
@@ -152,36 +32,4 @@ package final class TLSIdentity: @unchecked Sendable {
     }
 
     deinit { SSL_CTX_free(context) }
-}
-
-/// One connection's TLS, with blocking calls, on the thread that made it.
-final class TLSServerSession {
-    var isCut = false
-    private let session: OpaquePointer
-
-    init(_ identity: TLSIdentity, _ descriptor: Int32) {
-        session = SSL_new(identity.context)!
-        SSL_set_fd(session, descriptor)
-    }
-
-    deinit { SSL_free(session) }
-
-    func accept() -> Bool { SSL_accept(session) == 1 }
-
-    /// As the client named it (RFC 6066 §3).
-    var serverName: String? { SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
-
-    /// As `recv` answers.
-    func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        let received = SSL_read(session, buffer, Int32(clamping: count))
-        if received > 0 { return Int(received) }
-        return SSL_get_error(session, received) == SSL_ERROR_ZERO_RETURN ? 0 : -1
-    }
-
-    func send(_ bytes: UnsafeRawPointer, _ count: Int) -> Int { Int(SSL_write(session, bytes, Int32(clamping: count))) }
-
-    /// With close_notify, unless it is cut.
-    func end() {
-        if !isCut { SSL_shutdown(session) }
-    }
 }

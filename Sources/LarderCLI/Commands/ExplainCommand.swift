@@ -8,8 +8,9 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what Larder would do with a request now, or did, and why.",
         discussion: """
-            Sends nothing; with --connect, one handshake to the server, and no request. A running Larder is asked what its rules and its store say; where none runs, the settings and the \
-            store's file are read. --id tells what was done, by the id that stands in the access log.
+            Sends nothing; with --connect, one handshake to the server, and no request. A running Larder is asked what its rules and \
+            its store say; where none runs, the settings and the store's file are read. --id tells what was done, by the id that \
+            stands in the access log.
             """)
 
     @Argument(help: "The URL of the request.")

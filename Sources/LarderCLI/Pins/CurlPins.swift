@@ -68,8 +68,7 @@ enum CurlPins {
             if host.port ?? 0 == 0 { throw PinFormatFault("\(name) has no such port") }
         }
         for pin in pins.split(separator: ";", omittingEmptySubsequences: false) {
-            guard pin.hasPrefix("sha256//") else { throw PinFormatFault("a pin of \(name) does not begin with sha256//") }
-            host.live.append(try SHA256Digest(pin: pin.dropFirst(8)))
+            host.live.append(try SHA256Digest(pin: String(pin), behind: "sha256//", of: String(name)))
         }
         return host
     }

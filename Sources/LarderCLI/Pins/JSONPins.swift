@@ -107,7 +107,8 @@ enum JSONPins {
             guard let day = CalendarDay(text) else { throw PinFormatFault("`\(key)` of \(title) is no day") }
             return day
         }
-        var pinned = PinnedHost(pattern: host.host, labels: host.labels == .one ? .one : .all, live: try digests(host.pins))
+        var pinned = PinnedHost(
+            pattern: host.host, labels: host.labels == .one ? .one : .all, live: try digests(host.pins, of: title))
         if pinned.breadth == .itself, host.labels != nil { throw PinFormatFault("`labels` of \(title) belongs to a pattern") }
         if host.onExpiry != nil, host.expires == nil { throw PinFormatFault("\(title) has `on_expiry` without `expires`") }
         if host.mode == .enforce, host.enforcedFrom != nil {
@@ -115,7 +116,7 @@ enum JSONPins {
         }
         if host.port == 0 { throw PinFormatFault("\(title) has no such port") }
         pinned.port = host.port
-        pinned.backup = try digests(host.backup ?? [])
+        pinned.backup = try digests(host.backup ?? [], of: title)
         pinned.expires = try day(host.expires, "expires")
         pinned.onExpiry = host.onExpiry == .reportOnly ? .reports : .fails
         pinned.enforcedFrom = try day(host.enforcedFrom, "enforce_from")
@@ -123,11 +124,10 @@ enum JSONPins {
         return pinned
     }
 
-    private static func digests(_ texts: [String]) throws(PinFormatFault) -> [SHA256Digest] {
+    private static func digests(_ texts: [String], of title: String) throws(PinFormatFault) -> [SHA256Digest] {
         var digests: [SHA256Digest] = []
         for text in texts {
-            guard text.hasPrefix("sha256/") else { throw PinFormatFault("`\(printable(text))` does not begin with sha256/") }
-            digests.append(try SHA256Digest(pin: text.dropFirst(7)))
+            digests.append(try SHA256Digest(pin: text, behind: "sha256/", of: title))
         }
         return digests
     }

@@ -51,8 +51,7 @@ enum OkHTTPPins {
         guard let pattern = arguments.first else { throw PinFormatFault("an `add` has no host") }
         var pins: [SHA256Digest] = []
         for pin in arguments.dropFirst() {
-            guard pin.hasPrefix("sha256/") else { throw PinFormatFault("a pin of \(pattern) does not begin with sha256/") }
-            pins.append(try SHA256Digest(pin: pin.dropFirst(7)))
+            pins.append(try SHA256Digest(pin: pin, behind: "sha256/", of: pattern))
         }
         let isWide = pattern.hasPrefix("**.")
         let isPattern = pattern.hasPrefix("*.")

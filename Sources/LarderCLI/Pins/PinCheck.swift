@@ -146,11 +146,13 @@ extension PinCheck {
         return .object(members)
     }
 
+    /// The sentence, and when the chain ends.
+    var finding: String { sentence + (daysToExpiry.map { "; the chain ends in \($0) days" } ?? "") }
+
     /// For people, with the chain.
     var text: String {
-        let days = daysToExpiry.map { "; the chain ends in \($0) days" } ?? ""
         let lines =
-            ["server: \(title) is \(result.rawValue): \(sentence)\(days)"] + warnings.map { "  warning: \($0.sentence)" }
+            ["server: \(title) is \(result.rawValue): \(finding)"] + warnings.map { "  warning: \($0.sentence)" }
             + chain.map { "  \($0.publicKeyDigest) \($0.subject)" }
         return lines.map { printable($0, limit: 4096) + "\n" }.joined()
     }

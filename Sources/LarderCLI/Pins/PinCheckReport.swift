@@ -21,9 +21,8 @@ struct PinCheckReport {
     var text: String {
         let width = min(40, checks.map(\.title.count).max() ?? 0)
         return checks.map { check in
-            let days = check.daysToExpiry.map { "; the chain ends in \($0) days" } ?? ""
             var lines = [
-                "\(Self.padded(check.title, to: width))  \(Self.padded(check.result.rawValue, to: 11))  \(check.sentence)\(days)"
+                "\(Self.padded(check.title, to: width))  \(Self.padded(check.result.rawValue, to: 11))  \(check.finding)"
             ]
             lines += check.warnings.map { "\(String(repeating: " ", count: width))  warning      \($0.sentence)" }
             return lines.map { printable($0, limit: 4096) + "\n" }.joined()

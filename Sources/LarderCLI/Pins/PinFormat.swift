@@ -97,6 +97,13 @@ struct PinFormatFault: Error, Equatable {
 }
 
 extension SHA256Digest {
+    /// From a text with the format's own words before the base64.
+    /// - Parameter owner: whose pin it is, for the fault.
+    init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatFault) {
+        guard text.hasPrefix(prefix) else { throw PinFormatFault("a pin of \(owner) does not begin with \(prefix)") }
+        try self.init(pin: text.dropFirst(prefix.count))
+    }
+
     /// From the base64 that every format has, after its own words.
     init(pin base64: some StringProtocol) throws(PinFormatFault) {
         guard let pin = try? Pin("sha256/" + base64) else {

@@ -136,7 +136,8 @@ package enum SettingsSchema {
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
-            "Whether a client may name no host in the ClientHello that it sends into a tunnel, where tunnels are looked into."),
+            "Whether a client may name no host in the ClientHello that it sends into a tunnel. `deny` has every tunnel looked into, "
+                + "be a host pinned or not."),
         Setting(
             "tls.connect.encrypted_hello", \.tls.connect.encryptedHello, .word(), reloadable: true,
             "Whether that may have another ClientHello encrypted in it (ECH). Browsers send what looks so to every host."),

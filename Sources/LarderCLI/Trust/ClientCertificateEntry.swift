@@ -83,11 +83,15 @@ struct ClientCertificateEntry: Sendable {
             switch source {
             case .pem(let certificate, let key):
                 guard let text = certificate.octets(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems),
-                    let secretText = key.secretOctets(from: origin, problems: &problems)
+                    let secretText = key.octets(
+                        isSecret: true, atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems)
                 else { return nil }
                 return try ClientIdentity(pem: text, key: secretText, passphrase: secret)
             case .pkcs12(let archive):
-                guard let octets = archive.secretOctets(from: origin, problems: &problems) else { return nil }
+                guard
+                    let octets = archive.octets(
+                        isSecret: true, atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems)
+                else { return nil }
                 return try ClientIdentity(pkcs12: octets, passphrase: secret)
             }
         } catch {
@@ -110,19 +114,6 @@ struct ClientCertificateEntry: Sendable {
         case .passphraseMissing: (keyed, "is encrypted: `passphrase` is missing")
         case .passphraseWrong: (passphrase?.cursor ?? keyed, "this is not the passphrase")
         case .keyOfAnother: (keyed, "this is not the key of the certificate")
-        }
-    }
-}
-
-extension TrustTerms.NamedFile {
-    /// - Returns: `nil` after a problem.
-    fileprivate func secretOctets(from origin: SettingsReader.Origin, problems: inout SettingsProblems) -> [UInt8]? {
-        let path = origin.path(of: path)
-        do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.secretOctets(at: path, atMost: TrustFiles.pinFileLimit)
-        } catch {
-            cursor.report("cannot read \(printable(path, limit: 4096)): \(error.reason)", to: &problems)
-            return nil
         }
     }
 }

@@ -57,6 +57,10 @@ struct TrustLoading {
         return []
     }
 
+    private mutating func report(_ message: String, path: String, at place: SettingsPlace, in origin: SettingsReader.Origin) {
+        located.append(LocatedProblem(source: origin.layer, problem: SettingsProblem(message, path: path, at: place)))
+    }
+
     // MARK: Hosts
 
     private func fallbackSite(_ fallback: TrustSettings.Fallback, _ origin: SettingsReader.Origin) -> TrustSite {
@@ -69,8 +73,7 @@ struct TrustLoading {
         for host in hosts {
             let position = LocatedProblem.position(of: host.place, in: origin.layer)
             if let first = positions.updateValue(position, forKey: host.scope) {
-                let problem = SettingsProblem("these hosts have a policy already, at \(first)", path: host.path, at: host.place)
-                located.append(LocatedProblem(source: origin.layer, problem: problem))
+                report("these hosts have a policy already, at \(first)", path: host.path, at: host.place, in: origin)
                 continue
             }
             let subject = "\(host.path) (\(position))"
@@ -103,8 +106,7 @@ struct TrustLoading {
         } catch {
             let reason = error.code == EPERM ? "it has to be a file of its owner's alone" : String(cString: strerror(error.code))
             let message = "cannot write \(printable(path, limit: 4096)): \(reason)"
-            let problem = SettingsProblem(message, path: "tls.key_log", at: origin.place)
-            located.append(LocatedProblem(source: origin.layer, problem: problem))
+            report(message, path: "tls.key_log", at: origin.place, in: origin)
         }
     }
 
@@ -124,8 +126,7 @@ struct TrustLoading {
             for name in names { addFile("\(folder)/\(name)", folder: folder) }
         } catch {
             let message = "cannot read the folder \(printable(folder, limit: 4096)): \(error.reason)"
-            let problem = SettingsProblem(message, path: "tls.pins_from", at: origin.place)
-            located.append(LocatedProblem(source: origin.layer, problem: problem))
+            report(message, path: "tls.pins_from", at: origin.place, in: origin)
         }
     }
 

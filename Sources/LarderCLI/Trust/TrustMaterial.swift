@@ -184,13 +184,15 @@ struct TrustMaterial {
 }
 
 extension TrustTerms.NamedFile {
+    /// - Parameter isSecret: whether nobody but the file's owner may be able to read it.
     /// - Returns: `nil` after a problem.
     func octets(
-        atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+        isSecret: Bool = false, atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> [UInt8]? {
         let path = origin.path(of: path)
         do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.octets(at: path, atMost: limit)
+            return isSecret
+                ? try SettingsFile.secretOctets(at: path, atMost: limit) : try SettingsFile.octets(at: path, atMost: limit)
         } catch {
             cursor.report("cannot read \(printable(path, limit: 4096)): \(error.reason)", to: &problems)
             return nil

@@ -35,7 +35,7 @@ struct JudgedChain: Sendable {
         for (index, certificate) in chain.prefix(TrustVerdict.chainLimit).enumerated() {
             let key = Array("\(certificate.publicKeyDigest)".utf8)
             let until = Array((certificate.notAfter?.rfc3339 ?? "").utf8)
-            let subject = Array(certificate.facts.subject.utf8.prefix(Limit.subject))
+            let subject = Array(certificate.subject.utf8.prefix(Limit.subject))
             output.append(member: index == 0 ? "{\"key\":" : ",{\"key\":", key.span)
             output.append(member: ",\"until\":", until.span)
             output.append(member: ",\"subject\":", subject.span)

@@ -1,78 +1,9 @@
 import ArgumentParser
-import Foundation
-import ProxyAdmin
-import ServerTrust
 
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pins", abstract: "Learns, checks and changes pins, passes them on to other programs, and takes them over.",
         subcommands: [Learn.self, Check.self, Audit.self, Rotate.self, Export.self, Import.self])
-
-    struct Export: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints the pins in the settings as other programs have them.",
-            discussion:
-                "What a format cannot say is said on standard error. Pins of tls.default belong to no host and are left out.")
-
-        @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")
-        var format: PinFormat
-
-        @OptionGroup var options: SettingsOptions
-
-        func run() throws {
-            let settings = try options.load(trustFiles: TrustFiles()).settings
-            var notes: [String] = []
-            let now = POSIXTime.now
-            let text = format.written(settings.tls.loaded?.pinned ?? [], at: now, notes: &notes)
-            for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
-            Terminal.output(text)
-        }
-    }
-
-    struct Import: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints pins of other programs as a file for tls.pins_from.",
-            discussion: "Without a format it reads a folder of certificates that end with .cer, for the host that --host names.")
-
-        @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")
-        var format: PinFormat?
-
-        @Option(help: ArgumentHelp("For which host it is, where the file does not say that (hpkp, a folder).", valueName: "host"))
-        var host: String?
-
-        @Argument(help: ArgumentHelp("The file or folder; - is standard input.", valueName: "file"))
-        var file: String
-
-        func validate() throws {
-            if format == nil, host == nil { throw ValidationError("Give --format, or --host for a folder of certificates.") }
-        }
-
-        func run() throws {
-            do {
-                var notes: [String] = []
-                let hosts = try hosts(notes: &notes)
-                for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
-                Terminal.output(PinnedHost.settings(hosts))
-            } catch let fault as PinFormatFault {
-                throw failure(fault.reason, code: ExitCode(2))
-            } catch let fault as SettingsFile.Unreadable {
-                throw failure(fault.reason, code: .failure)
-            }
-        }
-
-        private func hosts(notes: inout [String]) throws -> [PinnedHost] {
-            guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
-            let octets = try SettingsFile.octets(
-                at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
-            guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
-            return try format.read(text, host: host, notes: &notes)
-        }
-
-        private func failure(_ reason: String, code: ExitCode) -> ExitCode {
-            Terminal.talk("larder: \(printable(file, limit: 4096)): \(printable(reason, limit: 4096))\n")
-            return code
-        }
-    }
 }
 
 extension PinFormat: ExpressibleByArgument {}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import ProxyAdmin
+import ServerTrust
+
+extension PinsCommand {
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints the pins in the settings as other programs have them.",
+            discussion:
+                "What a format cannot say is said on standard error. Pins of tls.default belong to no host and are left out.")
+
+        @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")
+        var format: PinFormat
+
+        @OptionGroup var options: SettingsOptions
+
+        func run() throws {
+            let settings = try options.load(trustFiles: TrustFiles()).settings
+            var notes: [String] = []
+            let now = POSIXTime.now
+            let text = format.written(settings.tls.loaded?.pinned ?? [], at: now, notes: &notes)
+            for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
+            Terminal.output(text)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import COpenSSL
+
+/// One connection's TLS, with blocking calls, on the thread that made it.
+final class TLSServerSession {
+    var isCut = false
+    private let session: OpaquePointer
+
+    init(_ identity: TLSIdentity, _ descriptor: Int32) {
+        session = SSL_new(identity.context)!
+        SSL_set_fd(session, descriptor)
+    }
+
+    deinit { SSL_free(session) }
+
+    func accept() -> Bool { SSL_accept(session) == 1 }
+
+    /// As the client named it (RFC 6066 §3).
+    var serverName: String? { SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) } }
+
+    /// As `recv` answers.
+    func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        let received = SSL_read(session, buffer, Int32(clamping: count))
+        if received > 0 { return Int(received) }
+        return SSL_get_error(session, received) == SSL_ERROR_ZERO_RETURN ? 0 : -1
+    }
+
+    func send(_ bytes: UnsafeRawPointer, _ count: Int) -> Int { Int(SSL_write(session, bytes, Int32(clamping: count))) }
+
+    /// With close_notify, unless it is cut.
+    func end() {
+        if !isCut { SSL_shutdown(session) }
+    }
+}
