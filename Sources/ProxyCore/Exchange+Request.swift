@@ -25,7 +25,7 @@ extension Exchange {
         if case .https = request.target.scheme { requireTrustInForce(at: now) }
         makeKey()
         if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
-        if let refusal = context.plaintextRefusal, goesPastPins(refusal, at: now) {
+        if let rule = context.plaintextRule, goesPastPins(rule, at: now) {
             return fail(.plaintextToPinnedHost, at: now, into: &commands)
         }
         if obligations.rewritesKey, isToBeKeyedByContent {

@@ -2,26 +2,20 @@ import HTTPMessage
 
 /// By which trust policy a stored response has to have come: the one that is in force for the target now.
 extension Exchange {
-    /// What was found for an origin, until the policies may mean something else.
     struct TrustMemo: Sendable {
-        let host: [UInt8]
-        let port: UInt16
-        let found: TrustInForce
+        let origin: OriginMemo
+        let mark: UInt64
     }
 
-    /// A client asks the same origin again and again: then this is one comparison.
     mutating func requireTrustInForce(at now: Timestamp) {
         guard let trustInForce = context.trustInForce else { return }
-        let target = request.target
-        if let trustMemo, trustMemo.port == target.port, now <= trustMemo.found.until,
-            trustMemo.host.span.equalsIgnoringCase(request.span(of: target.host))
-        {
-            directives.trust = trustMemo.found.mark
+        if let trustMemo, isFor(trustMemo.origin, at: now) {
+            directives.trust = trustMemo.mark
             return
         }
         let host = originHost
-        let found = trustInForce(String(decoding: host, as: UTF8.self), target.port, now)
-        trustMemo = TrustMemo(host: host, port: target.port, found: found)
+        let found = trustInForce(String(decoding: host, as: UTF8.self), originPort, now)
+        trustMemo = TrustMemo(origin: OriginMemo(host: host, port: originPort, until: found.until), mark: found.mark)
         directives.trust = found.mark
     }
 }

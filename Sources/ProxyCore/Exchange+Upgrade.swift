@@ -10,11 +10,26 @@ extension Exchange {
     }
 
     /// Whether the host may not be asked in plain text, nor answered for with what once came so (T6).
-    mutating func goesPastPins(_ refusal: ExchangeContext.PlaintextRefusal, at now: Timestamp) -> Bool {
+    mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
         guard case .http = request.target.scheme else { return false }
-        trustRefusal = refusal(String(decoding: originHost, as: UTF8.self), originPort, now)
-        return trustRefusal != nil
+        if let plaintextMemo, isFor(plaintextMemo, at: now) { return false }
+        let host = originHost
+        switch rule(String(decoding: host, as: UTF8.self), originPort, now) {
+        case .refused(let refusal):
+            trustRefusal = refusal
+            return true
+        case .allowed(let until):
+            plaintextMemo = OriginMemo(host: host, port: originPort, until: until)
+            return false
+        }
     }
+}
+
+/// Whether an origin may be asked in plain text.
+package enum PlaintextRule: Sendable {
+    case refused(TrustRefusal)
+    /// `until`: the last moment at which it is so.
+    case allowed(until: Timestamp)
 }
 
 extension RequestTarget {

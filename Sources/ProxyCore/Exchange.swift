@@ -61,8 +61,10 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var delivery = Delivery()
     package internal(set) var trace = DecisionTrace()
     package internal(set) var requestTime = Timestamp(milliseconds: 0)
-    /// Of the origin that was asked about last, under the same context.
+    /// Of the https origin that was asked about last, under the same context.
     var trustMemo: TrustMemo?
+    /// The http origin that was found last to be one that may be asked, under the same context.
+    var plaintextMemo: OriginMemo?
     var isValidating = false
     var isCollapsed = false
     var collapsing = CacheStatus.Collapsing.none
@@ -112,7 +114,7 @@ package struct Exchange: ~Copyable, Sendable {
         if !matched.isEmpty || self.context !== context {
             obligations = Obligations()
             obligations.cache.setCookie = context.setCookie
-            if self.context !== context { trustMemo = nil }
+            if self.context !== context { forgetOrigins() }
             self.context = context
         }
         upstreamTrust = 0

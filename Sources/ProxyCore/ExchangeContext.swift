@@ -7,7 +7,7 @@ import ProxyPolicy
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 
-    package typealias PlaintextRefusal = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustRefusal?
+    package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
 
     package enum TunnelPorts: Sendable {
         case any
@@ -43,9 +43,9 @@ package final class ExchangeContext: Sendable {
     package let ownAddresses: [OwnAddress]
     /// Who may purge with the method PURGE; empty: nobody.
     package let purgeClients: [AddressRange]
-    /// Why a host (in lower case, without brackets) may not be asked in plain text at a port: its keys are pinned (T6). `nil` where that
-    /// holds for no host.
-    package let plaintextRefusal: PlaintextRefusal?
+    /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T6). `nil`
+    /// where every host may.
+    package let plaintextRule: PlaintextLookUp?
     /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.
     package let trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)?
     /// The trust policy for an https host, `nil` for one that nobody is believed to be. For explanations.
@@ -61,7 +61,7 @@ package final class ExchangeContext: Sendable {
         rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
-        purgeClients: [AddressRange] = [], plaintextRefusal: PlaintextRefusal? = nil,
+        purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
         trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
@@ -77,7 +77,7 @@ package final class ExchangeContext: Sendable {
         self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
         self.purgeClients = purgeClients
-        self.plaintextRefusal = plaintextRefusal
+        self.plaintextRule = plaintextRule
         self.trustInForce = trustInForce
         self.trustSummary = trustSummary
         self.pseudonym = pseudonym

@@ -16,12 +16,17 @@ extension ProxyServer {
         }
     }
 
-    static func plaintextRefusal(_ trust: TrustPolicySet) -> ExchangeContext.PlaintextRefusal? {
+    static func plaintextRule(_ trust: TrustPolicySet) -> ExchangeContext.PlaintextLookUp? {
         guard trust.hasPins else { return nil }
         return { host, port, now in
-            trust.policyForbiddingPlaintext(host: host, port: port, at: now).map { policy in
-                TrustRefusal(
-                    plaintextTo: host, source: policy.source, expected: policy.pins?.expectedDigests.map(\.description) ?? [])
+            switch trust.plaintext(toHost: host, port: port, at: POSIXTime(now)) {
+            case .forbidden(let policy):
+                .refused(
+                    TrustRefusal(
+                        plaintextTo: host, source: policy.source,
+                        expected: policy.pins?.expectedDigests.map(\.description) ?? []))
+            case .allowed(let until):
+                .allowed(until: until.map { Timestamp(seconds: $0.seconds) } ?? Timestamp(milliseconds: .max))
             }
         }
     }

@@ -102,7 +102,7 @@ package final class ProxyServer: Sendable {
             rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
-            plaintextRefusal: settings.transport.trust.flatMap(plaintextRefusal),
+            plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             trustInForce: trustInForce(settings.transport.trust), trustSummary: trustSummary(settings.transport.trust),
             pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))

@@ -60,17 +60,25 @@ public struct TrustPolicySet: Sendable {
         return policy
     }
 
-    /// The policy whose pins forbid that a host is asked in plain text: its own at that port or, for port 80, at 443.
+    /// Whether a host may be asked in plain text.
+    package enum Plaintext: Sendable {
+        case forbidden(by: TrustPolicy)
+        /// `until`: the last second in which it is so; `nil` for ever.
+        case allowed(until: POSIXTime?)
+    }
+
+    /// Whether pins forbid that a host is asked in plain text: its own at that port or, for port 80, at 443.
     /// - Parameter host: as in a URI, without brackets: whatever leads to the pinned host is that host.
-    package func policyForbiddingPlaintext(host: String, port: UInt16, at now: Timestamp) -> TrustPolicy? {
+    package func plaintext(toHost host: String, port: UInt16, at now: POSIXTime) -> Plaintext {
         let spelled = host.hasSuffix(".") ? String(host.dropLast()) : host
         let host = IPAddress(asLookedUp: Array(spelled.utf8).span)?.description ?? spelled
+        var changes: [POSIXTime] = []
         for port in port == 80 ? [80, 443] : [port] {
-            if let policy = policy(host: host, port: port), policy.pins?.refusesOthers(at: POSIXTime(now)) == true {
-                return policy
-            }
+            guard let policy = policy(host: host, port: port), let pins = policy.pins else { continue }
+            if pins.refusesOthers(at: now) { return .forbidden(by: policy) }
+            if let change = policy.nextChange(after: now) { changes.append(change) }
         }
-        return nil
+        return .allowed(until: changes.min())
     }
 
     /// As `TrustPolicy.evaluate(_:host:at:)`, by the policy of this host and port.

@@ -130,10 +130,18 @@ class Client:
 
 
 def allocations(options, origin, url):
+    pin = "tls.hosts={pinned.example: {pins: {of: ['sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=']}}}"
+    # Both are told, whatever comes of the first.
+    return all([
+        has_no_allocations("per warm hit", options, origin, url, []),
+        has_no_allocations("the same where a host is pinned", options, origin, url, [pin])])
+
+
+def has_no_allocations(name, options, origin, url, settings):
     """Exactly none: what the loop's thread allocates is counted, not what the store's threads do beside it."""
-    count_file = os.path.join(options.work, "allocations")
+    count_file = os.path.join(options.work, f"allocations-{len(settings)}")
     larder = Larder(
-        options, environment={
+        options, settings=settings, environment={
             "LD_PRELOAD": options.counter, "ALLOCATION_COUNT_FILE": count_file, "ALLOCATION_COUNT_THREADS": "loop-"})
 
     def read():
@@ -147,7 +155,7 @@ def allocations(options, origin, url):
     client.ask(MANY)
     extra = read() - before
     larder.stop()
-    print(f"allocations per warm hit: {extra / MANY:.4f} ({extra} in {MANY})")
+    print(f"allocations {name}: {extra / MANY:.4f} ({extra} in {MANY})")
     # The counter is alive: the first requests did allocate.
     return extra == 0 and before > 0
 

@@ -51,21 +51,57 @@ struct UpgradeTests {
 
     @Test("T6: nothing is looked up for a host that may not be asked in plain text, unless it is upgraded")
     func refuses() throws {
-        let refusal: ExchangeContext.PlaintextRefusal = { host, port, _ in
+        let rule: ExchangeContext.PlaintextLookUp = { host, port, _ in
             host == "a.example" && port == 80
-                ? TrustRefusal(plaintextTo: host, source: "x/larder.yaml:3:1", expected: ["sha256/a"]) : nil
+                ? .refused(TrustRefusal(plaintextTo: host, source: "x/larder.yaml:3:1", expected: ["sha256/a"]))
+                : .allowed(until: Timestamp(milliseconds: .max))
         }
-        let book = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        let book = Playbook(context: ExchangeContext(rules: .empty, plaintextRule: rule))
         try book.run(.request("GET http://A.Example/x"), [.sendError], .delivered, [.finish])
         #expect(book.exchange.trace.fault == .plaintextToPinnedHost && book.exchange.trace.status == 403)
         let body = String(decoding: try #require(book.written).body, as: UTF8.self)
         #expect(body.contains(#""policy":"larder.yaml:3:1""#) && body.contains("request: {upgrade: https}"))
 
-        let other = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        let other = Playbook(context: ExchangeContext(rules: .empty, plaintextRule: rule))
         try other.run(.request("GET http://b.example/x"), [.lookUp(onDisk: false)])
-        let upgraded = Playbook(context: ExchangeContext(rules: try Setting.rules([Self.upgrade]), plaintextRefusal: refusal))
+        let upgraded = Playbook(context: ExchangeContext(rules: try Setting.rules([Self.upgrade]), plaintextRule: rule))
         try upgraded.run(.request("GET http://a.example/x"), [.lookUp(onDisk: false)])
-        let tunnel = Playbook(context: ExchangeContext(rules: .empty, plaintextRefusal: refusal))
+        let tunnel = Playbook(context: ExchangeContext(rules: .empty, plaintextRule: rule))
         try tunnel.run(.request("CONNECT a.example:80"), [.openTunnel])
+    }
+
+    @Test("A host that was found to be one that may be asked is not looked up again, until it may be found otherwise")
+    func remembersWhoMayBeAsked() throws {
+        let begin = Messages.epoch
+        func context() -> ExchangeContext {
+            ExchangeContext(
+                rules: .empty,
+                plaintextRule: { host, _, now in
+                    now > begin.advanced(seconds: 3)
+                        ? .refused(TrustRefusal(plaintextTo: host, source: "", expected: []))
+                        : .allowed(until: begin.advanced(seconds: 10))
+                })
+        }
+        let (settings, others) = (context(), context())
+        let book = Playbook(context: settings)
+        func run(_ url: String, under context: ExchangeContext, _ expected: Playbook.Step) throws {
+            book.exchange.begin(id: 1, context: context)
+            try book.run(.request("GET \(url)"), expected)
+        }
+        let asks: Playbook.Step = [.lookUp(onDisk: false)]
+        let refuses: Playbook.Step = [.sendError]
+        try run("http://a.example/x", under: settings, asks)
+        book.now = begin.advanced(seconds: 5)
+        try run("http://b.example/", under: settings, refuses)
+        try run("http://a.example:8080/", under: settings, refuses)
+        try run("http://A.Example/y", under: settings, asks)
+        book.now = begin.advanced(seconds: 11)
+        try run("http://a.example/x", under: settings, refuses)
+
+        book.now = begin
+        try run("http://a.example/x", under: settings, asks)
+        book.now = begin.advanced(seconds: 5)
+        try run("http://a.example/x", under: others, refuses)
+        try run("http://a.example/x", under: settings, refuses)
     }
 }

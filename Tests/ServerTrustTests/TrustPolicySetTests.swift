@@ -104,10 +104,17 @@ struct TrustPolicySetTests {
             ], fallback: .deny)
         #expect(set.hasPins)
         func isForbiddenAt(_ seconds: Int64) -> Bool {
-            set.policyForbiddingPlaintext(host: host, port: port, at: Timestamp(seconds: seconds)) != nil
+            switch set.plaintext(toHost: host, port: port, at: POSIXTime(seconds: seconds)) {
+            case .forbidden: true
+            case .allowed: false
+            }
         }
         #expect(isForbiddenAt(1_800_000_000) == isForbidden)
         #expect(isForbiddenAt(2_000_000_000) == (isForbidden || host == "later.example"))
+        // What was found may be kept until the pins are enforced, and no longer.
+        if case .allowed(let until) = set.plaintext(toHost: host, port: port, at: POSIXTime(seconds: 1_800_000_000)) {
+            #expect(until?.seconds == (host == "later.example" ? 1_999_999_999 : nil))
+        }
     }
 
     @Test("A policy's mark is another once its pins are enforced, once their time is over, and once it is weak no more")
