@@ -117,6 +117,28 @@ struct TLSBodyTests {
         #expect(harness.budgets.statistics.connections == 0)
     }
 
+    @Test("What a server sends unasked, in one record or in two, is never taken for the next answer", arguments: [false, true])
+    func unasked(inRecordOfItsOwn: Bool) throws {
+        let origin = ScriptedOrigin(identity: authority.identity()) { connection in
+            guard connection.readHead() != nil else { return }
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(connection.number)"
+            let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked"
+            if inRecordOfItsOwn {
+                connection.send(answer)
+                connection.send(unasked)
+            } else {
+                connection.send(answer + unasked)
+            }
+            _ = connection.readHead()
+        }
+        defer { origin.stop() }
+        let harness = try harness()
+        for number in 1...2 {
+            #expect(harness.fetch(.https, port: origin.port).text == "\(number)")
+            harness.run { harness.transport.statistics.connections == 0 }
+        }
+    }
+
     @Test("Many at once, some of them cancelled, and nothing is left")
     func manyAtOnce() throws {
         let origin = ScriptedOrigin.secure(authority.identity())

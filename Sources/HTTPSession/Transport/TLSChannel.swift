@@ -22,6 +22,8 @@ final class TLSChannel {
     /// With its judge, whom OpenSSL may call for as long as there is a connection.
     private let attempt: CurlAttempt
     private var isClosed = false
+    /// OpenSSL holds nothing: it was asked for more than the record had that it read last, and reads no further than a record.
+    private var isDrained = false
 
     init(_ connector: Connector, _ attempt: CurlAttempt, descriptor: Int32) {
         self.descriptor = descriptor
@@ -51,11 +53,17 @@ final class TLSChannel {
         }
     }
 
+    /// A record is read whole, or as far as the buffer goes.
+    static let recordLength = 16_384
+
     /// One record at most. `wouldBlock` also behind one that is TLS's own affair: what follows it stirs the loop again.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         var count = 0
+        isDrained = false
         switch curl_easy_recv(attempt.easy, buffer.baseAddress, buffer.count, &count) {
-        case CURLE_OK where count > 0: return .bytes(count)
+        case CURLE_OK where count > 0:
+            isDrained = count < buffer.count
+            return .bytes(count)
         // libcurl takes an end that nobody announced for one that somebody did.
         case CURLE_OK: return attempt.judge?.hasServerEnded == true ? .ended : .failed
         case CURLE_AGAIN: return attempt.judge?.isFlooded == true ? .failed : .wouldBlock
@@ -72,12 +80,19 @@ final class TLSChannel {
     /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
     func isStill(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
+        // Most often nothing has come.
+        if isDrained, hasNoInput { return true }
         for _ in 0..<Self.ownRecordLimit {
             var byte: UInt8 = 0
             guard case .wouldBlock = withUnsafeMutableBytes(of: &byte, { receive(into: $0) }) else { return false }
-            if recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0, errno == EAGAIN { return true }
+            if hasNoInput { return true }
         }
         return false
+    }
+
+    private var hasNoInput: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
 
     /// So many records of TLS's own affairs may stand before the end of what has come.

@@ -230,26 +230,40 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     /// A buffer's length for each batch, until the channel has no more: what OpenSSL holds stirs nobody.
     private func read(from channel: TLSChannel, for exchange: UpstreamExchange) {
-        let kept = takeUpPartialHead()
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: transport.readBuffer[..<(kept + Transport.readLength)])
-        var end = kept
-        var last = TLSChannel.Received.wouldBlock
-        repeat {
-            last = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
-            guard case .bytes(let count) = last else { break }
-            end += count
-        } while end < buffer.count
-        if case .bytes = last { mayHoldMore = true } else { mayHoldMore = false }
-        if end > kept {
-            exchange.didReceive(end - kept)
-            process(UnsafeRawBufferPointer(rebasing: buffer[..<end]).bytes, for: exchange)
-            guard self.exchange === exchange else { return }
+        var left = Transport.readLength
+        while true {
+            let kept = takeUpPartialHead()
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: transport.readBuffer[..<(kept + left)])
+            let (end, last) = Self.receive(from: channel, into: buffer, at: kept)
+            if case .bytes = last { mayHoldMore = true } else { mayHoldMore = false }
+            if end > kept {
+                left -= end - kept
+                exchange.didReceive(end - kept)
+                process(UnsafeRawBufferPointer(rebasing: buffer[..<end]).bytes, for: exchange)
+                guard self.exchange === exchange else { return }
+            }
+            switch last {
+            case .bytes where isPaused: return
+            case .bytes where left > 0: continue
+            case .bytes: return planRead()
+            case .wouldBlock: return
+            case .ended: return inputEnded(for: exchange)
+            case .failed: return inputFailed(for: exchange)
+            }
         }
-        switch last {
-        case .bytes: if !isPaused { planRead() }
-        case .wouldBlock: break
-        case .ended: inputEnded(for: exchange)
-        case .failed: inputFailed(for: exchange)
+    }
+
+    /// As much as there is and as the buffer takes. A record that is not a full one is likely to be the response's last: it is looked at
+    /// before more is asked for.
+    private static func receive(
+        from channel: TLSChannel, into buffer: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> (end: Int, last: TLSChannel.Received) {
+        var end = start
+        while true {
+            let last = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
+            guard case .bytes(let count) = last else { return (end, last) }
+            end += count
+            if count < TLSChannel.recordLength || end == buffer.count { return (end, last) }
         }
     }
 
