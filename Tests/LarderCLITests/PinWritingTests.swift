@@ -37,7 +37,7 @@ struct PinWritingTests {
         let before = Array("before\n".utf8)
         for other in ["before", "before\n\n", "Before\n", ""] {
             let path = try folder.write(other, to: "file")
-            #expect(throws: SettingsFile.Unreadable.self) {
+            #expect(throws: WholeFile.Unwritten.self) {
                 try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
             }
             #expect(try String(contentsOfFile: path, encoding: .utf8) == other)
@@ -46,7 +46,7 @@ struct PinWritingTests {
         try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "after\n")
         try FileManager.default.removeItem(atPath: path)
-        #expect(throws: SettingsFile.Unreadable.self) {
+        #expect(throws: WholeFile.Unwritten.self) {
             try WholeFile.write("after\n", to: path, replaces: true, inPlaceOf: before)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

@@ -74,6 +74,10 @@ struct PinsFromLogTests {
         #expect(written.code == 0 && written.talk.contains("127.0.0.1_\(origin.port).yaml; larder reload"), "\(written)")
         let check = try CommandLineTests.larder(["pins", "check", host] + arguments)
         #expect(check.code == 0 && check.output.contains("good"), "\(check)")
+        // Who has a policy by now is learned no more, unless it is named.
+        let again = try CommandLineTests.larder(["pins", "learn", "--from-log", "--write"] + arguments)
+        #expect(again.code == 0 && again.talk.contains("\(host) has a policy already, at ") && again.output.isEmpty, "\(again)")
+        #expect(try CommandLineTests.larder(["pins", "learn", host, "--from-log", "--write"] + arguments).code == 1)
         let stranger = try CommandLineTests.larder(["pins", "learn", "a.example", "--from-log"] + arguments)
         #expect(stranger.code == 1 && stranger.talk.contains("a.example was not judged, as far as the log goes"), "\(stranger)")
     }

@@ -4,7 +4,7 @@ import ServerTrust
 
 extension PinLearning {
     /// Learns from what the access log tells, in place of asking.
-    /// - Parameter servers: nobody means everybody in the log.
+    /// - Parameter servers: nobody means everybody in the log who has no policy yet.
     /// - Throws: an exit code after saying what is wrong.
     func learn(
         _ servers: [NamedServer], fromLog source: AccessLogSource
@@ -23,7 +23,16 @@ extension PinLearning {
             say("it tells of no server that was judged")
             throw .failure
         }
-        let found = log.sightings.keys.sorted { ($0.host, $0.port) < ($1.host, $1.port) }.map(NamedServer.init)
+        var found: [NamedServer] = []
+        if servers.isEmpty {
+            for server in log.sightings.keys.sorted(by: { ($0.host, $0.port) < ($1.host, $1.port) }).map(NamedServer.init) {
+                if let site = trust.ownSite(of: server) {
+                    say("\(server.title) has a policy already, at \(site.position), and is passed over")
+                } else {
+                    found.append(server)
+                }
+            }
+        }
         return (servers.isEmpty ? found : servers).map { server in
             (server, Result { () throws(Refusal) in try learned(server, log) })
         }

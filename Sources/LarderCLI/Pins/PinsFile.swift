@@ -51,5 +51,5 @@ struct PinsFile {
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
 
     /// - Throws: also where the file is no longer what was read.
-    func write() throws(SettingsFile.Unreadable) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
+    func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

@@ -20,9 +20,7 @@ struct PinsFolder {
                 reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
         }
         let server = learned.server
-        if let scope = HostScope(host: server.host, port: server.port),
-            let site = trust.sites.first(where: { $0.entry?.scope == scope })
-        {
+        if let site = trust.ownSite(of: server) {
             throw Refusal(reason: "\(server.title) has a policy already, at \(site.position): nothing is written")
         }
         let stem = "\(folder)/\(server.fileStem)"
@@ -38,11 +36,19 @@ struct PinsFolder {
     }
 
     private static func write(_ text: String, to path: String) throws(Refusal) {
-        do throws(SettingsFile.Unreadable) {
+        do throws(WholeFile.Unwritten) {
             try WholeFile.write(text, to: path, replaces: false)
         } catch {
             throw Refusal(reason: "cannot write \(path): \(error.reason)")
         }
+    }
+}
+
+extension LoadedTrust {
+    /// Where the policy is written that is this server's alone; `nil` where another one holds for it.
+    func ownSite(of server: NamedServer) -> TrustSite? {
+        guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
+        return sites.first { $0.entry?.scope == scope }
     }
 }
 

@@ -3,13 +3,16 @@ import ServerTrust
 
 /// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
 enum WholeFile {
+    /// Why it is as it was before, for "cannot write it: …".
+    struct Unwritten: Error { let reason: String }
+
     /// - Parameters:
     ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
     ///   - before: what has to stand in that one still: what somebody else has written since it was read is left alone, and an error. Two
     ///     who write so wait for each other; between this look and the file's being put there, an editor has some microseconds.
     static func write(
         _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
-    ) throws(SettingsFile.Unreadable) {
+    ) throws(Unwritten) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
         let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if lock >= 0 { flock(lock, LOCK_EX) }
@@ -30,7 +33,7 @@ enum WholeFile {
         if close(descriptor) != 0, code == 0 { code = errno }
         if let before, (try? SettingsFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
             unlink(hidden)
-            throw SettingsFile.Unreadable(reason: "it was changed meanwhile; nothing is written")
+            throw Unwritten(reason: "it was changed meanwhile; nothing is written")
         }
         if code == 0 {
             let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)
@@ -38,10 +41,10 @@ enum WholeFile {
         }
         // After a rename there is none left.
         unlink(hidden)
-        if code != 0 { throw SettingsFile.Unreadable(reason: String(cString: strerror(code))) }
+        if code != 0 { throw Unwritten(reason: String(cString: strerror(code))) }
     }
 
-    private static func lastError() -> SettingsFile.Unreadable {
-        SettingsFile.Unreadable(reason: String(cString: strerror(errno)))
+    private static func lastError() -> Unwritten {
+        Unwritten(reason: String(cString: strerror(errno)))
     }
 }

@@ -109,7 +109,7 @@ extension PinsCommand {
                 throw ExitCode.failure
             }
             file.replacePins(of: entry.name, by: rotation.words)
-            do throws(SettingsFile.Unreadable) {
+            do throws(WholeFile.Unwritten) {
                 try file.write()
             } catch {
                 throw refuse("cannot write \(site.source): \(error.reason)")
