@@ -22,6 +22,10 @@ package final class HandshakeJudge {
     private let writeKeys: ((UnsafePointer<CChar>) -> Void)?
     private let now: () -> Timestamp
     private var state = State.waiting
+    /// What the server showed besides, in the handshake itself.
+    private var signedTimestamps: [UInt8]?
+    /// What it was accepted by; `nil` before it was.
+    package private(set) var evidence: ServerEvidence?
     /// The description of the last alert that the server sent, before or after the verdict (RFC 8446 §6).
     package private(set) var receivedAlert: UInt8?
     /// Whether the server has asked for a certificate of ours (RFC 8446 §4.3.2).
@@ -82,6 +86,7 @@ package final class HandshakeJudge {
         SSL_CTX_set_cert_verify_callback(context, judgesCertificates, this)
         copenssl_context_set_message_callback(context, notesMessages, this)
         if policy.revocation.stapleCheck != .off { copenssl_context_ask_for_staple(context, judgesStaple, this) }
+        if policy.auditsSignedTimestamps { Self.askForTimestamps(context, this) }
         SSL_CTX_set_cert_cb(context, showsIdentity, this)
         SSL_CTX_set_options(context, copenssl_option_no_renegotiation())
         SSL_CTX_clear_options(context, copenssl_option_ignore_unexpected_eof())
@@ -98,11 +103,19 @@ package final class HandshakeJudge {
     /// Where a context keeps its judge.
     fileprivate static let ownIndex = copenssl_context_new_index()
 
+    /// By an extension of our own: OpenSSL's would have it demand stapled responses, and keeps the list to itself.
+    private static func askForTimestamps(_ context: OpaquePointer?, _ judge: UnsafeMutableRawPointer) {
+        let places = SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE
+        // Where it fails, nothing is asked, and none are counted.
+        _ = SSL_CTX_add_custom_ext(
+            context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), nil, nil, nil, takesTimestamps, judge)
+    }
+
     // MARK: Told by libssl
 
     /// - Returns: whether the handshake goes on.
     fileprivate func judgeCertificates(_ context: OpaquePointer) -> Bool {
-        guard let evidence = Self.evidence(in: context) else { return false }
+        guard let evidence = evidence(in: context) else { return false }
         if policy.revocation.stapleCheck != .off {
             state = .awaitingStaple(evidence)
             return true
@@ -116,7 +129,9 @@ package final class HandshakeJudge {
         let count = copenssl_staple_of(session, &start)
         let staple = count > 0 ? Array(UnsafeBufferPointer(start: start, count: count)) : nil
         return judge(
-            ServerEvidence(certificates: evidence.certificates, stapledResponse: staple, tlsVersion: evidence.tlsVersion))
+            ServerEvidence(
+                certificates: evidence.certificates, stapledResponse: staple, signedTimestamps: evidence.signedTimestamps,
+                tlsVersion: evidence.tlsVersion))
     }
 
     /// - Returns: whether the handshake goes on: with the identity, or without one.
@@ -128,6 +143,9 @@ package final class HandshakeJudge {
         case .awaitingStaple, .judged(.success): return identity?.show(in: session) ?? true
         }
     }
+
+    /// The list comes before or with the server's certificate, of which it is (RFC 6962 §3.3.1).
+    fileprivate func take(timestamps list: [UInt8]) { signedTimestamps = list }
 
     fileprivate func write(keys line: UnsafePointer<CChar>) { writeKeys?(line) }
 
@@ -142,6 +160,7 @@ package final class HandshakeJudge {
         do throws(TrustFailure) {
             let verdict = try policy.evaluate(evidence, host: host, at: now)
             state = .judged(.success(verdict))
+            self.evidence = evidence
             mark = policy.mark(at: now)
             reliableUntil = policy.lastMoment(of: verdict, after: now)
             return true
@@ -151,21 +170,23 @@ package final class HandshakeJudge {
         }
     }
 
-    private static func evidence(in context: OpaquePointer) -> ServerEvidence? {
+    private func evidence(in context: OpaquePointer) -> ServerEvidence? {
         guard let leaf = X509_STORE_CTX_get0_cert(context),
             let session = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
         else { return nil }
         let version = UInt16(truncatingIfNeeded: SSL_version(OpaquePointer(session)))
         return ServerEvidence(
-            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), tlsVersion: TLSVersion(rawValue: version))
+            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), signedTimestamps: signedTimestamps,
+            tlsVersion: TLSVersion(rawValue: version))
     }
 }
 
 extension TrustPolicy {
-    /// Until when a verdict of `now` holds: to the end of its certificates' time, or to the next moment at which its pins mean
-    /// something else or nothing weakens the policy any more. `nil` where nothing of this is still to come.
+    /// Until when a verdict of `now` holds: to the end of its certificates' time, to that of what is known of their revocation, or to
+    /// the next moment at which its pins mean something else or nothing weakens the policy any more. `nil` where nothing of this is
+    /// still to come.
     func lastMoment(of verdict: TrustVerdict, after now: POSIXTime) -> POSIXTime? {
-        [verdict.expires, nextChange(after: now)].compactMap { $0 }.filter { $0 >= now }.min()
+        [verdict.expires, verdict.revocationKnownUntil, nextChange(after: now)].compactMap { $0 }.filter { $0 >= now }.min()
     }
 }
 
@@ -182,6 +203,17 @@ private func judgesCertificates(_ context: OpaquePointer?, _ judge: UnsafeMutabl
 private func judgesStaple(_ session: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {
     guard let session, let judge else { return 0 }
     return Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().judgeStaple(of: session) ? 1 : 0
+}
+
+private func takesTimestamps(
+    _ session: OpaquePointer?, _ type: UInt32, _ place: UInt32, _ octets: UnsafePointer<UInt8>?, _ count: Int,
+    _ certificate: OpaquePointer?, _ depth: Int, _ alert: UnsafeMutablePointer<Int32>?, _ judge: UnsafeMutableRawPointer?
+) -> Int32 {
+    // In TLS 1.3 each certificate may bring its own; asked for are the server's.
+    guard depth == 0, let judge else { return 1 }
+    Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue().take(
+        timestamps: Array(UnsafeBufferPointer(start: octets, count: count)))
+    return 1
 }
 
 private func showsIdentity(_ session: OpaquePointer?, _ judge: UnsafeMutableRawPointer?) -> Int32 {

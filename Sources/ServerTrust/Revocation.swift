@@ -35,12 +35,14 @@ public struct Revocation: Sendable {
 public struct RevocationLists: Sendable {
     let stack: OwnedObject
     let digest: SHA256Digest
+    private let lists: [OwnedObject]
 
     /// - Parameter files: each a list in DER, or any number of them in PEM.
     public init(_ files: [[UInt8]]) throws(TrustPolicyFault) {
         guard let pointer = copenssl_crls_new() else { throw .unreadableRevocationList }
         stack = OwnedObject(pointer) { copenssl_crls_free($0) }
         var octets: [UInt8] = []
+        var read: [OwnedObject] = []
         for der in try Self.lists(in: files) {
             guard let list = DER.read(der, by: { d2i_X509_CRL(nil, &$0, $1) }, release: { X509_CRL_free($0) }),
                 X509_CRL_up_ref(list.pointer) == 1
@@ -50,9 +52,21 @@ public struct RevocationLists: Sendable {
                 throw .unreadableRevocationList
             }
             octets += SHA256Digest(of: der).octets
+            read.append(list)
         }
         if octets.isEmpty { throw .unreadableRevocationList }
         digest = SHA256Digest(of: octets)
+        lists = read
+    }
+
+    /// The first moment at which a list ends that speaks of these certificates, of those that have not ended before.
+    func nextEnd(for chain: [Certificate], after now: POSIXTime) -> POSIXTime? {
+        lists.compactMap { list -> POSIXTime? in
+            let issuer = X509_CRL_get_issuer(list.pointer)
+            guard chain.contains(where: { X509_NAME_cmp(X509_get_issuer_name($0.pointer), issuer) == 0 }) else { return nil }
+            // OpenSSL takes that second itself for one too late.
+            return Certificate.time(X509_CRL_get0_nextUpdate(list.pointer)).map { POSIXTime(seconds: $0.seconds - 1) }
+        }.filter { $0 >= now }.min()
     }
 
     private static func lists(in files: [[UInt8]]) throws(TrustPolicyFault) -> [[UInt8]] {

@@ -3,7 +3,9 @@ internal import COpenSSL
 /// The OCSP response that a server sends along (RFC 6960, RFC 6066 §8).
 struct StapledResponse: ~Copyable {
     enum Finding: Equatable {
-        case good, revoked
+        /// Until this moment.
+        case good(until: POSIXTime)
+        case revoked
         /// Not to be read, not verified, of another certificate, out of its time, or of a status that says nothing.
         case unknown
     }
@@ -73,7 +75,7 @@ struct StapledResponse: ~Copyable {
         guard status == V_OCSP_CERTSTATUS_GOOD, let start = Certificate.time(thisUpdate), let end = Certificate.time(nextUpdate),
             start <= now, now <= end
         else { return .unknown }
-        return .good
+        return .good(until: end)
     }
 }
 

@@ -40,7 +40,7 @@ struct Evaluation {
         try checkStrength(of: chain)
         try checkHost(chain)
         let staple = try staple(for: chain)
-        if staple == .unknown { allowed.insert(.revocationUnknown) }
+        if staple.finding == .unknown { allowed.insert(.revocationUnknown) }
         let pinned = try pinnedChain(chain)
         if let other = pinned.chain {
             allowed.formUnion(try checkDates(of: other))
@@ -51,17 +51,20 @@ struct Evaluation {
     }
 
     private func verdict(
-        on chain: VerifiedChain, allowed: Set<TrustFailure.Reason>, staple: TrustVerdict.Staple, pinned: Pinned
+        on chain: VerifiedChain, allowed: Set<TrustFailure.Reason>, staple: Staple, pinned: Pinned
     ) throws(ChainFault) -> TrustVerdict {
         // Dates were read before.
         guard let expires = chain.certificates.compactMap(\.notAfter).min() else { throw ChainFault(reason: .malformed) }
         let timestamps =
             policy.auditsSignedTimestamps
             ? SignedTimestamps.count(in: chain.certificates[0], and: evidence.signedTimestamps) : nil
+        let lists =
+            policy.revocation.listCheck == .off ? nil : policy.revocation.lists?.nextEnd(for: chain.certificates, after: now)
         return TrustVerdict(
             chain: chain.certificates, matchedPin: pinned.pin, expires: expires,
             daysToExpiry: Self.wholeDays(expires.seconds - now.seconds), allowed: allowed, reported: pinned.reported,
-            pinsAreOnlyReported: policy.pins.map { !$0.isEnforced(at: now) || $0.isExpired(at: now) } ?? false, staple: staple,
+            pinsAreOnlyReported: policy.pins.map { !$0.isEnforced(at: now) || $0.isExpired(at: now) } ?? false,
+            staple: staple.finding, revocationKnownUntil: [lists, staple.end].compactMap { $0 }.min(),
             signedTimestampCount: timestamps, fingerprint: policy.fingerprint)
     }
 
@@ -142,18 +145,24 @@ struct Evaluation {
         guard let reference = ReferenceIdentity(host), reference.matches(names) else { throw fault(.hostMismatch) }
     }
 
-    private func staple(for chain: VerifiedChain) throws(ChainFault) -> TrustVerdict.Staple {
-        if policy.revocation.stapleCheck == .off { return .unasked }
+    private struct Staple {
+        var finding: TrustVerdict.Staple
+        /// The last second for which it speaks.
+        var end: POSIXTime?
+    }
+
+    private func staple(for chain: VerifiedChain) throws(ChainFault) -> Staple {
+        if policy.revocation.stapleCheck == .off { return Staple(finding: .unasked) }
         let certificate = chain.certificates[0]
         func fault(_ reason: TrustFailure.Reason) -> ChainFault {
             ChainFault(reason: reason, depth: 0, certificate: certificate, chain: chain.certificates)
         }
         switch stapleFinding(for: chain) {
-        case .good: return .good
+        case .good(let end): return Staple(finding: .good, end: end)
         case .revoked: throw fault(.revoked)
         case .unknown:
             if policy.revocation.stapleCheck == .hard || certificate.requiresStaple { throw fault(.revocationUnknown) }
-            return .unknown
+            return Staple(finding: .unknown)
         }
     }
 

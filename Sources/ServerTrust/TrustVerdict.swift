@@ -23,6 +23,8 @@ public struct TrustVerdict: Sendable {
     /// Whether there are pins, and only reported on.
     public let pinsAreOnlyReported: Bool
     public let staple: Staple
+    /// The last second for which the revocation lists and the stapled response speak that were asked; `nil` where none was, or none says so.
+    public let revocationKnownUntil: POSIXTime?
     /// How many signed certificate timestamps came with it, in whatever way; `nil` where the policy does not audit them.
     public let signedTimestampCount: Int?
     /// The policy's, as it held then.

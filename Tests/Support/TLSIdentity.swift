@@ -10,7 +10,7 @@ package final class TLSIdentity: @unchecked Sendable {
 
     init(
         certificate: OpaquePointer, der: [UInt8], key: OpaquePointer, version: Int32?, clientAuthority: OpaquePointer?,
-        ticketCount: Int?
+        ticketCount: Int?, timestamps: [UInt8]? = nil
     ) {
         self.der = der
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
@@ -21,6 +21,15 @@ package final class TLSIdentity: @unchecked Sendable {
         precondition(SSL_CTX_use_certificate(context, certificate) == 1)
         precondition(SSL_CTX_use_PrivateKey(context, key) == 1)
         if let ticketCount { SSL_CTX_set_num_tickets(context, ticketCount) }
+        if let timestamps {
+            let places = SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE
+            let type = TLSEXT_TYPE_signed_certificate_timestamp
+            let information = [UInt32(places), UInt32(type) << 16 | UInt32(timestamps.count)].flatMap { word in
+                stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+            }
+            let octets = information + timestamps
+            precondition(SSL_CTX_use_serverinfo_ex(context, UInt32(SSL_SERVERINFOV2), octets, octets.count) == 1)
+        }
         if let clientAuthority {
             SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
             X509_STORE_add_cert(SSL_CTX_get_cert_store(context), clientAuthority)

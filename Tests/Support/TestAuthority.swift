@@ -27,10 +27,11 @@ package final class TestAuthority {
     ///   - from, until: in seconds from now.
     ///   - version: the one version of TLS that the server speaks; `nil` for what OpenSSL likes.
     ///   - ticketCount: how many tickets it sends behind the handshake of TLS 1.3.
+    ///   - timestamps: the list that it sends to whoever asks for one (RFC 6962 §3.3.1).
     ///   - asksClients: whether only clients are served that this authority has certified.
     package func identity(
         names: String = "IP:127.0.0.1,DNS:one.test", from: Int = -7_200, until: Int = 3_600, version: Int32? = nil,
-        asksClients: Bool = false, ticketCount: Int? = nil
+        asksClients: Bool = false, ticketCount: Int? = nil, timestamps: [UInt8]? = nil
     ) -> TLSIdentity {
         serialNumber += 1
         let leafKey = Self.makeKey()
@@ -41,7 +42,7 @@ package final class TestAuthority {
         defer { X509_free(leaf) }
         return TLSIdentity(
             certificate: leaf, der: Self.der(of: leaf), key: leafKey, version: version,
-            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount)
+            clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount, timestamps: timestamps)
     }
 
     /// A client's certificate and key, as files have them.
