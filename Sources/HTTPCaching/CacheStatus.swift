@@ -38,11 +38,11 @@ package struct CacheStatus: Equatable, Sendable {
         case .fresh(let terms):
             self.init(.hit)
             remaining = terms.remaining
-            detail = terms.usedUnsafe ? "unsafe" : terms.lifetimeSource.detail
+            detail = terms.detail ?? terms.lifetimeSource.detail
         case .staleAllowed(let terms, let reason):
             self.init(.hit)
             remaining = terms.remaining
-            detail = terms.usedUnsafe ? "unsafe" : reason.word
+            detail = terms.detail ?? reason.word
         case .validate(let reason), .forward(let reason): self.init(.forwarded(reason))
         case .notSatisfiable: self.init(.notSatisfied)
         }
@@ -146,6 +146,13 @@ package struct CacheStatus: Equatable, Sendable {
             output.append("; detail=")
             output.append(ReuseDecision.notSatisfiableWord)
         }
+    }
+}
+
+extension ReuseTerms {
+    /// What is told before anything else of how it could be used.
+    fileprivate var detail: StaticString? {
+        usedUnsafe ? "unsafe" : isByRecordedChain ? Self.recordedChainWord : nil
     }
 }
 

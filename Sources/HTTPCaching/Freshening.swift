@@ -69,7 +69,7 @@ package enum Freshening {
         let once = StoredResponse(
             key: stored.key, nominatedFields: stored.nominatedFields, facts: facts,
             head: StoredFields.makeHead(from: merged, facts: facts), requestTime: requestTime, body: stored.body,
-            trailers: stored.trailers, tags: stored.tags, row: stored.row)
+            trailers: stored.trailers, tags: stored.tags, chain: stored.chain, row: stored.row)
         return refusal.isOfRequest ? .usedOnce(once, refusal) : .usedAndRemoved(once, refusal)
     }
 
@@ -217,7 +217,7 @@ package enum Freshening {
         let nominated = merged.fields.contains(.vary) ? prepared.nominatedFields : stored.nominatedFields
         return StoredResponse(
             key: stored.key, nominatedFields: nominated, facts: facts, head: prepared.head, requestTime: requestTime,
-            body: stored.body, trailers: stored.trailers, tags: stored.tags, row: stored.row)
+            body: stored.body, trailers: stored.trailers, tags: stored.tags, chain: stored.chain, row: stored.row)
     }
 }
 

@@ -9,6 +9,12 @@ package struct ReuseTerms: Equatable, Sendable {
     package let lifetimeSource: LifetimeSource
     /// An unsafe rule was needed.
     package let usedUnsafe: Bool
+    /// It came under another trust policy, the origin server cannot be asked, and the policy in force accepts the chain that was
+    /// recorded with it.
+    package internal(set) var isByRecordedChain = false
+
+    /// The word for that, wherever it is told.
+    package static var recordedChainWord: StaticString { "recorded_chain" }
 }
 
 /// Whether a stored response satisfies a request (RFC 9111 §4). Trivial.

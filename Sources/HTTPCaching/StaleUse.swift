@@ -68,6 +68,24 @@ extension Reuse {
         return failure == .disconnected && !isBounded ? stale(.failure, facts, clock, overrides) : nil
     }
 
+    /// For a response that came under another trust policy than the one in force, which accepts the chain recorded with it, where
+    /// the origin server cannot be asked: as if it had come under this one.
+    /// - Parameter failure: what keeps the answer away; `nil` where the request may not go forward.
+    package static func decideByRecordedChain(
+        _ facts: ReuseFacts, for request: RequestDirectives, overrides: CacheOverrides, insteadOf failure: OriginFailure?,
+        at now: Timestamp
+    ) -> ReuseDecision {
+        var facts = facts
+        facts.trust = request.trust
+        let decision = decide(facts, for: request, overrides: overrides, at: now)
+        switch decision {
+        case .fresh, .staleAllowed: return decision.byRecordedChain
+        case .validate, .forward, .notSatisfiable:
+            let stale = failure.flatMap { staleAfterFailure($0, facts, for: request, overrides: overrides, at: now) }
+            return stale?.byRecordedChain ?? decision
+        }
+    }
+
     /// Whether the stored response may be served in the place of one that a rule refused (RFC 9111 §4.2.4: by
     /// configuration); `nil` where the origin server's words forbid it.
     package static func staleInsteadOfRefused(
@@ -117,6 +135,20 @@ extension Reuse {
     private static func isWithinStaleIfError(_ facts: ReuseFacts, _ request: RequestDirectives, _ clock: ReuseClock) -> Bool {
         if facts.flags.contains(.staleIfError), clock.staleness > facts.staleIfError.milliseconds { return false }
         return !request.contains(.staleIfError) || clock.staleness <= request.staleIfError.milliseconds
+    }
+}
+
+extension ReuseDecision {
+    fileprivate var byRecordedChain: ReuseDecision {
+        switch self {
+        case .fresh(var terms):
+            terms.isByRecordedChain = true
+            return .fresh(terms)
+        case .staleAllowed(var terms, let reason):
+            terms.isByRecordedChain = true
+            return .staleAllowed(terms, reason)
+        case .validate, .forward, .notSatisfiable: return self
+        }
     }
 }
 

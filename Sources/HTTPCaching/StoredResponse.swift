@@ -22,6 +22,8 @@ package final class StoredResponse: Sendable {
     package let trailers: Fields
     /// Names that rules gave it, by which it can be listed and purged.
     package let tags: [String]
+    /// By what its server was judged; `nil` without TLS, and where it was too much to be kept.
+    package let chain: RecordedChain?
     package let row: StoredRowID
     /// How many variants of its key there may be once it is stored. Not stored itself.
     package let variantLimit: Int
@@ -31,7 +33,7 @@ package final class StoredResponse: Sendable {
     ///   - head: from `StoredFields.prepare`, or decoded from the store.
     package init(
         key: [UInt8], nominatedFields: [UInt8], facts: ReuseFacts, head: ResponseHead, requestTime: Timestamp,
-        body: StoredBody, trailers: Fields = Fields(), tags: [String] = [], row: StoredRowID = 0,
+        body: StoredBody, trailers: Fields = Fields(), tags: [String] = [], chain: RecordedChain? = nil, row: StoredRowID = 0,
         variantLimit: Int = Vary.variantLimit
     ) {
         self.key = key
@@ -42,6 +44,7 @@ package final class StoredResponse: Sendable {
         self.body = body
         self.trailers = trailers
         self.tags = tags
+        self.chain = chain
         self.row = row
         self.variantLimit = variantLimit
         let hasEntityTag = !facts.flags.isDisjoint(with: [.strongETag, .weakETag])
@@ -60,7 +63,7 @@ package final class StoredResponse: Sendable {
         return octets.isSame(as: bytes.span.extracting(entityTag.range))
     }
 
-    private init(_ other: StoredResponse, facts: ReuseFacts, body: StoredBody, row: StoredRowID) {
+    private init(_ other: StoredResponse, facts: ReuseFacts, chain: RecordedChain?, body: StoredBody, row: StoredRowID) {
         key = other.key
         nominatedFields = other.nominatedFields
         self.facts = facts
@@ -72,6 +75,7 @@ package final class StoredResponse: Sendable {
         self.body = body
         trailers = other.trailers
         tags = other.tags
+        self.chain = chain
         self.row = row
         variantLimit = other.variantLimit
     }
@@ -81,20 +85,20 @@ package final class StoredResponse: Sendable {
     /// The same response with its body or row elsewhere. The body's length must be the same.
     package func placed(body: StoredBody, row: StoredRowID) -> StoredResponse {
         precondition(body.length == self.body.length, "A body that moves keeps its length")
-        return StoredResponse(self, facts: facts, body: body, row: row)
+        return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
     /// The same response, stale from now on.
     package func madeStale(at now: Timestamp) -> StoredResponse {
-        StoredResponse(self, facts: facts.madeStale(at: now), body: body, row: row)
+        StoredResponse(self, facts: facts.madeStale(at: now), chain: chain, body: body, row: row)
     }
 
-    /// The same response, vouched for by a server that a trust policy with this mark has accepted.
-    package func vouchedFor(underTrust mark: UInt64) -> StoredResponse {
-        if facts.trust == mark { return self }
+    /// The same response, vouched for by a server that a trust policy with this mark has accepted by this chain.
+    package func vouchedFor(underTrust mark: UInt64, by chain: RecordedChain?) -> StoredResponse {
+        if facts.trust == mark, chain === self.chain { return self }
         var facts = facts
         facts.trust = mark
-        return StoredResponse(self, facts: facts, body: body, row: row)
+        return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
     /// Whether it stands before the other among responses with one key (RFC 9111 §4: most recent by Date).

@@ -58,7 +58,7 @@ extension Exchange {
             switch effect {
             case .freshened(let new):
                 // Its body came under the policy that it came under, whoever spoke of it now.
-                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: stored.facts.trust)))
+                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: stored.facts.trust, by: stored.chain)))
             case .outdated: removed.append(stored)
             case .none: break
             }
@@ -83,10 +83,14 @@ extension Exchange {
             targets: context.targets, requestTime: requestTime, responseTime: now)
         // Whoever has just been judged says that it holds.
         return switch outcome {
-        case .freshened(let new): .freshened(new.vouchedFor(underTrust: upstreamTrust))
-        case .usedOnce(let once, let refusal): .usedOnce(once.vouchedFor(underTrust: upstreamTrust), refusal)
-        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(once.vouchedFor(underTrust: upstreamTrust), refusal)
+        case .freshened(let new): .freshened(vouchedFor(new))
+        case .usedOnce(let once, let refusal): .usedOnce(vouchedFor(once), refusal)
+        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(vouchedFor(once), refusal)
         }
+    }
+
+    private func vouchedFor(_ response: StoredResponse) -> StoredResponse {
+        response.vouchedFor(underTrust: upstreamTrust, by: upstreamChain)
     }
 
     private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {

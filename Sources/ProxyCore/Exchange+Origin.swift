@@ -125,9 +125,12 @@ extension Exchange {
 
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
         // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
-        if !isUnattended, let failure = fault.failure, standsIn(for: failure, at: now) {
-            trace.fault = fault
-            return deliverStale(discardingBody: false, into: &commands)
+        if !isUnattended, let failure = fault.failure {
+            if standsIn(for: failure, at: now) {
+                trace.fault = fault
+                return deliverStale(discardingBody: false, into: &commands)
+            }
+            if judgesRecordedChain(of: selected, insteadOf: fault, into: &commands) { return }
         }
         fail(fault, at: now, into: &commands)
     }

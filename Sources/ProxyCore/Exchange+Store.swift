@@ -53,7 +53,13 @@ extension Exchange {
             // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
             if reason != .originCondition { selected = candidate }
             forward(by: decision, at: now, into: &commands)
-        case .notSatisfiable:
+        case .notSatisfiable(let reason):
+            trace.reuse = decision
+            if reason == .trustChanged,
+                judgesRecordedChain(of: candidate, insteadOf: .onlyIfCachedMiss(detail: Word(reason.word)), into: &commands)
+            {
+                return
+            }
             forward(by: decision, at: now, into: &commands)
         }
     }

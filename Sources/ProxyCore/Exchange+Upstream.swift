@@ -52,7 +52,7 @@ extension Exchange {
         else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
-            body: body, trailers: StoredHead.held(trailers), tags: matched.tags,
+            body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstreamChain,
             variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
     }
 

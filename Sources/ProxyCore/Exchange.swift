@@ -12,6 +12,7 @@ import ProxyPolicy
 ///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
+///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
 ///     idle ──requestHead (PURGE)──▶ purging ──purged──▶ delivering
 ///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
@@ -23,7 +24,8 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, gathering, lookingUp, joining, fetching, checking, connecting, purging, delivering, tunnelling, finished
+        case idle, gathering, lookingUp, joining, fetching, checking, judging, connecting, purging, delivering, tunnelling,
+            finished
     }
 
     package internal(set) var state: State = .idle
@@ -36,6 +38,8 @@ package struct Exchange: ~Copyable, Sendable {
     package var response = ResponseHead()
     /// The mark of the trust policy that accepted the server; 0 without TLS. Filled by the driver before `upstreamHead`.
     package var upstreamTrust: UInt64 = 0
+    /// What the server showed, to be kept with what is stored; `nil` without TLS. Filled by the driver before `upstreamHead`.
+    package var upstreamChain: RecordedChain?
     package internal(set) var requestBody: BodyLength = .none
     package internal(set) var responseBody: BodyLength = .none
     /// The primary key (RFC 9111 §2), for GET and HEAD.
@@ -97,6 +101,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var isUnattended = false
     /// Filled by the driver before `upstreamFailed`, where the fault is that the server is not trusted.
     package var trustRefusal: TrustRefusal?
+    /// What is told unless the chain that was recorded with `selected` lets it be used.
+    var faultUnlessAccepted: Fault?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
@@ -118,6 +124,8 @@ package struct Exchange: ~Copyable, Sendable {
             self.context = context
         }
         upstreamTrust = 0
+        if upstreamChain != nil { upstreamChain = nil }
+        if faultUnlessAccepted != nil { faultUnlessAccepted = nil }
         matched.removeAll()
         state = .idle
         request.removeAll()
@@ -228,7 +236,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .lookingUp, .joining, .purging, .delivering, .tunnelling, .finished: break
+            case .idle, .lookingUp, .joining, .judging, .purging, .delivering, .tunnelling, .finished: break
             }
 
         case .completionRefused(let now):
@@ -238,6 +246,10 @@ package struct Exchange: ~Copyable, Sendable {
         case .bodyChecked(let outcome, let length, let now):
             guard state == .checking else { return }
             bodyChecked(outcome, length: length, at: now, into: &commands)
+
+        case .recordedChainJudged(let judgement, let now):
+            guard state == .judging else { return }
+            recordedChainJudged(judgement, at: now, into: &commands)
 
         case .purged(let count, let now):
             guard state == .purging else { return }

@@ -25,6 +25,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case relay(store: Bool)
     /// Gather the upstream's body, up to the limit of `validation`, and check it. Answer: `bodyChecked`.
     case checkBody
+    /// Have the trust policy in force judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
+    case judgeRecordedChain
     /// Answer with the body that was gathered and checked. `store`: keep it.
     case sendChecked(store: Bool)
     /// Let the upstream's body go: read its end if that is cheap, else close the connection.

@@ -9,6 +9,9 @@ package final class ExchangeContext: Sendable {
 
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
 
+    package typealias JudgeChain =
+        @Sendable (_ chain: RecordedChain, _ host: String, _ port: UInt16, _ now: Timestamp) -> ChainJudgement
+
     package enum TunnelPorts: Sendable {
         case any
         case listed([UInt16])
@@ -48,6 +51,8 @@ package final class ExchangeContext: Sendable {
     package let plaintextRule: PlaintextLookUp?
     /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.
     package let trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)?
+    /// Judges what was recorded of an https origin's server by the policy in force for it. Takes its time. `nil`: nobody judges.
+    package let judgeChain: JudgeChain?
     /// The trust policy for an https host, `nil` for one that nobody is believed to be. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
     /// The name by which this instance signs Via and knows its own hand again (RFC 9110 §7.6.3).
@@ -63,6 +68,7 @@ package final class ExchangeContext: Sendable {
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
         trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
+        judgeChain: JudgeChain? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
         pseudonym: [UInt8] = Array("larder".utf8),
@@ -79,6 +85,7 @@ package final class ExchangeContext: Sendable {
         self.purgeClients = purgeClients
         self.plaintextRule = plaintextRule
         self.trustInForce = trustInForce
+        self.judgeChain = judgeChain
         self.trustSummary = trustSummary
         self.pseudonym = pseudonym
         self.boundarySecret = boundarySecret

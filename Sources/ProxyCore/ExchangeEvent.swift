@@ -37,6 +37,7 @@ package enum ExchangeEvent: Sendable {
     case completionRefused(at: Timestamp)
     /// The body check that was asked for has ended. `length`: the whole body's; `nil` where not all of it was gathered.
     case bodyChecked(BodyCheckOutcome, length: UInt64?, at: Timestamp)
+    case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has come to its end; `nil` where it could not be begun.
     case purged(count: Int?, at: Timestamp)
     /// The tunnel to the origin stands.

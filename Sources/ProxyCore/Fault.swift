@@ -24,6 +24,7 @@ package enum Fault: Equatable, Sendable {
     case clientNotAllowed
     case portNotAllowed
     case connectDenied
+    case recordedChainRefused(reason: Word)
     case tunnelRefused(reason: Word)
     case hostMismatch
     case destinationProhibited

@@ -100,6 +100,11 @@ package struct GatewayError: Equatable, Sendable {
         case .connectDenied:
             self.init(
                 403, "connect_denied", "http_request_denied", .policy, "The settings (tls) deny CONNECT to this host.")
+        case .recordedChainRefused(let reason):
+            self.init(
+                504, "recorded_chain_not_trusted", "tls_certificate_error", .policy,
+                "The host cannot be asked, and the trust policy does not accept the certificates with which the stored answer came.",
+                retry: true, detail: reason, isToldByType: true)
         case .tunnelRefused(let reason):
             self.init(
                 403, "tunnel_refused", "http_request_denied", .policy,
@@ -259,8 +264,13 @@ extension GatewayError {
 extension Fault {
     /// How the way upstream failed, as far as a stored response may stand in; `nil` for what the client did wrong or policy forbids.
     var failure: OriginFailure? {
+        switch self {
         // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
-        if case .egressClosed = self { return .disconnected }
+        case .egressClosed: return .disconnected
+        // Somebody has answered, who is not believed: no error of the origin server's (RFC 5861 §4).
+        case .untrustedServer: return nil
+        default: break
+        }
         return switch GatewayError(self).origin {
         case .upstream, .larder: .error
         case .client, .policy: nil

@@ -85,6 +85,7 @@ package struct Rehearsal: ~Copyable {
                 exchange.requestContent = content
                 let isTooLong = content.count > exchange.context.limits.keyedBodyLength
                 return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(at: now), at: now)
+            case .judgeRecordedChain: return handle(.recordedChainJudged(judgement(at: now), at: now), at: now)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
             case .sendLocal: conclusion = .answersItself
@@ -98,5 +99,10 @@ package struct Rehearsal: ~Copyable {
             }
         }
         return .ended
+    }
+
+    private func judgement(at now: Timestamp) -> ChainJudgement {
+        guard let chain = exchange.selected?.chain, let judge = exchange.context.judgeChain else { return .unjudged }
+        return judge(chain, String(decoding: exchange.originHost, as: UTF8.self), exchange.originPort, now)
     }
 }

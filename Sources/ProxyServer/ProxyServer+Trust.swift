@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ServerTrust
@@ -13,6 +14,19 @@ extension ProxyServer {
             return TrustInForce(
                 mark: policy.mark(at: now),
                 until: policy.nextChange(after: now).map { Timestamp(seconds: $0.seconds) } ?? TrustInForce.nobody.until)
+        }
+    }
+
+    static func judgeChain(_ trust: TrustPolicySet?) -> ExchangeContext.JudgeChain? {
+        guard let trust else { return nil }
+        return { chain, host, port, now in
+            guard let evidence = ServerEvidence(record: chain.octets) else { return .unjudged }
+            do throws(TrustFailure) {
+                _ = try trust.evaluate(evidence, host: host, port: port, at: POSIXTime(now))
+                return .accepted
+            } catch {
+                return .refused(TrustRefusal(error))
+            }
         }
     }
 

@@ -103,7 +103,8 @@ package final class ProxyServer: Sendable {
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
-            trustInForce: trustInForce(settings.transport.trust), trustSummary: trustSummary(settings.transport.trust),
+            trustInForce: trustInForce(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
+            trustSummary: trustSummary(settings.transport.trust),
             pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))
     }

@@ -34,6 +34,9 @@ package struct StoreConfiguration: Sendable {
 package struct StoreLimits: Sendable {
     /// A body up to this length stands in its response's row.
     static let inlineBodyLength = 16 << 10
+    /// What all chains that responses came by may take in the file, and those of responses in memory there: some 8,000 of 4 KiB. What comes
+    /// by another one is kept without.
+    static let chainOctets = 32 << 20
 
     /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
     package var queuedBytes = 64 << 20

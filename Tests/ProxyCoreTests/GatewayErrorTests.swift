@@ -21,7 +21,7 @@ struct GatewayErrorTests {
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
         .clientCertificateRequired, .plaintextToPinnedHost,
-        .connectDenied, .tunnelRefused(reason: "d"),
+        .connectDenied, .tunnelRefused(reason: "d"), .recordedChainRefused(reason: "d"),
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -79,6 +79,7 @@ struct GatewayErrorTests {
         case .plaintextToPinnedHost: 50
         case .connectDenied: 51
         case .tunnelRefused: 52
+        case .recordedChainRefused: 53
         }
     }
 
@@ -97,7 +98,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<53))
+        #expect(Self.faults.map(Self.number) == Array(0..<54))
     }
 
     @Test(

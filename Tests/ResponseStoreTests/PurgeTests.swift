@@ -131,7 +131,7 @@ struct PurgeTests {
         store.shutdown()
         // As a process leaves it that is killed with the acknowledgement.
         let connection = try StoreFile(path: fixture.path, role: .cache).connect(.writing)
-        let tables = try WritingTables(connection)
+        let tables = try WritingTables(connection, ChainDirectory())
         let target = Self.matching("http://example.test/p/*").target
         let boundary = try tables.nextID() + 50
         try tables.insert(Purge(number: 3, boundary: boundary, time: Self.now, target: target, isSoft: false))

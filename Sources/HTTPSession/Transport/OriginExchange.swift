@@ -1,3 +1,4 @@
+package import HTTPCaching
 import HTTPMessage
 
 /// A handle on one exchange with an origin: what the caller may do with it. Confined to the transport's loop.
@@ -47,6 +48,9 @@ package struct OriginExchange: Equatable {
     package func cancel() {
         if isActive { exchange.cancel() }
     }
+
+    /// What the server showed of itself, once its head has come; `nil` without TLS. Good until the callback that reports the end returns.
+    package var recordedChain: RecordedChain? { isActive ? exchange.recordedChain : nil }
 
     /// What the exchange has met so far. Good until the callback that reports its end returns.
     package var metrics: ExchangeMetrics { exchange.number == number ? exchange.metrics : ExchangeMetrics() }

@@ -1,6 +1,7 @@
 import CCurl
 import CLinux
 import Glibc
+internal import HTTPCaching
 import HTTPMessage
 import ServerTrust
 
@@ -41,6 +42,9 @@ final class TLSChannel {
 
     /// Of the policy that accepted the server.
     var trustMark: UInt64 { attempt.judge?.mark ?? 0 }
+
+    /// What the server was accepted by, to be kept with what comes of it; `nil` where it is too much.
+    private(set) lazy var recordedChain = (attempt.judge?.evidence).flatMap { RecordedChain($0.record) }
 
     /// - Parameter bytes: not empty. What is sent after `wouldBlock` begins with the same.
     func send(_ bytes: Span<UInt8>) -> UpstreamConnection.SendResult {

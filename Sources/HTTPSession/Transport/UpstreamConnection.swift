@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
+internal import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -32,6 +33,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     let remoteAddress: IPAddress?
     /// 0 without TLS.
     let trustMark: UInt64
+    /// `nil` without TLS.
+    var recordedChain: RecordedChain? { channel?.recordedChain }
     private(set) var exchange: UpstreamExchange?
     /// When it was last put into the pool.
     var idleSince = MonotonicTime(nanoseconds: 0)

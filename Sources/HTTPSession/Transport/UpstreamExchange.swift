@@ -1,4 +1,5 @@
 import EventLoop
+internal import HTTPCaching
 import HTTPMessage
 import HTTPWire
 
@@ -53,6 +54,9 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         request = UpstreamRequest(origin: Origin(scheme: .http, host: "", port: 0), method: .get, head: [])
         timer = loop.makeTimer(self)
     }
+
+    /// Of the server that the exchange is with.
+    var recordedChain: RecordedChain? { connection?.recordedChain }
 
     var isActive: Bool {
         if case .unused = state { return false }

@@ -32,6 +32,7 @@ struct VerificationReport {
         case .body(let row, let chunk?): "chunk \(chunk) of the body of row \(row) is missing or not what was stored"
         case .notInIndex(let row): "the index by key does not lead to row \(row)"
         case .strayIndex(let row): "the index by key leads to row \(row), which is another's or not there"
+        case .chain(let row): "chain \(row) of certificates is not what was stored"
         case .totals: "the totals are not the sum of the rows"
         case .database(let text): "SQLite: \(printable(text, limit: 200))"
         }

@@ -161,6 +161,11 @@ struct DecisionSteps {
     var decisionStep: Explanation.Step? {
         guard let reuse = trace.reuse else { return nil }
         switch reuse {
+        case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
+            let freshness = terms.remaining < 0 ? "stale by \(-terms.remaining) s" : "fresh for another \(terms.remaining) s"
+            return step(
+                "the stored response is used: the trust policy accepts the certificates that were recorded with it, and it is "
+                    + freshness, "", "\(ReuseTerms.recordedChainWord)")
         case .fresh(let terms):
             return step("the stored response is used: fresh for another \(terms.remaining) s", "RFC 9111 §4", "fresh")
         case .staleAllowed(_, let reason):

@@ -1,10 +1,8 @@
 import CLinux
 import EventLoop
-import HTTPMessage
-import HTTPSerialization
 import Synchronization
 
-/// The thread on which bodies are checked, away from every loop, and the queue before it.
+/// The thread on which bodies are checked and recorded chains judged, away from every loop, and the queue before it.
 final class CheckPool: Sendable {
     private let loop: LoopThread
     private let waiting = Atomic<Int>(0)
@@ -12,15 +10,17 @@ final class CheckPool: Sendable {
 
     init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
 
-    /// - Parameter limit: how many bodies may wait, the one under the check counted.
+    /// - Parameter limit: how many checks may wait, the one under way counted.
     /// - Returns: `false` where as many wait already; there is no answer then.
-    func run(_ check: BodyCheck, on body: [UInt8], limit: Int, reply: Reply<BodyCheckOutcome>) -> Bool {
+    func run<Outcome: Sendable>(
+        limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
+    ) -> Bool {
         guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
             waiting.wrappingSubtract(1, ordering: .relaxed)
             return false
         }
         return loop.handle.post { [self] _ in
-            let outcome = check.outcome(of: body)
+            let outcome = check()
             waiting.wrappingSubtract(1, ordering: .relaxed)
             reply.send(outcome)
         }

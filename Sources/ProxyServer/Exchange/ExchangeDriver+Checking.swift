@@ -44,7 +44,9 @@ extension ExchangeDriver {
         var limits = BodyCheckLimits()
         limits.bodyLength = plan.maximumBodyLength
         let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
-        if worker.checks.run(check, on: fetch.gathered, limit: exchange.context.limits.waitingChecks, reply: reply) { return }
+        let body = fetch.gathered
+        let isTaken = worker.checks.run(limit: exchange.context.limits.waitingChecks, reply: reply) { check.outcome(of: body) }
+        if isTaken { return }
         worker.loop.forget(reply)
         refuseCheck()
     }

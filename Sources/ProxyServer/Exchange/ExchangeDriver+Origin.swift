@@ -59,6 +59,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         swap(&exchange.response, &head)
         metrics = upstream.metrics
         exchange.upstreamTrust = metrics.trustMark
+        if metrics.trustMark > 0 { exchange.upstreamChain = upstream.recordedChain.flatMap(worker.store.shared) }
         handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
         connection?.flushSoon()
     }

@@ -152,6 +152,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .complete: completePartial()
         case .relay(let store): relay(store: store)
         case .checkBody: beginCheck()
+        case .judgeRecordedChain: judgeRecordedChain()
         case .sendChecked(let store): sendChecked(store: store)
         case .discardUpstreamBody: discardUpstreamBody()
         case .freshen: freshen()

@@ -20,15 +20,17 @@ package final class StoreBrowser {
         let connection = try StoreFile(path: path, role: .cache).connect(.browsing)
         try Schema.expectCurrent(on: connection)
         let left = try connection.purges().map(\.work.purge)
-        try self.init(connection, hasher: KeyHasher(secret: try Schema.secret(of: connection))) { left }
+        try self.init(connection, hasher: KeyHasher(secret: try Schema.secret(of: connection)), ChainDirectory()) { left }
     }
 
-    init(_ connection: Connection, hasher: KeyHasher, purges: @escaping () -> [Purge]) throws(StoreError) {
+    init(
+        _ connection: Connection, hasher: KeyHasher, _ chains: ChainDirectory, purges: @escaping () -> [Purge]
+    ) throws(StoreError) {
         self.connection = connection
         self.hasher = hasher
         self.purges = purges
         pages = try RowPages(connection)
-        tables = try ReadingTables(connection)
+        tables = try ReadingTables(connection, chains)
     }
 
     /// The next entries of a listing.
@@ -110,6 +112,8 @@ package final class StoreBrowser {
         return extents.rows.flatMap { extent in (0..<Chunk.count(forLength: extent.length)).map { (extent.id, $0) } }
     }
 
+    func chain(_ number: Int64) throws(StoreError) -> RecordedChain? { try tables.chain(number) }
+
     func hash(_ key: [UInt8]) -> KeyHash { hasher.hash(key) }
 
     /// The complete responses under a key, newest first; bodies that stand in chunks are left there.
@@ -142,7 +146,7 @@ final class BrowsingReader {
         guard let file = core.file, core.browsers.mayOpen() else { return nil }
         let purges = core.purges
         do {
-            browser = try StoreBrowser(try file.connect(.browsing), hasher: core.memory.hasher) { purges.active }
+            browser = try StoreBrowser(try file.connect(.browsing), hasher: core.memory.hasher, core.chains) { purges.active }
         } catch {
             core.browsers.didClose()
         }

@@ -13,6 +13,8 @@ package struct StoreVerification: Sendable {
         case notInIndex(StoredRowID)
         /// The index by key leads to a row that is not there, or is another's.
         case strayIndex(StoredRowID)
+        /// The chain of certificates in this row is not what was stored: responses are as if none had been recorded with them.
+        case chain(Int64)
         /// The totals are not the sum of the rows.
         case totals
         /// What SQLite says of the file.
@@ -20,12 +22,13 @@ package struct StoreVerification: Sendable {
     }
 
     enum Phase {
-        case rows, index, whole, done
+        case rows, index, chains, whole, done
 
         func next(isAlone: Bool) -> Phase {
             switch self {
             case .rows: .index
-            case .index: isAlone ? .whole : .done
+            case .index: .chains
+            case .chains: isAlone ? .whole : .done
             case .whole, .done: .done
             }
         }
@@ -69,6 +72,7 @@ extension StoreBrowser {
             switch verification.phase {
             case .rows: try verifyRows(&verification)
             case .index: try verifyIndex(&verification)
+            case .chains: try verifyChains(&verification)
             case .whole: try verifyWhole(&verification)
             case .done: break
             }
@@ -155,6 +159,18 @@ extension StoreBrowser {
         }
         places.reset()
         if count < 1024 { verification.phase = verification.phase.next(isAlone: verification.isAlone) }
+    }
+
+    /// There are `StoreLimits.chainOctets` of them at most.
+    private func verifyChains(_ verification: inout StoreVerification) throws(StoreError) {
+        let chains = try connection.prepare("SELECT id, fingerprint, chain, checksum FROM certificate_chain")
+        while try chains.step() {
+            let id = chains.integer(0)
+            let (fingerprint, octets) = (chains.bytes(1), chains.bytes(2))
+            let checksum = ChainRow.checksum(id: id, fingerprint: fingerprint.span, octets: octets.span)
+            if checksum != chains.integer(3) { verification.note(.chain(id)) }
+        }
+        verification.phase = verification.phase.next(isAlone: verification.isAlone)
     }
 
     /// One long transaction, which would hold up a writer's log.

@@ -19,7 +19,7 @@ final class ExtentStatements {
         setRow = try connection.prepare(
             """
             UPDATE response SET generation=?2, state=?3, body_id=?4, body_length=?5, checksum=?6, facts=?7, head=?8, \
-            last_access=?9 WHERE id=?1
+            last_access=?9, chain=?10 WHERE id=?1
             """)
     }
 
@@ -94,6 +94,7 @@ final class ExtentStatements {
         setRow.bind(7, copying: row.facts.span)
         setRow.bind(8, copying: row.head.span)
         setRow.bind(9, lastAccess)
+        setRow.bind(10, row.chain)
         try setRow.run()
     }
 }

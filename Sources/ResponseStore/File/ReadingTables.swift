@@ -4,10 +4,12 @@ import HTTPCaching
 final class ReadingTables {
 
     private let connection: Connection
+    private let chains: ChainReading
     private let rowsByKey, partialRowsByKey, chunkByID, extentAt, extentsOfRow: Statement
 
-    init(_ connection: Connection) throws(StoreError) {
+    init(_ connection: Connection, _ directory: ChainDirectory) throws(StoreError) {
         self.connection = connection
+        chains = try ChainReading(connection, directory)
         func rows(inState state: ResponseRow.State) throws(StoreError) -> Statement {
             try connection.prepare(
                 """
@@ -49,7 +51,9 @@ final class ReadingTables {
             }
             // Another key with the same hash: not ours, and not damaged.
             guard row.key == key else { continue }
-            if let body = try body(of: row, limit: &left), let response = row.response(body: body) {
+            if let body = try body(of: row, limit: &left),
+                let response = row.response(body: body, chain: try chains.chain(row.chain))
+            {
                 found.responses.append(response)
                 found.lastAccess = max(found.lastAccess, rowsByKey.integer(16))
             } else {
@@ -69,12 +73,16 @@ final class ReadingTables {
             let row = row(partialRowsByKey, hash, .partial)
             guard row.checksum == partialRowsByKey.integer(14), row.key == key, row.bodyLength >= 0,
                 let extents = try extents(ofRow: row.id),
-                let response = row.response(body: .onDisk(BodyReference(id: -row.id, length: UInt64(row.bodyLength))))
+                let response = row.response(
+                    body: .onDisk(BodyReference(id: -row.id, length: UInt64(row.bodyLength))), chain: try chains.chain(row.chain))
             else { continue }
             found.append(PartialResponse(response, extents: extents.ranges))
         }
         return found
     }
+
+    /// What responses came by, verified; `nil` for none.
+    func chain(_ number: Int64) throws(StoreError) -> RecordedChain? { try chains.chain(number) }
 
     /// One chunk, verified.
     /// - Returns: `nil` where it is missing or not what was stored.

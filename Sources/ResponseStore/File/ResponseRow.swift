@@ -30,6 +30,7 @@ struct ResponseRow {
     /// Of the inline body.
     var bodyChecksum: Int64 = 0
     var trust: Int64 = 0
+    /// The row of `certificate_chain`; 0 for none.
     var chain: Int64 = 0
     var facts: [UInt8] = []
     var key: [UInt8] = []
@@ -79,6 +80,7 @@ struct ResponseRow {
         extentBytes = nil
         bodyChecksum = 0
         trust = 0
+        // The writer's tables know its number.
         chain = 0
         facts.removeAll(keepingCapacity: true)
         response.facts.encode(into: &facts)
@@ -136,8 +138,9 @@ struct ResponseRow {
     }
 
     /// The response that stands in this row, whose checksum has been verified.
+    /// - Parameter chain: what stands in its row; for one that is only compared, none is needed.
     /// - Returns: `nil` where a part cannot be read.
-    func response(body: StoredBody) -> StoredResponse? {
+    func response(body: StoredBody, chain: RecordedChain? = nil) -> StoredResponse? {
         let end = ResponseRow.headPrefix + headCount
         guard let facts = ReuseFacts(decoding: facts.span), let decoded = StoredHead.decode(encodedHead) else { return nil }
         var trailers = Fields()
@@ -147,7 +150,8 @@ struct ResponseRow {
         }
         return StoredResponse(
             key: key, nominatedFields: nominated, facts: facts, head: decoded,
-            requestTime: requestTime, body: body, trailers: trailers, tags: ResponseRow.tags(decoding: tags), row: id)
+            requestTime: requestTime, body: body, trailers: trailers, tags: ResponseRow.tags(decoding: tags), chain: chain,
+            row: id)
     }
 
     private static let headPrefix = 12

@@ -2,7 +2,7 @@
 enum Schema {
     /// `LARD`.
     static let applicationID: Int64 = 0x4C41_5244
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// What a file holds that SQLite can read.
     enum Finding: Equatable {
@@ -31,6 +31,7 @@ enum Schema {
         "CREATE INDEX response_origin ON response(origin)",
         "CREATE INDEX response_access ON response(last_access)",
         "CREATE INDEX response_unfinished ON response(id) WHERE state <> 1",
+        "CREATE INDEX response_chain ON response(chain) WHERE chain <> 0",
         "CREATE TABLE chunk(id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL)",
         """
         CREATE TABLE purge(id INTEGER PRIMARY KEY, boundary INTEGER NOT NULL, time INTEGER NOT NULL, soft INTEGER NOT NULL, \

@@ -35,6 +35,8 @@ final class WritingTables {
 
     let connection: Connection
     let extents: ExtentStatements
+    let chains: ChainStatements
+    let chainReading: ChainReading
     /// How much stands in the file, with what the transaction at hand has changed.
     private(set) var totals: Totals
     private var committedTotals: Totals
@@ -52,9 +54,11 @@ final class WritingTables {
 
     private static let summary = "id, key_hash, variant, generation, state, size, body_id, body_length"
 
-    init(_ connection: Connection) throws(StoreError) {
+    init(_ connection: Connection, _ directory: ChainDirectory) throws(StoreError) {
         self.connection = connection
         extents = try ExtentStatements(connection)
+        chains = try ChainStatements(connection)
+        chainReading = try ChainReading(connection, directory)
         let kept = try Totals(of: connection)
         totals = kept ?? Totals()
         committedTotals = totals
@@ -66,13 +70,13 @@ final class WritingTables {
         insertRow = try connection.prepare("INSERT INTO response VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
         completeRow = try connection.prepare(
             """
-            UPDATE response SET generation=?2, state=?3, body_length=?4, checksum=?5, head=?6, last_access=?7 WHERE id=?1
+            UPDATE response SET generation=?2, state=?3, body_length=?4, checksum=?5, head=?6, last_access=?7, chain=?8 WHERE id=?1
             """)
-        setHead = try connection.prepare("UPDATE response SET checksum=?2, facts=?3, head=?4 WHERE id=?1")
+        setHead = try connection.prepare("UPDATE response SET checksum=?2, facts=?3, head=?4, chain=?5 WHERE id=?1")
         setVariant = try connection.prepare("UPDATE response SET variant=?2, nominated=?3 WHERE id=?1")
         setSize = try connection.prepare("UPDATE response SET size=?2 WHERE id=?1")
         setAccess = try connection.prepare("UPDATE response SET last_access=?2 WHERE id=?1 AND last_access<?2")
-        deleteRow = try connection.prepare("DELETE FROM response WHERE id=?")
+        deleteRow = try connection.prepare("DELETE FROM response WHERE id=? RETURNING chain")
         dropRow = try connection.prepare("UPDATE response SET state=3, generation=-id, size=0, last_access=1<<62 WHERE id=?")
         sizeOfRow = try connection.prepare("SELECT size FROM response WHERE id=? AND state<>3")
         // What might stand there has no row.
@@ -114,11 +118,13 @@ final class WritingTables {
     func commitTransaction() throws(StoreError) {
         try commit.run()
         committedTotals = totals
+        chains.didCommit()
     }
 
     /// Ends a transaction that failed, unless SQLite has ended it itself.
     func rollBack() {
         totals = committedTotals
+        chains.didRollBack()
         mustCount = false
         if connection.isAutocommit { return }
         do { try rollback.run() } catch {
@@ -230,6 +236,7 @@ final class WritingTables {
         completeRow.bind(5, row.checksum)
         completeRow.bind(6, copying: row.head.span)
         completeRow.bind(7, lastAccess)
+        completeRow.bind(8, row.chain)
         try completeRow.run()
     }
 
@@ -245,6 +252,7 @@ final class WritingTables {
         setHead.bind(2, row.checksum)
         setHead.bind(3, copying: row.facts.span)
         setHead.bind(4, copying: row.head.span)
+        setHead.bind(5, row.chain)
         try setHead.run()
     }
 
@@ -265,7 +273,8 @@ final class WritingTables {
     func delete(row id: StoredRowID) throws(StoreError) {
         try uncount(row: id)
         deleteRow.bind(1, id)
-        try deleteRow.run()
+        if try deleteRow.step() { chains.release(deleteRow.integer(0)) }
+        deleteRow.reset()
     }
 
     /// The row stays until its chunks are gone.

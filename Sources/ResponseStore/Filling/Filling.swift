@@ -123,7 +123,8 @@ package final class Filling: Sendable {
         let plan = plan.response
         return StoredResponse(
             key: plan.key, nominatedFields: plan.nominatedFields, facts: plan.facts, head: plan.head,
-            requestTime: plan.requestTime, body: body, trailers: StoredHead.held(trailers), tags: plan.tags, row: row,
+            requestTime: plan.requestTime, body: body, trailers: StoredHead.held(trailers), tags: plan.tags,
+            chain: plan.chain, row: row,
             variantLimit: plan.variantLimit)
     }
 

@@ -114,7 +114,7 @@ final class StoreReader {
             throw StoreError(.busy, path: core.configuration.path, message: "the file is being replaced")
         }
         do {
-            let opened = try ReadingTables(try file.connect(.reading))
+            let opened = try ReadingTables(try file.connect(.reading), core.chains)
             tables = opened
             return opened
         } catch {

@@ -125,6 +125,10 @@ package final class ResponseStore: Sendable {
 
     // MARK: Storing
 
+    /// What a server showed, as responses that come by it are to have it: once in memory for all of them.
+    /// - Returns: `nil` where no more can be kept: they are stored without.
+    package func shared(_ chain: RecordedChain) -> RecordedChain? { core.chains.shared(chain) }
+
     /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.
     package var takesNew: Bool { !(core.memory.hasDisk && core.queue.isFull) }
 

@@ -21,12 +21,14 @@ final class StoreCore: Sendable {
     let fillingBudget: FillingBudget
     let holds = BodyHolds()
     let purges = PurgeMarks()
+    let chains: ChainDirectory
     let counters = StoreCounters()
     /// Counts the files that stood under the path.
     let fileGeneration = Atomic<Int>(0)
     private let lastRow = Atomic<Int64>(0)
 
-    init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID) {
+    init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID, chains: ChainDirectory = ChainDirectory()) {
+        self.chains = chains
         self.configuration = configuration
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(

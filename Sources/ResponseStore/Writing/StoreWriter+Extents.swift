@@ -39,7 +39,7 @@ extension StoreWriter {
             let none = try discardJoined(id)
             guard target.id != id, isNewer else { return none }
             // Its octets are there already; that they still hold is what it has brought.
-            (target.facts, target.head) = (own.facts, own.head)
+            takeOver(own, into: &target)
             return try settle(target, extents)
         }
         extent.range = extents.rows.first { $0.id == id }?.range ?? extent.range
@@ -50,9 +50,15 @@ extension StoreWriter {
             transaction.expected.append(own.keyHash)
         } else {
             try tables.delete(row: id)
-            if isNewer { (target.facts, target.head) = (own.facts, own.head) }
+            if isNewer { takeOver(own, into: &target) }
         }
         return try settle(target, extents)
+    }
+
+    /// The newer head holds for all of it, and so does what its server was judged by.
+    private func takeOver(_ newer: ResponseRow, into target: inout ResponseRow) {
+        tables?.chains.release(target.chain)
+        (target.facts, target.head, target.chain) = (newer.facts, newer.head, newer.chain)
     }
 
     /// Writes what a response has become: whole, or still in part.
@@ -65,7 +71,10 @@ extension StoreWriter {
         let isWhole = extents.covers(whole)
         row.state = isWhole ? .complete : .partial
         row.generation = isWhole ? 0 : -row.id
-        guard let response = row.response(body: .onDisk(BodyReference(id: row.bodyID, length: whole))) else { return nil }
+        let chain = try tables.chainReading.chain(row.chain)
+        guard let response = row.response(body: .onDisk(BodyReference(id: row.bodyID, length: whole)), chain: chain) else {
+            return nil
+        }
         if isWhole {
             guard try replace(row.keyHash, by: response, variant: row.variant, sparing: row.id) else {
                 if let summary = try tables.row(row.id) { try deleteJoined(summary) }
@@ -147,13 +156,16 @@ extension StoreWriter {
         core.memory.noteStoredKey(row.keyHash)
         notedPartials.insert(row.id)
         guard let parts = try tables.parts(ofRow: row.id), let extents = try tables.extents.all(ofRow: row.id),
-            let response = parts.response(body: .onDisk(BodyReference(id: -row.id, length: UInt64(parts.bodyLength))))
+            let response = parts.response(
+                body: .onDisk(BodyReference(id: -row.id, length: UInt64(parts.bodyLength))),
+                chain: try tables.chainReading.chain(parts.chain))
         else { return try delete(now) }
         transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), row.keyHash))
     }
 
     func tidyUpOrphans() throws(StoreError) {
         guard let tables else { return }
+        try tables.chains.releaseUnused()
         for (id, count) in try tables.extents.allOrphans() {
             transaction.dropping.append(DroppedBody(row: 0, body: id, count: count, isExtent: true))
         }

@@ -68,6 +68,7 @@ extension StoreWriter {
     private func store(_ response: StoredResponse, _ hash: KeyHash) throws(StoreError) {
         guard let tables, case .bytes(let body) = response.body else { return }
         row.fill(from: response, hash, core.memory.hasher)
+        row.chain = try tables.chains.number(of: response.chain)
         guard try replace(hash, by: response, variant: row.variant) else {
             // Memory did not have the newer one: it forgets this one, and asks the disk.
             transaction.dropped.append((response.row, hash))
@@ -117,6 +118,8 @@ extension StoreWriter {
         let variant = row.variant
         row.facts = []
         response.facts.encode(into: &row.facts)
+        tables.chains.release(row.chain)
+        row.chain = try tables.chains.number(of: response.chain)
         row.encodeHead(of: response)
         row.nominated = response.nominatedFields
         row.variant = core.memory.hasher.variant(ofNominated: row.nominated)
@@ -253,6 +256,7 @@ extension StoreWriter {
 
     private func insertFilling(_ filling: Filling) throws(StoreError) {
         row.fill(from: filling.plan.response, filling.keyHash, core.memory.hasher)
+        row.chain = try tables?.chains.number(of: filling.plan.response.chain) ?? 0
         row.id = filling.row
         row.bodyID = filling.row
         row.state = .filling
@@ -284,6 +288,7 @@ extension StoreWriter {
         let body: StoredBody = bytes.map { .bytes($0) } ?? .onDisk(BodyReference(id: filling.row, length: length))
         let response = filling.response(body: body, trailers: trailers)
         row.fill(from: response, filling.keyHash, core.memory.hasher)
+        row.chain = try tables.chains.number(of: response.chain)
         guard try replace(filling.keyHash, by: response, variant: row.variant) else {
             try discard(filling)
             transaction.ended.append((filling, nil))

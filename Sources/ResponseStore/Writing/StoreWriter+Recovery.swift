@@ -52,7 +52,7 @@ extension StoreWriter {
             tables = try WritingTables(
                 try file.openForWriting(secret: core.memory.hasher.secret) { event in
                     if case .movedAside(let path, let reason) = event { report(.movedAside(to: path, reason: reason)) }
-                })
+                }, core.chains)
         } catch {
             notices.tell(.writeFailed(error.message), kind: .writeFailed)
         }

@@ -53,8 +53,9 @@ final class StoreWriter {
     ) -> StoreWriter? {
         let file = StoreFile(path: configuration.path, role: configuration.role)
         do {
-            let opened = try openTables(file, secret: secret, configuration)
-            let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow)
+            let chains = ChainDirectory()
+            let opened = try openTables(file, secret: secret, chains, configuration)
+            let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow, chains: chains)
             let writer = StoreWriter(core, file, opened)
             if file.role == .cache { writer.room.ballast.make() }
             writer.publishTotals()
@@ -77,19 +78,19 @@ final class StoreWriter {
 
     /// Opens the file, and a fresh one in its place where it is damaged deeper than its header.
     static func openTables(
-        _ file: StoreFile, secret: [UInt8], _ configuration: StoreConfiguration
+        _ file: StoreFile, secret: [UInt8], _ chains: ChainDirectory, _ configuration: StoreConfiguration
     ) throws(StoreError) -> Opened {
         let report = configuration.report
         do {
-            return try openTablesOnce(file, secret: secret, report)
+            return try openTablesOnce(file, secret: secret, chains, report)
         } catch  where error.code == .damaged && file.role == .cache {
             report(.movedAside(to: file.moveAside(), reason: error.message))
-            return try openTablesOnce(file, secret: secret, report)
+            return try openTablesOnce(file, secret: secret, chains, report)
         }
     }
 
     private static func openTablesOnce(
-        _ file: StoreFile, secret: [UInt8], _ report: (StoreNotice) -> Void
+        _ file: StoreFile, secret: [UInt8], _ chains: ChainDirectory, _ report: (StoreNotice) -> Void
     ) throws(StoreError) -> Opened {
         let connection = try file.openForWriting(secret: secret) { event in
             switch event {
@@ -97,7 +98,7 @@ final class StoreWriter {
             case .movedAside(let path, let reason): report(.movedAside(to: path, reason: reason))
             }
         }
-        let tables = try WritingTables(connection)
+        let tables = try WritingTables(connection, chains)
         if tables.haveBeenCounted { report(.recounted(entries: tables.totals.entries, bytes: tables.totals.bytes)) }
         return Opened(
             tables: tables, secret: try Schema.secret(of: connection), nextRow: try tables.nextID(),
@@ -172,6 +173,7 @@ final class StoreWriter {
 
     func commit() throws(StoreError) {
         guard let tables else { return }
+        try tables.chains.sweep()
         if try tables.writeTotals() {
             notices.tell(.recounted(entries: totals.entries, bytes: totals.bytes), kind: .recounted)
         }

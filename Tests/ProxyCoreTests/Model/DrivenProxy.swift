@@ -135,7 +135,7 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream,
-            .joinBody, .fillRest,
+            .joinBody, .fillRest, .judgeRecordedChain,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

@@ -1,0 +1,38 @@
+import HTTPCaching
+
+/// A row of the table `certificate_chain`.
+enum ChainRow {
+    static func checksum(id: Int64, fingerprint: Span<UInt8>, octets: Span<UInt8>) -> Int64 {
+        var checksum = Checksum(seed: id)
+        checksum.combine(fingerprint)
+        checksum.combine(octets)
+        return checksum.value
+    }
+}
+
+/// Reads chains. What it gives out has been verified, and stands in memory once.
+final class ChainReading {
+    private let directory: ChainDirectory
+    private let byID: Statement
+
+    init(_ connection: Connection, _ directory: ChainDirectory) throws(StoreError) {
+        self.directory = directory
+        byID = try connection.prepare("SELECT fingerprint, chain, checksum FROM certificate_chain WHERE id=?")
+    }
+
+    /// - Returns: `nil` for 0, and for one that is not what was stored: its responses are as if none had been recorded.
+    func chain(_ id: Int64) throws(StoreError) -> RecordedChain? {
+        if id == 0 { return nil }
+        byID.bind(1, id)
+        defer { byID.reset() }
+        guard try byID.step() else { return nil }
+        let fingerprint = byID.bytes(0)
+        // The long column is not even read then.
+        if let known = directory.chain(withDigest: fingerprint) { return known }
+        let octets = byID.bytes(1)
+        guard ChainRow.checksum(id: id, fingerprint: fingerprint.span, octets: octets.span) == byID.integer(2),
+            let chain = RecordedChain(octets), chain.digest == fingerprint
+        else { return nil }
+        return directory.shared(chain)
+    }
+}

@@ -1,0 +1,147 @@
+import HTTPSession
+import ServerTrust
+import TestSupport
+import Testing
+
+@Suite("What is stored under another trust policy, where its server cannot be asked")
+struct RecordedChainTests {
+    enum Pinned: CaseIterable, Sendable { case same, other }
+
+    private static func stage(
+        _ yaml: String = "", storePath: String? = ":memory:", fields: String = "Cache-Control: max-age=86400\r\nETag: \"a\"\r\n"
+    ) throws -> SecureStage {
+        try SecureStage(yaml, storePath: storePath) { request, connection in
+            if request["If-None-Match"] != nil { return connection.respond("304 Not Modified", fields: fields) }
+            return connection.respond(fields: fields, body: "old")
+        }
+    }
+
+    private static func pins(_ pinned: Pinned, _ stage: SecureStage) throws -> PinSet {
+        try SecureStage.pins(pinned == .same ? stage.identity : stage.authority.identity())
+    }
+
+    private static func expect(_ response: ReceivedResponse, _ pinned: Pinned) throws {
+        switch pinned {
+        case .same:
+            #expect(response.status == 200 && response.text == "old")
+            #expect(
+                response.cacheStatus.contains("Larder; hit; ttl=") && response.cacheStatus.contains("; detail=recorded_chain"))
+        case .other:
+            #expect(response.status == 504 && response.code == "recorded_chain_not_trusted" && response.detail == "pin_mismatch")
+            #expect(response["Proxy-Status"]?.contains("; error=tls_certificate_error; details=\"pin_mismatch\"") == true)
+            let told = try #require(try response.json["tls"] as? [String: Any])
+            #expect(told["reason"] as? String == "pin_mismatch" && (told["advice"] as? String)?.isEmpty == false)
+        }
+    }
+
+    @Test(
+        "It is used where the policy accepts the chain recorded with it, else refused with the reason", arguments: Pinned.allCases
+    )
+    func judges(pinned: Pinned) throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(pinned, stage))
+        stage.origin.stop()
+        try Self.expect(try stage.fetch("/"), pinned)
+        // No server has vouched for it: each time anew.
+        try Self.expect(try stage.fetch("/"), pinned)
+        let line = try #require(try stage.proxy.logLines().last)
+        let words =
+            pinned == .same
+            ? [#""reuse":"recorded_chain""#, #""error":"connection_refused""#]
+            : [#""error":"recorded_chain_not_trusted""#, #""detail":"pin_mismatch""#]
+        for word in words { #expect(line.contains(word), "\(line)") }
+    }
+
+    @Test("While its server can be asked, it is, and nothing else is looked at")
+    func asks() throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(.same, stage))
+        let validated = try stage.fetch("/")
+        #expect(validated.text == "old" && validated.cacheStatus.contains("fwd=stale"))
+        #expect(validated.cacheStatus.contains("detail=trust_changed"))
+        #expect(try stage.fetch("/").cacheStatus.contains("; hit") && stage.origin.requestHeads.count == 2)
+    }
+
+    @Test(
+        "So too for a client that asks for what is stored alone, and by a rule that does", arguments: Pinned.allCases,
+        [false, true])
+    func storedOnly(pinned: Pinned, isByRule: Bool) throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(
+            isByRule ? "rules: [{name: offline, cache: {policy: stored_only}}]" : "", pins: Self.pins(pinned, stage))
+        try Self.expect(try stage.fetch("/", fields: isByRule ? "" : "Cache-Control: only-if-cached\r\n"), pinned)
+        #expect(stage.origin.requestHeads.count == 1)
+    }
+
+    @Test("The chain outlives the process", arguments: Pinned.allCases)
+    func survives(pinned: Pinned) throws {
+        let stage = try Self.stage(storePath: nil)
+        #expect(try stage.fetch("/").text == "old")
+        stage.proxy.stop()
+        let trust = try SecureStage.trust(stage.authority, pins: Self.pins(pinned, stage))
+        let proxy = try TestProxy(storePath: nil, folder: stage.proxy.folder, change: { $0.transport.trust = trust })
+        defer { proxy.stop() }
+        stage.origin.stop()
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send("GET https://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        try Self.expect(try client.readResponse(), pinned)
+    }
+
+    @Test("It is judged by the time now: a certificate that has expired meanwhile is refused")
+    func expires() throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(.same, stage))
+        stage.origin.stop()
+        stage.proxy.pass(seconds: 3_700)
+        let refused = try stage.fetch("/")
+        #expect(refused.code == "recorded_chain_not_trusted" && refused.detail == "expired")
+    }
+
+    @Test("Stale, it stands in for an origin that fails as it would have under its own policy")
+    func stale() throws {
+        let fields = "Cache-Control: max-age=60, stale-if-error=600\r\nETag: \"a\"\r\n"
+        let stage = try Self.stage(fields: fields)
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(.same, stage))
+        stage.origin.stop()
+        stage.proxy.pass(seconds: 120)
+        let served = try stage.fetch("/")
+        #expect(served.text == "old" && served.cacheStatus.contains("ttl=-6"))
+        #expect(served.cacheStatus.contains("detail=recorded_chain"))
+        stage.proxy.pass(seconds: 600)
+        let refused = try stage.fetch("/")
+        #expect(refused.status == 504 && refused.code == "connection_refused")
+    }
+
+    @Test("Who asks for it to be validated gets no less")
+    func noCache() throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(.same, stage))
+        stage.origin.stop()
+        #expect(try stage.fetch("/", fields: "Cache-Control: no-cache\r\n").code == "connection_refused")
+    }
+
+    @Test("A server that is not believed is no error for which a stale response stands in (RFC 5861 §4)")
+    func refusedServer() throws {
+        let fields = "Cache-Control: max-age=60, stale-if-error=600\r\nETag: \"a\"\r\n"
+        let stage = try Self.stage(fields: fields)
+        #expect(try stage.fetch("/").text == "old")
+        stage.origin.stop()
+        stage.proxy.pass(seconds: 120)
+        let stale = try stage.fetch("/")
+        #expect(stale.text == "old" && stale.cacheStatus.contains("detail=stale_if_error"))
+        let intruder = ScriptedOrigin(port: stage.origin.port, identity: TestAuthority(name: "Another").identity()) {
+            connection in
+            while connection.readHead() != nil { connection.respond(body: "intruder") }
+        }
+        defer { intruder.stop() }
+        let refused = try stage.fetch("/")
+        #expect(refused.status == 504 && refused.code == "certificate_not_trusted" && refused.detail == "incomplete_chain")
+        #expect(intruder.requestHeads.isEmpty)
+    }
+}

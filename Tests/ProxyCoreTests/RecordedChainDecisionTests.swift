@@ -1,0 +1,87 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What came under another trust policy, whose origin gives no answer")
+struct RecordedChainDecisionTests {
+    private func book() throws -> Playbook {
+        Playbook(
+            context: ExchangeContext(
+                rules: try Setting.rules([]), trustInForce: { _, _, _ in TrustInForce(mark: 4, until: .init(milliseconds: .max)) }
+            ))
+    }
+
+    private func stored(_ fields: String..., hasChain: Bool = true) throws -> StoredResponse {
+        try Messages.stored(fields[0], "ETag: \"v1\"", age: 5).vouchedFor(
+            underTrust: 12, by: hasChain ? RecordedChain([1]) : nil)
+    }
+
+    private static func judged(_ judgement: ChainJudgement) -> Playbook.Step {
+        .event { .recordedChainJudged(judgement, at: $0) }
+    }
+
+    private static let refusal = TrustRefusal(reason: "pin_mismatch", host: "a.example", source: "", advice: "Do this.")
+
+    @Test("Its chain is judged once the origin has failed, and decides whether it is used")
+    func judges() throws {
+        let response = try stored("Cache-Control: max-age=60")
+        for judgement in [ChainJudgement.accepted, .refused(Self.refusal), .unjudged] {
+            let book = try book()
+            let isAccepted = if case .accepted = judgement { true } else { false }
+            try book.run(
+                .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([response]), [.joinFetch], .leads, [.fetch],
+                .fails(.connectionRefused), [.judgeRecordedChain], Self.judged(judgement),
+                isAccepted ? [.releaseJoined, .sendStored] : [.releaseJoined, .sendError], .delivered, [.finish])
+            #expect(book.exchange.trace.status == (isAccepted ? 200 : 504))
+            switch judgement {
+            case .accepted: #expect("\(book.exchange.trace.reuse?.word ?? "")" == "recorded_chain")
+            case .refused: #expect(book.exchange.trace.fault == .recordedChainRefused(reason: "pin_mismatch"))
+            case .unjudged: #expect(book.exchange.trace.fault == .connectionRefused)
+            }
+        }
+    }
+
+    @Test("Without a chain, after an answer of the origin's, and for a server that is not believed, none is judged")
+    func doesNotJudge() throws {
+        for (response, fault) in [
+            (try stored("Cache-Control: max-age=60", hasChain: false), Fault.connectionRefused),
+            (try stored("Cache-Control: max-age=60"), .untrustedServer(reason: "expired")),
+        ] {
+            let book = try book()
+            try book.run(
+                .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([response]), [.joinFetch], .leads, [.fetch],
+                .fails(fault), [.releaseJoined, .sendError], .delivered, [.finish])
+            #expect(book.exchange.trace.fault == fault)
+        }
+        let book = try book()
+        try book.run(
+            .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([try stored("Cache-Control: max-age=60")]),
+            [.joinFetch], .leads, [.fetch], .response(503, "Content-Length: 0"), [.releaseJoined, .relay(store: false)],
+            .delivered,
+            [.finish])
+    }
+
+    @Test("A client that leaves meanwhile ends it, and what is said of the chain then is not heard")
+    func clientLeaves() throws {
+        let book = try book()
+        try book.run(
+            .request("GET https://a.example/x", "Cache-Control: only-if-cached"), [.lookUp(onDisk: false)],
+            .found([try stored("Cache-Control: max-age=60")]), [.judgeRecordedChain], .clientGone, [.cancelUpstream, .finish],
+            Self.judged(.accepted), [])
+    }
+
+    @Test("A server that is not believed lets no stale response stand in, one that cannot be reached does (RFC 5861 §4)")
+    func staleIfError() throws {
+        for (fault, isServed) in [(Fault.connectionRefused, true), (.untrustedServer(reason: "expired"), false)] {
+            let book = try book()
+            let response = try Messages.stored("Cache-Control: max-age=1, stale-if-error=600", "ETag: \"v1\"", age: 5)
+                .vouchedFor(underTrust: 4, by: nil)
+            try book.run(
+                .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([response]), [.joinFetch], .leads, [.fetch],
+                .fails(fault), [.releaseJoined, isServed ? .sendStored : .sendError], .delivered, [.finish])
+        }
+    }
+}
