@@ -29,7 +29,7 @@ struct PinLearning {
     }
 
     /// Without pins: with those that are to be learned it would be judged by itself.
-    private func policy(for server: NamedServer) -> TrustPolicy? {
+    func policy(for server: NamedServer) -> TrustPolicy? {
         if let policy = trust.policies.policy(host: server.host, port: server.origin.port)?.withoutPins { return policy }
         if case .policy(let policy) = trust.policies.fallback, let plain = policy.withoutPins { return plain }
         // The host is denied until it is named; the system's anchors are what a new entry begins with.
@@ -37,7 +37,7 @@ struct PinLearning {
         return try? TrustPolicy(anchors: .given(anchors))
     }
 
-    private func proposal(_ server: NamedServer, _ judgement: ServerJudgement) throws(Refusal) -> PinProposal {
+    func proposal(_ server: NamedServer, _ judgement: ServerJudgement) throws(Refusal) -> PinProposal {
         switch judgement {
         case .believed(let verdict): return try proposal(server, chain: verdict.chain, isPinsOnly: false)
         case .unreachable(let error):

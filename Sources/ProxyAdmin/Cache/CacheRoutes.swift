@@ -23,6 +23,9 @@ package enum CacheRoutes {
                     next: CacheAnswers.tally(
                         CacheSource(store), question.filter, at: question.now, isText: question.form == .text))
             },
+            AdminRoute(.get, "/v1/cache/chains") { _, exchange in
+                exchange.stream(contentType: "application/json", next: CacheAnswers.chains(CacheSource(store)))
+            },
             AdminRoute(
                 .get, "/v1/cache/response", parameters: choice + [output, AdminParameter("secrets", .words(["shown"]))]
             ) { request, exchange in

@@ -20,6 +20,7 @@ package struct CacheSource {
     let responses: (Place) -> [FoundResponse]?
     let piece: (BodyReference, UInt64) -> [UInt8]?
     let verify: (StoreVerification) -> StoreVerification?
+    let chains: (ChainListing) -> ChainListing?
     /// Whether nobody changes the store meanwhile.
     let isAlone: Bool
 
@@ -61,6 +62,7 @@ package struct CacheSource {
                 return verification
             }
         }
+        chains = { store.readNow($0) }
     }
 
     /// - Parameter failed: Hears why the file cannot be read.
@@ -85,6 +87,13 @@ package struct CacheSource {
                 return verification
             }
         }
+        chains = { listing in
+            attempt { () throws(StoreError) in
+                var listing = listing
+                try browser.read(&listing)
+                return listing
+            }
+        }
     }
 
     /// A file of which nothing can be read: a verification says so, and all else fails.
@@ -102,6 +111,10 @@ package struct CacheSource {
         }
         piece = { _, _ in nil }
         verify = { _ in StoreVerification(damaged: error) }
+        chains = { _ in
+            failed(error)
+            return nil
+        }
     }
 }
 

@@ -11,8 +11,9 @@ extension PinsCommand {
                 One handshake with each host, and no request. It prints a file for tls.pins_from; --write puts it there, unless \
                 the host has a policy already. A server that is not trusted is not learned from.
 
-                With --from-log nobody is asked: it learns what a running Larder has seen and believed, from its access log (ndjson), \
-                of these hosts or of all.
+                With --from-log and --from-store nobody is asked. The one learns what a running Larder has seen and believed, from its \
+                access log (ndjson); the other judges as it would be now what the servers of stored responses have shown. Without a \
+                host they learn all that have no policy.
 
                 Exit codes: 0 every host was learned, 1 one was not.
                 """)
@@ -30,6 +31,9 @@ extension PinsCommand {
             help: ArgumentHelp(
                 "From an access log in place of the server; --from-log=FILE another one, - standard input.", valueName: "file"))
         var fromLog: AccessLogSource?
+
+        @Flag(help: "From what the store has recorded of servers.")
+        var fromStore = false
 
         @Option(help: "What is pinned: leaf, intermediate or root.")
         var pin = PinProposal.Choice.leaf
@@ -50,27 +54,24 @@ extension PinsCommand {
         @OptionGroup var options: SettingsOptions
 
         func validate() throws {
-            if hosts.isEmpty, fromLog == nil { throw ValidationError("Name a host, or give --from-log.") }
-            if pinsOnly, fromLog != nil { throw ValidationError("--pins-only asks the server, and --from-log asks nobody.") }
+            let asksNobody = fromStore || fromLog != nil
+            if hosts.isEmpty, !asksNobody { throw ValidationError("Name a host, or give --from-log or --from-store.") }
+            if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store.") }
+            if pinsOnly, asksNobody { throw ValidationError("--pins-only asks the server; --from-log and --from-store ask nobody.") }
             if pinsOnly, !write { throw ValidationError("--pins-only needs --write: its certificate goes into a file.") }
             if pinsOnly, !backup.isEmpty { throw ValidationError("--pins-only takes no --backup: an anchor's backup is a file.") }
         }
 
         func run() throws {
-            let settings = try options.load(trustFiles: TrustFiles(allowsEmptyFolder: true)).settings
+            let loaded = try options.load(trustFiles: TrustFiles(allowsEmptyFolder: true))
+            let settings = loaded.settings
             guard let trust = settings.tls.loaded else { return }
             let servers = hosts.reduce(into: [NamedServer]()) { if !$0.contains($1) { $0.append($1) } }
             let learning = PinLearning(
                 settings: settings, trust: trust, choice: pin, isPinsOnly: pinsOnly, isEnforced: mode == .enforce,
                 backup: try backup.flatMap(PinArgument.digests).map { "\($0)" }, now: .now)
-            let results =
-                if let fromLog {
-                    try learning.learn(servers, fromLog: fromLog)
-                } else {
-                    zip(servers, try learning.learn(servers)).map { ($0, $1.map(\.learned)) }
-                }
             var hasFailed = false
-            for (server, result) in results {
+            for (server, result) in try results(learning, servers, loaded) {
                 switch result {
                 case .success(let learned):
                     if write {
@@ -85,6 +86,16 @@ extension PinsCommand {
                 }
             }
             if hasFailed { throw ExitCode.failure }
+        }
+
+        private func results(
+            _ learning: PinLearning, _ servers: [NamedServer], _ loaded: LoadedSettings
+        ) throws -> [(server: NamedServer, result: Result<LearnedPins, PinLearning.Refusal>)] {
+            if let fromLog { return try learning.learn(servers, fromLog: fromLog) }
+            guard fromStore else { return zip(servers, try learning.learn(servers)).map { ($0, $1.map(\.learned)) } }
+            let recorded = try RecordedServers(of: loaded)
+            if !recorded.isComplete { Terminal.talk("larder: the store has more servers than are listed\n") }
+            return learning.learn(recorded, of: servers).map { ($0, $1.map(\.learned)) }
         }
 
         /// - Returns: whether it stands there now.
