@@ -31,6 +31,7 @@ package enum FaultMapping {
         switch error {
         case .egressClosed: .egressClosed
         case .connectDenied: .connectDenied
+        case .plaintextToPinnedHost: .plaintextToPinnedHost
         case .noTrustAnchors: .noTrustAnchors
         case .untrusted: .untrustedServer(reason: Word(error.reason))
         case .tlsAlert: .handshakeAlert(description: Word(error.reason))

@@ -71,17 +71,20 @@ private struct Advice {
     }
 
     private var pinMismatch: String {
-        let isCertificate = failure.seenDigests.first == failure.certificate?.digest
         let expected = TrustRefusal.Excerpt(failure.expectedDigests.map(\.description), count: Self.namedPins).joined(" or ")
         return
-            "The server's \(isCertificate ? "certificate" : "key") is \(failure.seenDigests.first?.description ?? "not there"); "
+            "The server's \(isOfCertificates ? "certificate" : "key") is \(failure.seenDigests.first?.description ?? "not there"); "
             + "\(settings) expect \(expected). If this is a planned rotation, \(rotation); if not, do not add it: somebody may stand "
             + "between."
     }
 
     private static let namedPins = 4
 
-    private var rotation: String { "run `larder pins rotate \(host) --add PIN`" }
+    private var rotation: String {
+        isOfCertificates ? "put its next certificate beside them there" : "run `larder pins rotate \(host) --add PIN`"
+    }
+
+    private var isOfCertificates: Bool { failure.seenDigests.first == failure.certificate?.digest }
 
     private var names: String {
         let names = TrustRefusal.Excerpt(failure.certificate?.names ?? [], count: Self.namedNames).joined()

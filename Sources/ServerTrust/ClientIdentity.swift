@@ -93,6 +93,8 @@ public struct ClientIdentity: Sendable {
         guard let read = DER.read(archive, by: { d2i_PKCS12(nil, &$0, $1) }, release: { PKCS12_free($0) }) else {
             throw .unreadableArchive
         }
+        // What nobody can tell to be whole is not read (RFC 7292 §4).
+        guard PKCS12_mac_present(read.pointer) == 1 else { throw .unreadableArchive }
         // Ends with the zero that C wants. One that has a zero inside is not the passphrase.
         let text = (passphrase ?? []).map { CChar(bitPattern: $0) } + [0]
         let count = Int32(text.count - 1)

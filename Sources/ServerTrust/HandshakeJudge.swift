@@ -233,7 +233,11 @@ private func notesMessages(
     guard isWritten == 0, let bytes, let judge else { return }
     let this = Unmanaged<HandshakeJudge>.fromOpaque(judge).takeUnretainedValue()
     switch type {
-    case SSL3_RT_ALERT where count == 2: this.note(alert: bytes.load(fromByteOffset: 1, as: UInt8.self))
+    case SSL3_RT_ALERT where count == 2:
+        let isWarning = bytes.load(as: UInt8.self) == SSL3_AL_WARNING && version != TLS1_3_VERSION
+        let description = bytes.load(fromByteOffset: 1, as: UInt8.self)
+        // After a warning both go on (RFC 5246 §7.2), but for the one that tells the end.
+        if !isWarning || description == SSL3_AD_CLOSE_NOTIFY { this.note(alert: description) }
     case SSL3_RT_HANDSHAKE: this.noteMessage()
     default: break
     }

@@ -75,8 +75,8 @@ public struct PinSet: Sendable {
         }
     }
 
-    /// Whether a server that has none of them is refused.
-    func refusesOthers(at now: POSIXTime) -> Bool { isExpired(at: now) ? onExpiry == .fails : isEnforced(at: now) }
+    /// Whether a server that has none of them is refused. Those that are only reported on refuse nobody, nor when their time is over.
+    func refusesOthers(at now: POSIXTime) -> Bool { isEnforced(at: now) && !(isExpired(at: now) && onExpiry == .reports) }
 
     /// The first pin, from the leaf upwards, that the chain holds.
     func match(in chain: [Certificate]) -> Pin? {

@@ -34,7 +34,7 @@ struct Evaluation {
     func verdict() throws(ChainFault) -> TrustVerdict {
         guard !evidence.certificates.isEmpty else { throw ChainFault(reason: .malformed) }
         if let version = evidence.tlsVersion, version < policy.minimumTLSVersion { throw ChainFault(reason: .weakProtocol) }
-        if policy.pins?.isExpired(at: now) == true, policy.pins?.onExpiry == .fails { throw ChainFault(reason: .emptyPins) }
+        if let pins = policy.pins, pins.isExpired(at: now), pins.refusesOthers(at: now) { throw ChainFault(reason: .emptyPins) }
         var chain = try firstChain()
         var allowed = chain.allowed.union(try checkDates(of: chain))
         try checkStrength(of: chain)
@@ -195,7 +195,7 @@ struct Evaluation {
         }
         let fault = ChainFault(
             reason: .pinMismatch, depth: 0, certificate: chain.certificates[0], chain: chain.certificates)
-        if pins.isEnforced(at: now), !pins.isExpired(at: now) { throw fault }
+        if pins.refusesOthers(at: now) { throw fault }
         return Pinned(reported: failure(fault))
     }
 

@@ -1,4 +1,4 @@
-package import HTTPMessage
+internal import HTTPMessage
 
 /// Which policy judges which host.
 ///

@@ -56,6 +56,14 @@ package final class PinAudit: Sendable {
         }
     }
 
+    /// Forgets what is not reported on any more, so that there is room for what is.
+    package func keep(_ isReported: (_ host: String, _ port: UInt16) -> Bool) {
+        state.withLock { state in
+            state.findings = state.findings.filter { isReported($0.key.host, $0.key.port) }
+            if state.findings.isEmpty { state.unlistedCount = 0 }
+        }
+    }
+
     func note(_ verdict: TrustVerdict, host: String, port: UInt16, at now: Timestamp) {
         let place = Place(host: host, port: port)
         state.withLock { state in

@@ -8,6 +8,8 @@ package enum TransportError: Error, Equatable, Sendable {
     case egressClosed
     /// The settings deny CONNECT to this host.
     case connectDenied
+    /// Pins forbid that this host is asked in plain text.
+    case plaintextToPinnedHost
     /// There is nothing to judge the servers of https origins by.
     case noTrustAnchors
     /// The trust policy of the host does not accept the server, which has seen nothing of the request. In a box, so that the others
@@ -59,6 +61,7 @@ package enum TransportError: Error, Equatable, Sendable {
         switch self {
         case .egressClosed: "egress_closed"
         case .connectDenied: "connect_denied"
+        case .plaintextToPinnedHost: "plaintext_to_pinned_host"
         case .noTrustAnchors: "no_trust_anchors"
         case .untrusted(let failure): failure.reason.word
         case .tlsAlert(let alert): alert.reason

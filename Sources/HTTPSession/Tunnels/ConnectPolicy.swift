@@ -92,6 +92,8 @@ extension ClientHello {
     /// The name in it as policies know it. An octet that is none of ASCII makes it nobody's.
     fileprivate var judgedName: String? {
         serverName.map { name in
+            // In Unicode other characters than its own are a letter in lower case.
+            guard name.allSatisfy({ $0 < 0x80 }) else { return "" }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             return text.hasSuffix(".") ? String(text.dropLast()) : text
         }

@@ -59,6 +59,7 @@ extension Transport {
     package func decide(on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport) -> HelloDecision {
         let host = origin.judgedHost
         let decision = configuration.connect.decide(on: hello, host: host, port: origin.port)
+        if decision == .pass, hello == nil, forbidsPlaintext(to: host, port: origin.port) { return .refuse(.notTLS) }
         let isOpenedUnjudged = opener !== self && configuration.connect.wayBeforeHello(host: host, port: origin.port) == .probe
         return decision == .pass && isOpenedUnjudged ? .refuse(.openedBefore) : decision
     }

@@ -98,4 +98,12 @@ extension Transport {
             return try policies.requiredPolicy(host: host, port: port)
         } catch { throw .untrusted(error) }
     }
+
+    /// Whether pins forbid that a host is asked in plain text.
+    func forbidsPlaintext(to host: String, port: UInt16) -> Bool {
+        guard let policies = configuration.trust, policies.hasPins else { return false }
+        let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
+        guard case .forbidden = policies.plaintext(toHost: host, port: port, at: now) else { return false }
+        return true
+    }
 }

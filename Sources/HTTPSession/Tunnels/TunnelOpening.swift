@@ -23,9 +23,9 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     package private(set) var chain: [Certificate] = []
     private let origin: Origin
     private let via: String
-    /// For all of it; zero leaves the limit to who connects.
+    /// For judging and connecting together, anew where it is judged again; zero leaves the limit to who connects.
     private let milliseconds: Int
-    private let began: MonotonicTime
+    private var began: MonotonicTime
     private var delegate: (any TunnelDelegate)?
     private var judgement: Judgement?
     private var attempt: (any ConnectAttempt)?
@@ -64,6 +64,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private func judgeAgain(_ gone: (server: VettedServer, key: KeptVerdicts.Key)) {
         transport.configuration.connect.kept.forget(gone.server, for: gone.key)
         outcome = .probed
+        began = transport.loop.now
         judgement = transport.judge(host: gone.key.host, port: origin.port, via: via, delegate: self)
     }
 

@@ -29,7 +29,6 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         SignalThread.block()
-        ProcessMemorySecrecy.begin()
         let loaded = try options.load(flags: flags, trustFiles: TrustFiles(opensKeyLog: true))
         let plan = try ServingPlan(loaded)
         try serve(plan, loaded)

@@ -14,6 +14,8 @@ struct SettingsOptions: ParsableArguments {
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], trustFiles: TrustFiles? = nil
     ) throws(ExitCode) -> LoadedSettings {
+        // Among the files are keys and passphrases.
+        if trustFiles != nil { ProcessMemorySecrecy.begin() }
         let sources = SettingsSources(file: config, assignments: set, flags: flags, trustFiles: trustFiles)
         let loaded = sources.load()
         for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }

@@ -24,6 +24,9 @@ struct NamedServer: Hashable, Sendable, ExpressibleByArgument {
         self.init(host: (isBracketed ? String(host.dropFirst().dropLast()) : host).lowercased(), port: port)
     }
 
+    /// At this port, where none was said.
+    func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
+
     var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
 
     /// As settings name it.

@@ -73,8 +73,8 @@ extension PinLearning {
         _ recorded: RecordedServers, of wanted: [NamedServer]
     ) -> [(server: NamedServer, result: Result<PinProposal, Refusal>)] {
         var learned: [(NamedServer, Result<PinProposal, Refusal>)] = []
-        for one in recorded.servers where wanted.isEmpty ? !hasPolicy(one.server) : wanted.contains(one.server.named(in: wanted))
-        {
+        for one in recorded.servers
+        where wanted.isEmpty ? trust.ownSite(of: one.server) == nil : wanted.contains(one.server.named(in: wanted)) {
             let server = one.server.named(in: wanted)
             learned.append((server, Result { () throws(Refusal) in try proposal(server, judgement(of: one)) }))
         }
@@ -91,13 +91,6 @@ extension PinLearning {
             return .believed(try policy.evaluate(recorded.evidence, host: origin.host, at: now))
         } catch {
             return .refused(error)
-        }
-    }
-
-    private func hasPolicy(_ server: NamedServer) -> Bool {
-        [server.port, server.origin.port, nil].contains { port in
-            guard let scope = HostScope(host: server.host, port: port) else { return false }
-            return trust.sites.contains { $0.entry?.scope == scope }
         }
     }
 }

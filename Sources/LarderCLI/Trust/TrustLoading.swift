@@ -151,9 +151,16 @@ struct TrustLoading {
     ) -> (policy: TrustPolicySet.Fallback, way: ConnectWay)? {
         guard case .policy(let terms) = fallback.meaning else { return (.deny, .deny) }
         // A machine without anchors still serves what needs none, and believes nobody.
-        if !isWritten, !material.hasSystemAnchors {
-            remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
-            return (.deny, terms.connectWay)
+        do throws(SettingsFile.Unreadable) {
+            if !isWritten, try !material.hasSystemAnchors() {
+                remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
+                return (.deny, terms.connectWay)
+            }
+        } catch {
+            let message = "cannot read the system's anchors: \(error.reason)"
+            let problem = SettingsProblem(message, path: "tls.default", at: origin.place)
+            located.append(LocatedProblem(source: origin.layer, problem: problem))
+            return nil
         }
         let position = isWritten ? LocatedProblem.position(of: origin.place, in: origin.layer) : ""
         return policy(terms, subject: "tls.default", position: position, from: origin)

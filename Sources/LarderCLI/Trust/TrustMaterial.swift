@@ -16,11 +16,10 @@ struct TrustMaterial {
 
     init(files: TrustFiles) { self.files = files }
 
-    var hasSystemAnchors: Bool {
-        mutating get {
-            if system == nil { system = try? files.systemAnchors() }
-            return system != nil
-        }
+    /// - Throws: where the system has anchors that cannot be read.
+    mutating func hasSystemAnchors() throws(SettingsFile.Unreadable) -> Bool {
+        if system == nil { system = try files.systemAnchors() }
+        return system != nil
     }
 
     /// - Parameter source: where the policy is written.

@@ -41,7 +41,10 @@ extension ExchangeDriver {
 
     func receiveContinuation(_ head: borrowing ResponseHead, _ framing: BodyFraming) {
         fetch.isContinuing = false
-        guard exchange.acceptsContinuation(copy head, body: framing.bodyLength) else {
+        // Under other policies the rest is not of what was begun.
+        guard fetch.upstream?.metrics.trustMark == exchange.upstreamTrust,
+            exchange.acceptsContinuation(copy head, body: framing.bodyLength)
+        else {
             fetch.upstream?.cancel()
             fetch.upstream = nil
             fetchBroke(.responseIncomplete)

@@ -57,7 +57,9 @@ extension PinsCommand {
             let asksNobody = fromStore || fromLog != nil
             if hosts.isEmpty, !asksNobody { throw ValidationError("Name a host, or give --from-log or --from-store.") }
             if fromStore, fromLog != nil { throw ValidationError("Give --from-log or --from-store.") }
-            if pinsOnly, asksNobody { throw ValidationError("--pins-only asks the server; --from-log and --from-store ask nobody.") }
+            if pinsOnly, asksNobody {
+                throw ValidationError("--pins-only asks the server, and --from-log and --from-store ask nobody.")
+            }
             if pinsOnly, !write { throw ValidationError("--pins-only needs --write: its certificate goes into a file.") }
             if pinsOnly, !backup.isEmpty { throw ValidationError("--pins-only takes no --backup: an anchor's backup is a file.") }
         }

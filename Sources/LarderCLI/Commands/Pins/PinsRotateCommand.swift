@@ -42,7 +42,7 @@ extension PinsCommand {
             guard let pins = site.terms.pins, pins.mode == .publicKey, !site.terms.hasPinsForAnchors else {
                 throw refuse("certificates are pinned, or are the anchors: their files are changed by hand, at \(site.position)")
             }
-            let shown = retired.isEmpty ? [] : try shownKeys(settings)
+            let shown = retired.isEmpty ? [] : try shownKeys(settings, of: site)
             var rotation = PinRotation(live: site.items(pins.live), backup: site.items(pins.backup))
             do throws(PinRotation.Refusal) {
                 try rotation.add(added)
@@ -63,6 +63,12 @@ extension PinsCommand {
                 if let site = found.first(where: { $0.entry?.name == host }) ?? found.first, site.terms.pins != nil {
                     return site
                 }
+                // As a message names it: by what the server is called, whatever its pins stand under.
+                if let trust = settings.tls.loaded, let site = site(ofServer: name, port, in: trust) {
+                    let title = printable(site.entry?.name ?? "tls.default")
+                    Terminal.talk("larder: the pins of \(printable(host)) stand under \(title)\n")
+                    return site
+                }
             }
             let names = sites.filter { $0.terms.pins != nil }.compactMap { $0.entry?.name }
             let hint = NearestName.of(host, among: names).map { "; did you mean `\(printable($0))`?" } ?? ""
@@ -70,9 +76,17 @@ extension PinsCommand {
             throw ExitCode(2)
         }
 
+        /// Whose pins hold for a server; `nil` where nobody's do, or at one port those of one and at another port others.
+        private func site(ofServer name: String, _ port: UInt16?, in trust: LoadedTrust) -> TrustSite? {
+            guard NamedServer(argument: host) != nil else { return nil }
+            let ports = port.map { [$0] } ?? [NamedServer.usualPort] + trust.sites.compactMap { $0.entry?.port }
+            let found = ports.map { trust.site(host: name, port: $0) }.filter { $0.terms.pins != nil }
+            return Set(found.map(\.position)).count == 1 ? found.first : nil
+        }
+
         /// The keys of the chain that the server shows now. Of a pattern there is no server.
-        private func shownKeys(_ settings: LarderSettings) throws -> [SHA256Digest] {
-            guard let server = NamedServer(argument: host) else {
+        private func shownKeys(_ settings: LarderSettings, of site: TrustSite) throws -> [SHA256Digest] {
+            guard let server = NamedServer(argument: host)?.at(site.entry?.port) else {
                 try requireForce("is a pattern")
                 return []
             }
