@@ -185,6 +185,8 @@ extension Tunnel {
 
     /// The server has been judged for this tunnel, and is believed.
     func note(_ judgement: Judgement) {
+        // By a verdict that was kept: what a probe before has told stays.
+        if judgement.chain.isEmpty { return }
         owner?.metrics.chain = judgement.chain
         owner?.delivery.judgedName = judgement.host
     }
