@@ -1,84 +1,223 @@
-"""CPU of one request that is not stored, in microseconds: medians of several rounds, the sides taking turns."""
+"""CPU of a request that goes upstream over TLS, in microseconds: `tls.py first policies probe`, or some of these. Medians of several
+rounds, the sides taking turns."""
 
-import http.client
+import base64
+import hashlib
 import os
+import socket
+import ssl
 import statistics
 import subprocess
+import sys
+import threading
+from pathlib import Path
 
-from common import WORK, Larder, end, free_port, run, wait_for_port
+from common import WORK, Larder, free_port, run, wait_for_port
 
-ROUNDS, FIRST, KEPT = 7, 300, 3000
+ROUNDS, FIRST, KEPT, HITS, TUNNELS = 7, 300, 3000, 20_000, 200
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-TICK = 1e6 / os.sysconf("SC_CLK_TCK")
+# All of it on one processor. From one to another, each request would wake a processor up that sleeps, which costs several hits.
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK)
+    return subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK).stdout
 
 
-openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "root.key", "-out", "root.pem",
-        "-days", "3", "-subj", "/CN=Root")
-(WORK / "extensions").write_text("subjectAltName=DNS:one.test\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n")
-openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/CN=leaf")
+CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+openssl("req", "-x509", *CURVE, "-keyout", "root.key", "-out", "root.pem", "-days", "3", "-subj", "/CN=Root")
+(WORK / "extensions").write_text(
+    "subjectAltName=DNS:one.test,DNS:two.test,DNS:three.test\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n")
+openssl("req", *CURVE, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/CN=leaf")
 openssl("x509", "-req", "-in", "leaf.csr", "-CA", "root.pem", "-CAkey", "root.key", "-days", "2", "-extfile", "extensions", "-out", "leaf.pem")
+KEY = openssl("pkey", "-in", "leaf.key", "-pubout", "-outform", "DER")
+PIN = "sha256/" + base64.b64encode(hashlib.sha256(KEY).digest()).decode()
 bundle = WORK / "bundle.pem"
 bundle.write_text((WORK / "root.pem").read_text() + (open(BUNDLE).read() if os.path.exists(BUNDLE) else ""))
-(WORK / "one").write_bytes(b"x" * 1024)
-plain, secure = free_port(), free_port()
-(WORK / "nginx.conf").write_text(f"""
-    daemon off; user root; worker_processes 1; pid {WORK}/nginx.pid; error_log {WORK}/nginx.err;
-    events {{ }}
-    http {{ access_log off; keepalive_requests 10000000;
-      client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
-      server {{ listen 127.0.0.1:{plain}; listen 127.0.0.1:{secure} ssl; ssl_certificate {WORK}/leaf.pem; ssl_certificate_key {WORK}/leaf.key;
-        ssl_session_tickets off; ssl_session_cache off;
-        location /pass/ {{ alias {WORK}/; add_header Cache-Control no-store; }}
-        location /close/ {{ alias {WORK}/; add_header Cache-Control no-store; keepalive_timeout 0; }} }} }}""")
-WORK.chmod(0o755)
-nginx = run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
-wait_for_port(secure)
-larder = Larder(":memory:", f"tls.default={{anchors: {{bundle: {bundle}}}}}", "resolve={one.test: 127.0.0.1}", "tunnel.ports=any")
+TRUST = f"tls.default={{anchors: {{bundle: {bundle}}}}}"
+NAMES = "resolve={one.test: 127.0.0.1, two.test: 127.0.0.1, three.test: 127.0.0.1}"
 
 
-def cpu():
-    fields = open(f"/proc/{larder.process.pid}/stat").read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) * TICK
+class Origin:
+    """nginx with a file of 1 KiB, in plain text, over TLS 1.2 and over TLS 1.3; under /close/ each answer ends its connection."""
+
+    def __init__(self):
+        self.plain, self.old, self.new = free_port(), free_port(), free_port()
+        (WORK / "one").write_bytes(b"x" * 1024)
+        certificate = f"ssl_certificate {WORK}/leaf.pem; ssl_certificate_key {WORK}/leaf.key; ssl_session_tickets off; ssl_session_cache off;"
+        places = f"""location /keep/ {{ alias {WORK}/; add_header Cache-Control max-age=3600; }}
+            location /pass/ {{ alias {WORK}/; add_header Cache-Control no-store; }}
+            location /close/ {{ alias {WORK}/; add_header Cache-Control no-store; keepalive_timeout 0; }}"""
+        (WORK / "nginx.conf").write_text(f"""
+            daemon off; user root; worker_processes 1; pid {WORK}/nginx.pid; error_log {WORK}/nginx.err;
+            events {{ }}
+            http {{ access_log off; keepalive_requests 10000000;
+              client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
+              server {{ listen 127.0.0.1:{self.plain}; {places} }}
+              server {{ listen 127.0.0.1:{self.old} ssl; ssl_protocols TLSv1.2; {certificate} {places} }}
+              server {{ listen 127.0.0.1:{self.new} ssl; ssl_protocols TLSv1.3; {certificate} {places} }} }}""")
+        WORK.chmod(0o755)
+        run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
+        wait_for_port(self.new)
 
 
-def through(url, count):
-    """Of Larder, for each of so many requests on one client's connection."""
-    client = http.client.HTTPConnection("127.0.0.1", larder.port)
-    before = cpu()
-    for _ in range(count):
-        client.request("GET", url)
-        response = client.getresponse()
-        body = response.read()
-        assert response.status == 200 and len(body) == 1024, response.status
-    client.close()
-    return (cpu() - before) / count
+def cpu(larder):
+    """Of all threads that there are, in microseconds."""
+    tasks = Path(f"/proc/{larder.process.pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1000
 
 
-def bare(count):
-    return float(subprocess.run([WORK / "tls-floor", "one.test", str(secure), str(count), str(bundle)], check=True, capture_output=True).stdout)
+def asked(larder, url, count):
+    """CPU for each of so many requests on one client's connection."""
+    before = cpu(larder)
+    subprocess.run([WORK / "asker", str(larder.port), url, str(count)], check=True)
+    return (cpu(larder) - before) / count
 
 
-sides = {
-    "a handshake of OpenSSL's with verification, and a request": lambda: bare(FIRST),
-    "the same through Larder": lambda: through(f"https://one.test:{secure}/close/one", FIRST),
-    "plain, a connection for each": lambda: through(f"http://one.test:{plain}/close/one", FIRST),
-    "plain, kept": lambda: through(f"http://one.test:{plain}/pass/one", KEPT),
-    "https, kept": lambda: through(f"https://one.test:{secure}/pass/one", KEPT),
-}
-taken = {side: [] for side in sides}
-for side in sides.values():
-    side()
-for _ in range(ROUNDS):
-    for name, side in sides.items():
-        taken[name].append(side())
-medians = {name: statistics.median(values) for name, values in taken.items()}
-for name, value in medians.items():
-    print(f"{value:9.1f} µs  {name}")
-bare_one, first, plain_first, plain_kept, secure_kept = medians.values()
-print(f"first connection: {first / bare_one:.2f} of OpenSSL's ({(first - plain_first) / bare_one:.2f} without what plain HTTP costs)")
-print(f"kept connection: {secure_kept / plain_kept:.2f} of plain HTTP")
-end(nginx)
+def program(name, port):
+    """CPU that a program in C tells of itself."""
+    arguments = [WORK / name, "one.test", str(port), str(FIRST), str(bundle)]
+    return float(subprocess.run(arguments, check=True, capture_output=True).stdout)
+
+
+def medians(sides):
+    """Of each side's rounds; a first one does not count."""
+    taken = {name: [] for name in sides}
+    for side in sides.values():
+        side()
+    for _ in range(ROUNDS):
+        for name, side in sides.items():
+            taken[name].append(side())
+    found = {name: statistics.median(values) for name, values in taken.items()}
+    for name, value in found.items():
+        spread = f"{min(taken[name]):.1f} to {max(taken[name]):.1f}"
+        print(f"{value:9.1f} µs  {name} ({spread})")
+    return found
+
+
+def first(origin):
+    """A first connection beside a bare client of OpenSSL's and one of libcurl's; a kept one beside plain HTTP."""
+    larder = Larder(":memory:", TRUST, NAMES)
+    sides = {}
+    for version, port in ("TLS 1.2", origin.old), ("TLS 1.3", origin.new):
+        sides[f"{version}, OpenSSL alone"] = lambda port=port: program("tls-floor", port)
+        sides[f"{version}, libcurl alone"] = lambda port=port: program("tls-curl", port)
+        sides[f"{version}, Larder"] = lambda port=port: asked(larder, f"https://one.test:{port}/close/one", FIRST)
+    sides["plain, a connection for each"] = lambda: asked(larder, f"http://one.test:{origin.plain}/close/one", FIRST)
+    sides["plain, kept"] = lambda: asked(larder, f"http://one.test:{origin.plain}/pass/one", KEPT)
+    sides["https, kept"] = lambda: asked(larder, f"https://one.test:{origin.new}/pass/one", KEPT)
+    found = medians(sides)
+    for version in "TLS 1.2", "TLS 1.3":
+        floor, curl, own = (found[f"{version}, {who}"] for who in ("OpenSSL alone", "libcurl alone", "Larder"))
+        without = own - found["plain, a connection for each"]
+        print(f"first connection, {version}: {own / floor:.2f} of OpenSSL's, libcurl's alone {curl / floor:.2f}; "
+              f"{without / floor:.2f} without what plain HTTP costs")
+    print(f"kept connection: {found['https, kept'] / found['plain, kept']:.2f} of plain HTTP")
+    larder.stop()
+
+
+def policies(origin):
+    """A thousand hosts with policies of their own, each with pins, beside one."""
+    digests = [base64.b64encode(hashlib.sha256(str(number).encode()).digest()).decode() for number in range(1000)]
+    def line(host, pin):
+        return f"{host}: {{anchors: {{bundle: {bundle}}}, pins: {{of: {pin}}}}}\n"
+
+    own = line("one.test", PIN)
+    others = [line(f"host{number}.test", f"sha256/{digest}") for number, digest in enumerate(digests[1:])]
+    larders = {}
+    for name, lines in ("one policy", [own]), ("a thousand", [own, *others]):
+        folder = WORK / name.replace(" ", "-")
+        folder.mkdir()
+        (folder / "hosts.yaml").write_text("".join(lines))
+        larders[name] = Larder(":memory:", TRUST, NAMES, f"tls.pins_from={folder}")
+    work = {
+        "hit": (f"http://two.test:{origin.plain}/keep/one", HITS), "hit, https": (f"https://one.test:{origin.new}/keep/one", HITS),
+        "miss": (f"http://two.test:{origin.plain}/pass/one", KEPT), "miss, https, kept": (f"https://one.test:{origin.new}/pass/one", KEPT),
+        "miss, https, first": (f"https://one.test:{origin.new}/close/one", FIRST),
+    }
+    found = medians({
+        f"{what}, {name}": lambda larder=larder, url=url, count=count: asked(larder, url, count)
+        for what, (url, count) in work.items() for name, larder in larders.items()})
+    for what in work:
+        print(f"{what}: {found[f'{what}, a thousand'] / found[f'{what}, one policy']:.3f} of what it costs with one policy")
+    for larder in larders.values():
+        larder.stop()
+
+
+class Counter:
+    """A TLS server that counts handshakes, and says nothing."""
+
+    def __init__(self):
+        self.handshakes, self.threads = 0, []
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(WORK / "leaf.pem", WORK / "leaf.key")
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            self.threads.append(threading.Thread(target=self.answer, args=[connection], daemon=True))
+            self.threads[-1].start()
+
+    def answer(self, connection):
+        try:
+            with self.context.wrap_socket(connection, server_side=True) as session:
+                self.handshakes += 1
+                while session.recv(4096):
+                    pass
+        except OSError:
+            pass
+
+    def counted(self):
+        """The handshakes since it was asked last, once every connection has ended."""
+        for thread in self.threads:
+            thread.join()
+        found, self.handshakes, self.threads = self.handshakes, 0, []
+        return found
+
+
+def probe(origin):
+    """CONNECT to a host that is probed, beside a tunnel to one that nobody looks at; with a handshake of the client's in each."""
+    hosts = f"tls.hosts={{one.test: {{anchors: {{bundle: {bundle}}}, connect: probe}}, two.test: {{connect: tunnel}}}}"
+    larder = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts)
+    forgetful = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts, "tls.connect.verdicts_kept=0s")
+    free = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any")
+    server = Counter()
+    context = ssl.create_default_context(cafile=WORK / "root.pem")
+    counted = {}
+
+    def tunnels(name, larder, host):
+        before = cpu(larder)
+        for _ in range(TUNNELS):
+            client = socket.create_connection(("127.0.0.1", larder.port))
+            client.sendall(f"CONNECT {host}:{server.port} HTTP/1.1\r\nHost: {host}:{server.port}\r\n\r\n".encode())
+            answer = client.recv(4096)
+            assert b" 200" in answer, answer
+            with context.wrap_socket(client, server_hostname=host) as session:
+                session.do_handshake()
+        taken = (cpu(larder) - before) / TUNNELS
+        counted[name] = server.counted() / TUNNELS
+        return taken
+
+    found = medians({
+        name: lambda name=name, larder=larder, host=host: tunnels(name, larder, host) for name, larder, host in [
+            ("tunnel, no host is probed", free, "one.test"), ("tunnel, another host is probed", larder, "two.test"),
+            ("probe, its verdict kept", larder, "one.test"), ("probe for each", forgetful, "one.test")]})
+    for name in found:
+        print(f"handshakes at the server for each CONNECT, the client's included: {counted[name]:.2f}  {name}")
+    kept = found["probe, its verdict kept"]
+    print(f"a kept verdict: {kept / found['tunnel, another host is probed']:.2f} of a tunnel beside it, "
+          f"{kept / found['tunnel, no host is probed']:.2f} of one where no host is probed")
+    print(f"a probe adds {found['probe for each'] - kept:.0f} µs, OpenSSL's handshake and request alone are "
+          f"{statistics.median(program('tls-floor', origin.new) for _ in range(3)):.0f} µs")
+    for larder in larder, forgetful, free:
+        larder.stop()
+
+
+parts = {"first": first, "policies": policies, "probe": probe}
+nginx = Origin()
+for part in sys.argv[1:] or parts:
+    print(f"== {part}", flush=True)
+    parts[part](nginx)
