@@ -1,4 +1,9 @@
+import Glibc
+import HTTPMessage
 import HTTPSession
+import HTTPWire
+import ProxyAdmin
+import ResponseStore
 import ServerTrust
 import TestSupport
 import Testing
@@ -74,6 +79,32 @@ struct RecordedChainTests {
             isByRule ? "rules: [{name: offline, cache: {policy: stored_only}}]" : "", pins: Self.pins(pinned, stage))
         try Self.expect(try stage.fetch("/", fields: isByRule ? "" : "Cache-Control: only-if-cached\r\n"), pinned)
         #expect(stage.origin.requestHeads.count == 1)
+    }
+
+    @Test("An explanation says what the chain comes to, and asks nobody", arguments: Pinned.allCases)
+    func explains(pinned: Pinned) throws {
+        let stage = try Self.stage()
+        #expect(try stage.fetch("/").text == "old")
+        try stage.reload(pins: Self.pins(pinned, stage))
+        let head =
+            "GET https://127.0.0.1:\(stage.origin.port)/ HTTP/1.1\r\nHost: a\r\nCache-Control: only-if-cached\r\n\r\n"
+        let explained = Explainer.explain(
+            try ExplainedHeads(Array(head.utf8), contentLength: nil, limits: ParseLimits()),
+            context: stage.proxy.server.context, tellsQuery: true, at: Timestamp(seconds: Int64(time(nil)))
+        ) { key, _ in
+            guard case .found(let variants) = stage.proxy.store.inMemory(key.span) else { return .later }
+            return .found(variants.responses, partials: [], isComplete: true)
+        }
+        guard case .explanation(let explanation) = explained else {
+            Issue.record("nothing is stored")
+            return
+        }
+        let says =
+            pinned == .same
+            ? "the trust policy accepts the certificates that were recorded with it, and it is fresh for another"
+            : "recorded_chain_not_trusted"
+        #expect(explanation.text.contains(says), "\(explanation.text)")
+        #expect(stage.origin.connectionCount == 1)
     }
 
     @Test("The chain outlives the process", arguments: Pinned.allCases)
