@@ -97,6 +97,15 @@ struct ConnectPolicyTests {
         #expect(policy.decide(on: hello, host: "a.test", port: 443) == .refuse(.encryptedHello))
     }
 
+    @Test("A name with a character that Unicode makes a letter of ASCII is nobody's (U+212A)")
+    func foldsNothingBesidesASCII() throws {
+        let policy = try Self.policy([("bank.test", .probe)])
+        #expect(policy.decide(on: Self.hello("BANK.test"), host: "bank.test", port: 443) == .pass)
+        for host in ["bank.test", "192.0.2.9"] {
+            #expect(policy.decide(on: Self.hello("ban\u{212A}.test"), host: host, port: 443) == .refuse(.nameMismatch))
+        }
+    }
+
     @Test("Where every host is probed, an address waits for the name")
     func judgesAddresses() throws {
         let policy = try Self.policy([("open.test", .tunnel), ("192.0.2.1", .probe)], fallback: .probe)

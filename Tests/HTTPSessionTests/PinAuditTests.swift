@@ -36,6 +36,9 @@ struct PinAuditTests {
         audit.note(try verdict(on: second, pinned: second, at: now), host: "one.test", port: 443, at: now)
         found = audit.findings.listed
         #expect(found[0].matchedCount == 1 && found[0].mismatchedCount == 0 && found[0].seen.isEmpty)
+        // What is not reported on any more makes room.
+        audit.keep { _, port in port == 8443 }
+        #expect(audit.findings.listed.map(\.port) == [8443])
     }
 
     @Test("Hosts, and chains of a host, are listed up to their limits; what is beyond is counted")

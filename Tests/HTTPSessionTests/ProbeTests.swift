@@ -126,6 +126,23 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "one.test", port: port).error != nil)
     }
 
+    @Test("T06: pins for port 443 forbid plain text at port 80 too, in a tunnel and by any exchange, whoever has begun it")
+    func forbidsPlaintext() throws {
+        let pinned = try authority.policy(pins: authority.identity().pins())
+        let policies = try TrustPolicySet(
+            [.init(host: "one.test", port: 443, policy: pinned)], fallback: .policy(authority.policy()))
+        let harness = try TransportHarness {
+            $0.trust = policies
+            $0.connect.insert(.probe, for: HostScope(host: "one.test", port: 443)!)  // a host, as one sees
+        }
+        func decision(_ host: String) -> HelloDecision {
+            harness.transport.decide(
+                on: nil, inTunnelTo: Origin(scheme: .http, host: host, port: 80), openedBy: harness.transport)
+        }
+        #expect(decision("one.test") == .refuse(.notTLS) && decision("two.test") == .pass)
+        #expect(harness.fetch(port: 80, host: "one.test").error == .plaintextToPinnedHost)
+    }
+
     @Test("Tunnels that are asked for at once share one handshake, also when one of them is given up")
     func shares() throws {
         let origin = ScriptedOrigin.secure(authority.identity())

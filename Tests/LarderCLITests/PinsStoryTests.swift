@@ -79,6 +79,10 @@ struct PinsStoryTests {
         try story.reload()
         let refused = try story.fetch()
         #expect(refused.status == 502 && refused["Proxy-Status"]?.contains("details=\"pin_mismatch\"") == true)
+        // The command that the error names finds the pins, which stand under another port than the usual one.
+        #expect(refused.text.contains("larder pins rotate 127.0.0.1 --add"))
+        let named = try story.pins("rotate", "127.0.0.1", "--add", first)
+        #expect(named.code == 1 && named.talk.contains("the pins of 127.0.0.1 stand under 127.0.0.1:"), "\(named)")
 
         // With the next key as a backup, the server may change to it.
         _ = try story.stage.folder.write(PinnedStage.pem(next.der), to: "next.pem")

@@ -146,6 +146,14 @@ struct TrustLoadingTests {
         #expect(trust.warnings(at: Self.now).map { $0.contains("has no anchors") } == [true])
     }
 
+    @Test("Anchors of the system's that cannot be read are a mistake, not none")
+    func damagedAnchors() throws {
+        let root = try String(contentsOfFile: "\(folder.path)/root.pem", encoding: .utf8)
+        try write([String(root.prefix(root.count / 2))], to: "half.pem")
+        let found = try problems("tls: {hosts: {good.example.com: {anchors: {bundle: root.pem}}}}", systemBundle: "half.pem")
+        #expect(found.count == 1 && found.first?.contains("cannot read the system's anchors") == true, "\(found)")
+    }
+
     // MARK: What is wrong
 
     @Test(

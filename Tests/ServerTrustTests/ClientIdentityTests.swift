@@ -52,6 +52,9 @@ struct ClientIdentityTests {
             fault { () throws(ClientIdentity.Fault) in try ClientIdentity(pem: files.certificate, key: other.key) }
                 == .keyOfAnother)
         #expect(fault { () throws(ClientIdentity.Fault) in try ClientIdentity(pkcs12: files.key) } == .unreadableArchive)
+        for archive in [files.unsealedPKCS12, locked.unsealedPKCS12] {
+            #expect(fault { () throws(ClientIdentity.Fault) in try ClientIdentity(pkcs12: archive) } == .unreadableArchive)
+        }
         #expect(fault { () throws(ClientIdentity.Fault) in try ClientIdentity(pkcs12: locked.pkcs12) } == .passphraseMissing)
         #expect(
             fault { () throws(ClientIdentity.Fault) in try ClientIdentity(pkcs12: locked.pkcs12, passphrase: wrong) }

@@ -137,6 +137,31 @@ struct TrustPolicyTests {
     }
 
     @Test(
+        "Pins that are only reported on refuse nobody, nor when their time is over; enforced ones do, unless they are to report then"
+    )
+    func reportsBeyondTheEnd() throws {
+        let now = POSIXTime(seconds: 1_780_272_000)
+        let evidence = ServerEvidence(chain: ["leaf", "middle"].map(Self.file.der))
+        func outcome(_ enforcement: PinSet.Enforcement, _ onExpiry: PinSet.Expiry) throws -> TrustFailure.Reason? {
+            let pins = try PinSet(
+                .publicKey, [Self.pin(1)], enforcement: enforcement, expires: POSIXTime(seconds: now.seconds - 1),
+                onExpiry: onExpiry)
+            let policy = try TrustPolicy(anchors: Self.anchors("root"), pins: pins)
+            do throws(TrustFailure) {
+                #expect(try policy.evaluate(evidence, host: "good.example.com", at: now).reported?.reason == .pinMismatch)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        #expect(try outcome(.reported, .fails) == nil)
+        #expect(try outcome(.enforcedFrom(POSIXTime(seconds: now.seconds + 1)), .fails) == nil)
+        #expect(try outcome(.enforced, .reports) == nil)
+        #expect(try outcome(.enforced, .fails) == .emptyPins)
+        #expect(try outcome(.enforcedFrom(now), .fails) == .emptyPins)
+    }
+
+    @Test(
         "A verdict counts the days to the first end in its chain",
         arguments: [(0, 30), (1, 29), (86_400, 29), (2_592_000, 0), (2_592_001, -1)] as [(Int64, Int)])
     func countsDays(later: Int64, days: Int) throws {

@@ -7,6 +7,8 @@ package struct ClientFiles: Sendable {
     /// PEM, encrypted where there is a passphrase.
     package let key: [UInt8]
     package let pkcs12: [UInt8]
+    /// An archive that nobody could tell to be whole, without a MAC.
+    package let unsealedPKCS12: [UInt8]
     /// The private number of the key, which stands in none of them as it is where there is a passphrase.
     package let secret: [UInt8]
 
@@ -19,9 +21,13 @@ package struct ClientFiles: Sendable {
             PEM_write_bio_PKCS8PrivateKey(
                 $0, privateKey, cipher, octets.map { CChar(bitPattern: $0) }, Int32(octets.count), nil, nil)
         }
-        let archive = PKCS12_create(passphrase ?? "", "client", privateKey, certificate, nil, 0, 0, 0, 0, 0)
-        pkcs12 = Self.written { i2d_PKCS12_bio($0, archive) }
-        PKCS12_free(archive)
+        func archive(rounds: Int32) -> [UInt8] {
+            let archive = PKCS12_create(passphrase ?? "", "client", privateKey, certificate, nil, 0, 0, 0, rounds, 0)
+            defer { PKCS12_free(archive) }
+            return Self.written { i2d_PKCS12_bio($0, archive) }
+        }
+        pkcs12 = archive(rounds: 0)
+        unsealedPKCS12 = archive(rounds: -1)
     }
 
     private static func secret(of key: OpaquePointer) -> [UInt8] {
