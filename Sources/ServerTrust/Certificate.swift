@@ -30,12 +30,12 @@ public struct Certificate: Sendable {
     }
 
     /// - Parameter pointer: an `X509` that belongs to somebody else, and is kept beyond his use of it.
-    init?(sharing pointer: OpaquePointer) {
+    package init?(sharing pointer: OpaquePointer) {
         guard X509_up_ref(pointer) == 1 else { return nil }
         object = OwnedObject(pointer) { X509_free($0) }
     }
 
-    var pointer: OpaquePointer { object.pointer }
+    package var pointer: OpaquePointer { object.pointer }
 
     /// The octets of the certificate.
     public var der: [UInt8] {

@@ -19,7 +19,7 @@ public struct ClientIdentity: Sendable {
 
     /// What is shown: the certificate, then those that lead from it to a root.
     public let certificates: [Certificate]
-    private let key: OwnedObject
+    private let key: PrivateKey
 
     /// - Parameters:
     ///   - certificates: a text in PEM with the certificate, and behind it those that lead to a root.
@@ -27,7 +27,16 @@ public struct ClientIdentity: Sendable {
     ///   - passphrase: of an encrypted key.
     public init(pem certificates: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         guard let read = Certificate.reading(pem: certificates) else { throw .unreadableCertificate }
-        let owned = try ErrorQueue.unchanged { () throws(Fault) in try Self.key(in: key, passphrase: passphrase) }
+        let owned: PrivateKey
+        do throws(PrivateKey.Fault) {
+            owned = try PrivateKey(pem: key, passphrase: passphrase)
+        } catch {
+            switch error {
+            case .unreadable: throw .unreadableKey
+            case .passphraseMissing: throw .passphraseMissing
+            case .passphraseWrong: throw .passphraseWrong
+            }
+        }
         try self.init(read, key: owned)
     }
 
@@ -39,11 +48,10 @@ public struct ClientIdentity: Sendable {
         try self.init(certificates, key: key)
     }
 
-    private init(_ certificates: [Certificate], key: OwnedObject) throws(Fault) {
+    private init(_ certificates: [Certificate], key: PrivateKey) throws(Fault) {
         self.certificates = certificates
         self.key = key
-        let fits = ErrorQueue.unchanged { X509_check_private_key(certificates[0].pointer, key.pointer) == 1 }
-        guard fits else { throw .keyOfAnother }
+        guard key.isKey(of: certificates[0]) else { throw .keyOfAnother }
     }
 
     /// Has a session show it in the handshake that is under way.
@@ -57,39 +65,9 @@ public struct ClientIdentity: Sendable {
 
     // MARK: Reading
 
-    /// What OpenSSL's callback is told, and what it tells.
-    private struct Asked {
-        let passphrase: [UInt8]?
-        var wasAsked = false
-    }
-
-    private static func key(in text: [UInt8], passphrase: [UInt8]?) throws(Fault) -> OwnedObject {
-        var asked = Asked(passphrase: passphrase)
-        let pointer = text.withUnsafeBytes { text in
-            withUnsafeMutablePointer(to: &asked) { asked in
-                let bio = BIO_new_mem_buf(text.baseAddress, Int32(clamping: text.count))
-                defer { BIO_free(bio) }
-                return PEM_read_bio_PrivateKey(bio, nil, answersForPassphrase, asked)
-            }
-        }
-        if let pointer { return OwnedObject(pointer) { EVP_PKEY_free($0) } }
-        guard asked.wasAsked else { throw .unreadableKey }
-        throw passphrase == nil ? .passphraseMissing : .passphraseWrong
-    }
-
-    fileprivate static func answer(
-        _ buffer: UnsafeMutablePointer<CChar>, _ size: Int32, _ asked: UnsafeMutableRawPointer
-    ) -> Int32 {
-        let asked = asked.assumingMemoryBound(to: Asked.self)
-        asked.pointee.wasAsked = true
-        guard let passphrase = asked.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
-        UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase, byteCount: passphrase.count)
-        return Int32(passphrase.count)
-    }
-
     private static func contents(
         of archive: [UInt8], passphrase: [UInt8]?
-    ) throws(Fault) -> (certificates: [Certificate], key: OwnedObject) {
+    ) throws(Fault) -> (certificates: [Certificate], key: PrivateKey) {
         guard let read = DER.read(archive, by: { d2i_PKCS12(nil, &$0, $1) }, release: { PKCS12_free($0) }) else {
             throw .unreadableArchive
         }
@@ -105,7 +83,7 @@ public struct ClientIdentity: Sendable {
         var leaf: OpaquePointer?
         var others: OpaquePointer?
         guard PKCS12_parse(read.pointer, text, &key, &leaf, &others) == 1 else { throw .unreadableArchive }
-        let owned = key.map { OwnedObject($0) { EVP_PKEY_free($0) } }
+        let owned = key.map { PrivateKey(owning: $0) }
         defer {
             X509_free(leaf)
             copenssl_certificates_free_all(others)
@@ -118,11 +96,4 @@ public struct ClientIdentity: Sendable {
         }
         return ([first] + rest, owned)
     }
-}
-
-private func answersForPassphrase(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ asked: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let buffer, let asked else { return -1 }
-    return ClientIdentity.answer(buffer, size, asked)
 }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// OpenSSL's readers and writers of DER.
-enum DER {
+package enum DER {
     /// - Parameter read: a `d2i_…` function; it moves the place behind what it has read.
     /// - Returns: `nil` for what it does not read, or where something stands behind it.
     static func read(
@@ -22,7 +22,7 @@ enum DER {
 
     /// - Parameter write: an `i2d_…` function, which fills memory of its own.
     /// - Returns: nothing where it fails.
-    static func written(by write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
+    package static func written(by write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = write(&bytes)
         guard count > 0, let bytes else { return [] }

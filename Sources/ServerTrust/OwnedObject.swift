@@ -4,12 +4,12 @@ internal import COpenSSL
 ///
 /// Any thread may read it: what stands here is never changed after it was made, and OpenSSL guards with its own locks and
 /// atomic counts what it caches inside (`X509`, `X509_CRL`) or looks up in it (`X509_STORE`).
-final class OwnedObject: @unchecked Sendable {
-    let pointer: OpaquePointer
+package final class OwnedObject: @unchecked Sendable {
+    package let pointer: OpaquePointer
     private let release: @Sendable (OpaquePointer) -> Void
 
     /// - Parameter pointer: a reference that belongs to this object from here on.
-    init(_ pointer: OpaquePointer, release: @escaping @Sendable (OpaquePointer) -> Void) {
+    package init(_ pointer: OpaquePointer, release: @escaping @Sendable (OpaquePointer) -> Void) {
         self.pointer = pointer
         self.release = release
     }

@@ -1,7 +1,7 @@
 internal import HTTPMessage
 
 /// Text with the parts of RFC 7468: what stands between them is comment, what stands in them is base64 alone.
-enum PEM {
+package enum PEM {
     struct Part {
         let label: String
         let der: [UInt8]
@@ -10,6 +10,19 @@ enum PEM {
     private static let opening = Array("-----BEGIN ".utf8)
     private static let closing = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
+
+    /// One part (RFC 7468 §2), with a line's end behind it.
+    package static func text(_ label: String, der: [UInt8]) -> String {
+        var base64 = Base64.encode(der)[...]
+        var text = "-----BEGIN \(label)-----\n"
+        while !base64.isEmpty {
+            text += base64.prefix(lineLength) + "\n"
+            base64 = base64.dropFirst(lineLength)
+        }
+        return text + "-----END \(label)-----\n"
+    }
+
+    private static let lineLength = 64
 
     /// Whether there is a part at all, however damaged: otherwise it may be DER.
     static func isPEM(_ text: [UInt8]) -> Bool {
