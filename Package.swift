@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "ProxyPolicy", targets: ["ProxyPolicy"]),
         .library(name: "HTTPSerialization", targets: ["HTTPSerialization"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
+        .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
     ],
@@ -59,6 +60,7 @@ let package = Package(
         room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
+        room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         room("EventLoop", uses: ["CLinux"]),
         room(
             "HTTPSession",
@@ -83,8 +85,8 @@ let package = Package(
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "EventLoop", "HTTPSession",
-                "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "EventLoop",
+                "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -122,6 +124,7 @@ let package = Package(
         tests(of: "ProxyPolicy", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching"]),
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
+        tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
@@ -133,8 +136,8 @@ let package = Package(
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ServerTrust", "ResponseStore",
-                "ProxyServer", "larder",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
+                "ResponseStore", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -7,6 +7,7 @@
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -33,8 +34,23 @@ static inline void copenssl_crls_free(STACK_OF(X509_CRL) *list) { sk_X509_CRL_po
 static inline int copenssl_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
 static inline GENERAL_NAME *copenssl_names_at(const GENERAL_NAMES *names, int index) { return sk_GENERAL_NAME_value(names, index); }
 
+static inline int copenssl_subtrees_count(const STACK_OF(GENERAL_SUBTREE) *list) { return sk_GENERAL_SUBTREE_num(list); }
+/// The name of one, without its distances, which RFC 5280 does not use.
+static inline const GENERAL_NAME *copenssl_subtrees_at(const STACK_OF(GENERAL_SUBTREE) *list, int index) {
+    return sk_GENERAL_SUBTREE_value(list, index)->base;
+}
+
+/// With what stands in it.
+static inline void copenssl_bags_free(STACK_OF(PKCS12_SAFEBAG) *list) { sk_PKCS12_SAFEBAG_pop_free(list, PKCS12_SAFEBAG_free); }
+/// With what stands in it.
+static inline void copenssl_safes_free(STACK_OF(PKCS7) *list) { sk_PKCS7_pop_free(list, PKCS7_free); }
+static inline int copenssl_bag_add_object_attribute(PKCS12_SAFEBAG *bag, const char *name, const ASN1_OBJECT *value) {
+    return PKCS12_add1_attr_by_txt(bag, name, V_ASN1_OBJECT, (const unsigned char *)value, -1);
+}
+
 static inline int copenssl_scts_count(const STACK_OF(SCT) *list) { return sk_SCT_num(list); }
 
+static inline int copenssl_utf8_form(void) { return MBSTRING_UTF8; }
 static inline unsigned long copenssl_rfc2253_flags(void) { return XN_FLAG_RFC2253; }
 static inline long copenssl_memory_of(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 static inline void copenssl_free(void *bytes) { OPENSSL_free(bytes); }

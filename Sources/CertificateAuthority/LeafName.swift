@@ -1,0 +1,72 @@
+internal import COpenSSL
+internal import HTTPMessage
+internal import ServerTrust
+
+/// Whom a leaf is for: a host's name in A-labels (RFC 5890 §2.3.2.1), or an address. Whatever `ServerTrust` can judge a server by can
+/// be named here, and nothing else: no NUL, no empty label, none longer than 63 octets, no name longer than 253.
+public struct LeafName: Hashable, Sendable {
+    public enum Fault: Error, Equatable, Sendable {
+        /// A name that is not ASCII has to come as its A-labels (`xn--…`).
+        case notASCII
+        /// A star where none was asked for, or not for one whole label above two others.
+        case wildcard
+        case malformed
+    }
+
+    enum Kind: Hashable {
+        /// In lower case; may begin with `*.`.
+        case name([UInt8])
+        case address(IPAddress)
+    }
+
+    let kind: Kind
+
+    /// - Parameters:
+    ///   - host: as in a URI; an address of IPv6 with or without its brackets.
+    ///   - permitsWildcard: whether `*.example.com` is a name, for every host one label below.
+    public init(_ host: String, permitsWildcard: Bool = false) throws(Fault) {
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .notASCII }
+        if host.utf8.contains(UInt8(ascii: "*")) {
+            guard permitsWildcard, host.hasPrefix("*.") else { throw .wildcard }
+            guard case .name(let parent)? = ReferenceIdentity(String(host.dropFirst(2))), parent.contains(UInt8(ascii: ".")),
+                parent.count + 2 <= Authority.hostLengthLimit
+            else { throw .wildcard }
+            kind = .name(Array("*.".utf8) + parent)
+            return
+        }
+        switch ReferenceIdentity(host) {
+        case .name(let name): kind = .name(name)
+        case .address(let address): kind = .address(address)
+        case nil: throw .malformed
+        }
+    }
+
+    /// The name alone (RFC 5280 §4.2.1.6): critical, since no subject stands beside it.
+    var certificateExtension: CertificateExtension {
+        let name =
+            switch kind {
+            case .name(let name): DERElement.encoded(GeneralNameTag.name, name)
+            case .address(let address): DERElement.encoded(GeneralNameTag.address, address.networkOctets)
+            }
+        return .octets(NID_subject_alt_name, DERElement.encoded(DERElement.sequence, name), isCritical: true)
+    }
+}
+
+extension LeafName: CustomStringConvertible {
+    public var description: String {
+        switch kind {
+        case .name(let name): String(decoding: name, as: UTF8.self)
+        case .address(let address): address.description
+        }
+    }
+}
+
+extension IPAddress {
+    /// As certificates have them (RFC 5280 §4.2.1.6).
+    var networkOctets: [UInt8] {
+        func octets(_ number: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }
+        }
+        return family == .ipv4 ? octets(low, 4) : octets(high, 8) + octets(low, 8)
+    }
+}

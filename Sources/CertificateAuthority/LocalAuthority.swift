@@ -1,0 +1,114 @@
+internal import COpenSSL
+public import ServerTrust
+
+/// A certificate authority of one user's own: a root, its key, and leaves for whatever host is asked for.
+///
+/// It lives in memory; whoever keeps one writes its texts down and reads them again. One that is never written is gone with the
+/// process. It reads no clock: every time is an argument. What is left to chance (keys, serial numbers) is OpenSSL's. Any thread may
+/// use it.
+public struct LocalAuthority: Sendable {
+    /// The longest time of a leaf: within what browsers take of any authority, and no longer than a stolen key should be good for.
+    public static let leafLifetime: Int64 = 150 * 86_400
+    /// For clients whose clock is behind.
+    public static let backdating: Int64 = 86_400
+
+    public let root: Certificate
+    /// `nil` where it certifies every host.
+    public let constraint: NameConstraint?
+    private let key: PrivateKey
+    /// Of every leaf: made anew with each value of this type, and never written down.
+    let leafKey: PrivateKey
+    private let validity: CertificateValidity
+
+    /// A new root with a new key.
+    public init(making terms: RootTerms, at now: POSIXTime) throws(AuthorityFault) {
+        guard let key = PrivateKey.newP256(), let serial = SerialNumber.drawn() else { throw .cryptographyFailed }
+        let validity = CertificateValidity(
+            first: POSIXTime(seconds: now.seconds - Self.backdating),
+            last: POSIXTime(seconds: now.seconds + Int64(terms.days) * 86_400))
+        var extensions: [CertificateExtension] = [
+            .text(NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), .text(NID_key_usage, "critical,keyCertSign,cRLSign"),
+            .text(NID_subject_key_identifier, "hash"),
+        ]
+        if let constraint = terms.constraint { extensions.append(constraint.certificateExtension) }
+        let request = CertificateRequest(
+            serial: serial, subject: terms.subject(tag: serial.tag), validity: validity, key: key, extensions: extensions)
+        guard let root = request.signed(by: nil, key: key) else { throw .cryptographyFailed }
+        try self.init(root, key: key)
+    }
+
+    /// One that was written down.
+    /// - Parameters:
+    ///   - root: PEM with one certificate.
+    ///   - key: PEM with its private key.
+    ///   - passphrase: of an encrypted key.
+    public init(root: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(AuthorityFault) {
+        guard let certificates = Certificate.reading(pem: root), certificates.count == 1 else { throw .unreadableCertificate }
+        let owned: PrivateKey
+        do throws(PrivateKey.Fault) {
+            owned = try PrivateKey(pem: key, passphrase: passphrase)
+        } catch {
+            switch error {
+            case .unreadable: throw .unreadableKey
+            case .passphraseMissing: throw .passphraseMissing
+            case .passphraseWrong: throw .passphraseWrong
+            }
+        }
+        try self.init(certificates[0], key: owned)
+    }
+
+    private init(_ root: Certificate, key: PrivateKey) throws(AuthorityFault) {
+        guard key.isKey(of: root) else { throw .keyOfAnother }
+        guard key.isP256 else { throw .notP256 }
+        guard root.mayIssueLeaves, let validity = CertificateValidity(of: root) else { throw .notAnAuthority }
+        guard let leafKey = PrivateKey.newP256() else { throw .cryptographyFailed }
+        constraint = try NameConstraint.read(of: root)
+        self.root = root
+        self.key = key
+        self.leafKey = leafKey
+        self.validity = validity
+    }
+
+    /// A certificate for a host: with its name alone, for servers alone, never an authority's (RFC 5280 §4.2.1.9).
+    ///
+    /// It takes some 0.3 ms, so that whoever serves others meanwhile makes it on another thread.
+    /// - Parameter now: where its time is counted from.
+    public func leaf(for name: LeafName, at now: POSIXTime) throws(LeafRefusal) -> Leaf {
+        if let constraint, !constraint.permits(name) { throw .outsideConstraint }
+        guard now >= validity.first else { throw .rootNotYetValid }
+        guard now <= validity.last else { throw .rootExpired }
+        guard let serial = SerialNumber.drawn() else { throw .cryptographyFailed }
+        let first = max(now.seconds - Self.backdating, validity.first.seconds)
+        // Both its first and its last second belong to it (RFC 5280 §4.1.2.5).
+        let last = min(first + Self.leafLifetime - 1, validity.last.seconds)
+        let leafValidity = CertificateValidity(first: POSIXTime(seconds: first), last: POSIXTime(seconds: last))
+        let request = CertificateRequest(
+            serial: serial, subject: [], validity: leafValidity, key: leafKey,
+            extensions: [
+                .text(NID_basic_constraints, "critical,CA:FALSE"), .text(NID_key_usage, "critical,digitalSignature"),
+                .text(NID_ext_key_usage, "serverAuth"), .text(NID_authority_key_identifier, "keyid:always"),
+                name.certificateExtension,
+            ])
+        guard let certificate = request.signed(by: root, key: key) else { throw .cryptographyFailed }
+        return Leaf(
+            name: name, certificate: certificate, key: leafKey, validity: leafValidity,
+            endsWithRoot: last == validity.last.seconds)
+    }
+
+    /// The root, as programs are given it.
+    public var rootText: String { root.pem }
+
+    /// The key, for a file that is its owner's alone, and for nothing else.
+    /// - Parameter passphrase: encrypts it where there is one.
+    public func keyText(passphrase: [UInt8]? = nil) throws(AuthorityFault) -> String {
+        guard let text = key.pem(passphrase: passphrase) else { throw .cryptographyFailed }
+        return text
+    }
+}
+
+extension LocalAuthority: CustomStringConvertible, CustomReflectable {
+    public var description: String { "an authority, \(root.digest)" }
+
+    /// Nothing of the key, not even its address.
+    public var customMirror: Mirror { Mirror(self, children: ["root": root.digest.description]) }
+}

@@ -1,0 +1,24 @@
+internal import COpenSSL
+internal import ServerTrust
+
+/// A certificate's number: positive, of 16 octets, of which 126 bits are chance (RFC 5280 §4.1.2.2 permits 20 octets; the CA/Browser
+/// Forum asks for 64 bits).
+struct SerialNumber {
+    static let octetCount = 16
+
+    let octets: [UInt8]
+
+    /// - Returns: `nil` where OpenSSL has no chance to draw from.
+    static func drawn() -> SerialNumber? {
+        var octets = [UInt8](repeating: 0, count: octetCount)
+        guard ErrorQueue.unchanged(by: { RAND_bytes(&octets, Int32(octetCount)) }) == 1 else { return nil }
+        // Positive, and always of the same length.
+        octets[0] = octets[0] & 0x3F | 0x40
+        return SerialNumber(octets: octets)
+    }
+
+    /// Enough to tell two roots apart at a glance.
+    var tag: String {
+        octets.suffix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

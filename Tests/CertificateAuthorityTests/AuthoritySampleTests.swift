@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+// docs/library.md shows what stands between the two lines, word for word.
+// sample
+import CertificateAuthority
+import ServerTrust
+
+func certify(_ host: String, at seconds: Int64) throws -> (root: String, certificate: String, key: String) {
+    let now = POSIXTime(seconds: seconds)
+    let terms = try RootTerms(user: "alice", host: "desk", days: 7, constraint: NameConstraint(["corp.test"]))
+    let authority = try LocalAuthority(making: terms, at: now)
+    let leaf = try authority.leaf(for: LeafName(host), at: now)
+    return (authority.rootText, leaf.certificateText, leaf.keyText ?? "")
+}
+// end of sample
+
+@Suite("The sample of docs/library.md about an authority")
+struct AuthoritySampleTests {
+    @Test("It certifies a host within its constraint, and refuses another")
+    func certifies() throws {
+        let made = try certify("www.corp.test", at: 1_900_000_000)
+        let chain = try #require(Certificate.reading(pem: Array(made.certificate.utf8)))
+        let policy = try TrustPolicy(anchors: .given(TrustAnchors(pem: Array(made.root.utf8))))
+        let verdict = try policy.evaluate(
+            ServerEvidence(certificates: chain), host: "www.corp.test", at: POSIXTime(seconds: 1_900_000_000))
+        #expect(verdict.daysToExpiry == 7 && made.key.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+        #expect(throws: LeafRefusal.outsideConstraint) { try certify("bank.example", at: 1_900_000_000) }
+    }
+
+    @Test("The page shows this sample")
+    func isShown() throws {
+        let here = URL(filePath: #filePath)
+        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let source = try String(contentsOf: here, encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "docs/library.md"), encoding: .utf8)
+        let start = try #require(source.range(of: "// sample\n")).upperBound
+        let end = try #require(source.range(of: "// end of sample")).lowerBound
+        #expect(page.contains(source[start..<end]))
+    }
+}
