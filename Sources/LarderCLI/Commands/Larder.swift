@@ -19,7 +19,7 @@ public struct Larder: ParsableCommand {
         version: "larder \(Version.number)",
         subcommands: [
             ServeCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self,
-            ConfigCommand.self, PinsCommand.self, VersionCommand.self, CompletionsCommand.self,
+            ConfigCommand.self, PinsCommand.self, AuthorityCommand.self, VersionCommand.self, CompletionsCommand.self,
         ])
 
     public init() {}

@@ -109,6 +109,7 @@ package struct SettingsSources: Sendable {
 package struct UserFolders: Sendable {
     package let configuration: String?
     package let cache: String?
+    package let data: String?
     package let state: String?
     /// `nil` where nothing names one: it has no usual place.
     package let runtime: String?
@@ -122,6 +123,7 @@ package struct UserFolders: Sendable {
         }
         configuration = folder("XDG_CONFIG_HOME", ".config")
         cache = folder("XDG_CACHE_HOME", ".cache")
+        data = folder("XDG_DATA_HOME", ".local/share")
         state = folder("XDG_STATE_HOME", ".local/state")
         runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? "\($0)/larder" : nil }
     }

@@ -1,0 +1,105 @@
+import Foundation
+import ServerTrust
+
+/// A `cacerts` of Java's, changed by `keytool`.
+struct JavaTrustStore: TrustStore {
+    let kind = TrustStoreKind.java
+    private let file: String
+    private let tool: Tool?
+
+    /// A `*` stands for any one folder.
+    private static let places = [
+        "/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts", "/usr/lib/jvm/*/lib/security/cacerts",
+        "/usr/lib/jvm/*/jre/lib/security/cacerts",
+    ]
+
+    /// - Parameter root: what stands for `/`; empty for the running system.
+    static func all(root: String, environment: [String: String]) -> [JavaTrustStore] {
+        // One that is told by a variable is of the running system.
+        let home = root.isEmpty ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
+        let own = home.map { ["\($0)/lib/security/cacerts", "\($0)/jre/lib/security/cacerts"] } ?? []
+        let homeTool = home.map { "\($0)/bin/keytool" }.flatMap { access($0, X_OK) == 0 ? Tool(path: $0, in: environment) : nil }
+        let tool = homeTool ?? Tool("keytool", in: environment)
+        let files = (own + places.flatMap { FolderPattern.matches(root + $0) }).filter {
+            FileManager.default.fileExists(atPath: $0)
+        }
+        return FolderPattern.distinct(files).map { JavaTrustStore(file: $0, tool: tool) }
+    }
+
+    var title: String { "Java's \(file)" }
+
+    var obstacle: TrustStoreObstacle? {
+        guard access(file, W_OK) == 0 else { return .needsRoot }
+        return tool == nil ? .lacks(tool: "keytool", package: "default-jre-headless") : nil
+    }
+
+    func presence(of entry: RootEntry) -> TrustStorePresence {
+        do throws(TrustStoreFault) {
+            let aliases = try aliases()
+            if let holder = Self.holder(of: entry, in: aliases) { return Self.isOurs(holder, entry) ? .ours : .others }
+            return aliases.contains { Self.isOurs($0.alias, entry) } ? .unclear("\(entry.name) is something else") : .absent
+        } catch {
+            return .unclear(error.reason)
+        }
+    }
+
+    /// Under Larder's own name, or under the one that Debian makes of that of the file in the system's store: its hook
+    /// (ca-certificates-java) adds what comes there, and does not take out what goes.
+    private static func isOurs(_ alias: String, _ entry: RootEntry) -> Bool {
+        alias == entry.name || alias == "debian:\(entry.name).pem"
+    }
+
+    private static func holder(of entry: RootEntry, in aliases: [(alias: String, fingerprint: String)]) -> String? {
+        aliases.first { $0.fingerprint == entry.fingerprint }?.alias
+    }
+
+    private func aliases() throws(TrustStoreFault) -> [(alias: String, fingerprint: String)] {
+        try Self.aliases(in: String(decoding: run(["-list"]), as: UTF8.self))
+    }
+
+    func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+        "keytool -\(isAdded ? "importcert" : "delete") -alias \(entry.name)"
+    }
+
+    func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        for entry in entries {
+            try TemporaryCertificate.with(entry.certificate) { certificate throws(TrustStoreFault) in
+                try run(["-importcert", "-noprompt", "-trustcacerts", "-alias", entry.name, "-file", certificate])
+            }
+        }
+    }
+
+    func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        let aliases = try aliases()
+        for entry in entries {
+            try run(["-delete", "-alias", Self.holder(of: entry, in: aliases) ?? entry.name])
+        }
+    }
+
+    @discardableResult
+    private func run(_ words: [String]) throws(TrustStoreFault) -> [UInt8] {
+        guard let tool else { throw TrustStoreFault("keytool is not there") }
+        let outcome = tool.run(Self.words(words, file))
+        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+        return outcome.output
+    }
+
+    /// In English, since its words are read. The password is Java's own for a file without secrets.
+    private static func words(_ words: [String], _ file: String) -> [String] {
+        ["-J-Duser.language=en"] + words + ["-keystore", file, "-storepass", "changeit"]
+    }
+
+    /// Of pairs of lines like `larder-0123456789abcdef, Nov 22, 2026, trustedCertEntry, ` and
+    /// `Certificate fingerprint (SHA-256): AB:CD:…`.
+    static func aliases(in list: String) -> [(alias: String, fingerprint: String)] {
+        var aliases: [(alias: String, fingerprint: String)] = []
+        var last: Substring = ""
+        for line in list.split(whereSeparator: \.isNewline) {
+            if let found = line.firstMatch(of: /\(SHA-256\): ([0-9A-F:]+)/) {
+                aliases.append((String(last.prefix { $0 != "," }), String(found.1)))
+            }
+            last = line
+        }
+        return aliases
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import CertificateAuthority
+import Foundation
+import ProxyAdmin
+import ServerTrust
+
+struct AuthorityCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ca", abstract: "Makes and looks after a certificate authority of your own.",
+        discussion: """
+            It certifies hosts for the programs of whoever chooses to believe it. Larder does not intercept https yet: for now this \
+            makes the authority, and puts its root where programs look.
+
+              larder ca init --constrain corp.test
+              larder ca install
+              larder ca status
+
+            The key stands in $XDG_DATA_HOME/larder/ca, else ~/.local/share/larder/ca, its owner's alone. Whoever has it can \
+            pretend to be any host that the root is for, to everybody who believes the root.
+
+            Exit codes: 0 well, 1 failure, 2 wrong usage.
+            """,
+        subcommands: [Init.self, Status.self, Install.self, Uninstall.self, Rotate.self, Export.self])
+}
+
+/// Where the authority stands, the same for every verb.
+struct AuthorityPlace: ParsableArguments {
+    @Option(help: ArgumentHelp("The authority's folder.", valueName: "folder"))
+    var folder: String?
+
+    /// - Throws: exit code 1 after saying that nothing says where it stands.
+    func value() throws(ExitCode) -> AuthorityFolder {
+        if let folder { return AuthorityFolder(path: folder) }
+        guard let usual = AuthorityFolder(ProcessInfo.processInfo.environment) else {
+            throw AuthorityCommand.refuse("nothing says where the authority stands: HOME is not set; give --folder")
+        }
+        return usual
+    }
+}
+
+/// A key's passphrase, which stands in a file that is its owner's alone.
+struct PassphraseOption: ParsableArguments {
+    @Option(help: ArgumentHelp("A file whose first line encrypts the key.", valueName: "file"))
+    var passphraseFile: String?
+
+    static let lengthRange = 1...1024
+
+    /// - Throws: exit code 1 after saying why there is none, without any of it.
+    func value() throws(ExitCode) -> [UInt8]? {
+        guard let passphraseFile else { return nil }
+        do throws(SettingsFile.Unreadable) {
+            let octets = try SettingsFile.secretOctets(at: passphraseFile, atMost: 4096)
+            let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+            guard Self.lengthRange.contains(line.count) else {
+                throw SettingsFile.Unreadable(reason: "its first line has to be of 1 to 1024 octets")
+            }
+            return line
+        } catch {
+            throw AuthorityCommand.refuse("\(passphraseFile): \(error.reason)")
+        }
+    }
+}
+
+extension AuthorityCommand {
+    static var now: POSIXTime { POSIXTime(seconds: Int64(Date().timeIntervalSince1970)) }
+
+    static func refuse(_ reason: String) -> ExitCode {
+        Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+        return .failure
+    }
+
+    /// Says what is wrong with a folder, and ends the verb with exit code 1.
+    static func reading<Value>(_ read: () throws(AuthorityFolderFault) -> Value) throws(ExitCode) -> Value {
+        do throws(AuthorityFolderFault) {
+            return try read()
+        } catch {
+            throw refuse(error.reason)
+        }
+    }
+
+    /// What is wrong with one item of a constraint.
+    static func constraint(_ items: [String]) throws -> NameConstraint? {
+        if items.isEmpty { return nil }
+        do throws(NameConstraint.Fault) {
+            return try NameConstraint(items)
+        } catch {
+            switch error {
+            case .count: throw ValidationError("at most \(NameConstraint.itemLimit) of --constrain")
+            case .pattern(let item):
+                throw ValidationError("--constrain \(printable(item)): name the domain alone; it means everything below it too")
+            case .malformed(let item):
+                throw ValidationError(
+                    "--constrain \(printable(item)): is neither a domain in ASCII (`xn--…`) nor an address or a range like 10.0.0.0/8"
+                )
+            }
+        }
+    }
+
+    /// - Parameter terms: whose days were judged before.
+    static func made(_ terms: RootTerms) throws(ExitCode) -> LocalAuthority {
+        do throws(AuthorityFault) {
+            return try LocalAuthority(making: terms, at: now)
+        } catch {
+            throw refuse("OpenSSL failed")
+        }
+    }
+
+    static func terms(days: Int, constraint: NameConstraint?) -> RootTerms {
+        RootTerms(user: NSUserName(), host: ProcessInfo.processInfo.hostName, days: days, constraint: constraint)
+    }
+
+    static func check(days: Int) throws {
+        guard RootTerms.daysRange.contains(days) else {
+            throw ValidationError("--days has to be from \(RootTerms.daysRange.lowerBound) to \(RootTerms.daysRange.upperBound)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import CertificateAuthority
+import ProxyAdmin
+import ServerTrust
+
+extension AuthorityCommand {
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Says which root there is, for whom and until when; exit code 1 if it could certify nobody.",
+            discussion: "It looks at the key too: that it is the root's, and that nobody else may read it.")
+
+        @Option(name: [.short, .long], help: "text or json.")
+        var output = OutputForm.text
+
+        @OptionGroup var passphrase: PassphraseOption
+        @OptionGroup var place: AuthorityPlace
+
+        func run() throws {
+            ProcessMemorySecrecy.begin()
+            let folder = try place.value()
+            let secret = try passphrase.value()
+            let now = AuthorityCommand.now
+            let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try folder.roots(at: now) }
+            var lines = ""
+            var members: [JSONText] = []
+            for root in roots.all {
+                let isLocked = try isLocked(root.seat, in: folder, passphrase: secret)
+                let report = try report(root.certificate, in: folder)
+                let part = role(of: root, in: roots)
+                lines += report.text(at: now)
+                lines +=
+                    "  key     \(printable(folder.keyPath(root.seat), limit: 4096))\(isLocked ? " (encrypted, not opened)" : "")\n"
+                if let turn = roots.turn { lines += "  turn    \(part) on \(turn)\n" }
+                members.append(
+                    .object(
+                        report.members(at: now) + [
+                            ("key", .string(folder.keyPath(root.seat))), ("key_opened", .bool(!isLocked)),
+                            ("signs", .bool(root.seat == roots.signing.seat)),
+                        ]))
+            }
+            switch output {
+            case .text: Terminal.output(lines)
+            case .json:
+                let turn = roots.turn.map { JSONText.string($0.description) } ?? .null
+                Terminal.output(JSONText.object([("roots", .array(members)), ("turn", turn)]).written() + "\n")
+            }
+            if try !report(roots.signing.certificate, in: folder).isInForce(at: now) {
+                throw AuthorityCommand.refuse("the root is not in its time: nobody would believe what it certifies")
+            }
+        }
+
+        private func role(of root: AuthorityFolder.Seated, in roots: AuthorityFolder.Roots) -> String {
+            let isSigning = root.seat == roots.signing.seat
+            switch root.seat {
+            case .current: return isSigning ? "gives way to the next root" : "gave way to the next root"
+            case .next: return isSigning ? "took over" : "takes over"
+            }
+        }
+
+        private func report(_ root: Certificate, in folder: AuthorityFolder) throws(ExitCode) -> AuthorityReport {
+            do throws(AuthorityFault) {
+                return AuthorityReport(root, isConstrained: try NameConstraint.read(of: root))
+            } catch {
+                throw AuthorityCommand.refuse(
+                    "the root in \(folder.path) has name constraints that Larder would not have written")
+            }
+        }
+
+        /// Whether the key is encrypted and no passphrase was given, so that it could not be looked at.
+        private func isLocked(
+            _ seat: AuthorityFolder.Seat, in folder: AuthorityFolder, passphrase: [UInt8]?
+        ) throws(ExitCode) -> Bool {
+            do throws(AuthorityFolderFault) {
+                _ = try folder.authority(seat, passphrase: passphrase)
+                return false
+            } catch {
+                if error.isPassphraseMissing { return true }
+                throw AuthorityCommand.refuse(error.reason)
+            }
+        }
+    }
+}

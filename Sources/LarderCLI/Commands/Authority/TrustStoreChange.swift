@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+
+/// One `install` or `uninstall`: what there is to do is said first, then asked for, then done, store by store.
+struct TrustStoreChange {
+    let isInstallation: Bool
+    let entries: [RootEntry]
+    let folder: AuthorityFolder
+
+    private var verb: String { isInstallation ? "install" : "uninstall" }
+
+    /// - Throws: exit code 1 where something could not be done, 2 where nobody could be asked.
+    func run(_ options: TrustStoreOptions) throws {
+        let stores = options.stores
+        if stores.isEmpty { throw AuthorityCommand.refuse("there is no store of a kind that Larder knows") }
+        for entry in entries {
+            Terminal.talk("larder: \(printable(entry.certificate.facts.subject, limit: 512)), sha256 \(entry.fingerprint)\n")
+        }
+        var isComplete = true
+        var open: [any TrustStore] = []
+        var isAnythingDue = false
+        for store in stores {
+            if let obstacle = store.obstacle {
+                tell(obstacle, of: store, options)
+                isComplete = false
+                continue
+            }
+            open.append(store)
+            // What stands in a store is told when it is its turn: what was done before may have changed it.
+            let due = due(in: store, isTold: options.dryRun)
+            if due.hasFault { isComplete = false }
+            if !due.entries.isEmpty { isAnythingDue = true }
+            for entry in due.entries {
+                let plan = store.plan(entry, isAdded: isInstallation)
+                let words = options.dryRun ? "would change" : "to change"
+                Terminal.talk("larder: \(words) \(place(store)): \(printable(plan, limit: 4096))\n")
+            }
+        }
+        if !options.dryRun {
+            if isAnythingDue { try ask(options) }
+            for store in open where !change(store) { isComplete = false }
+        }
+        if !isComplete { throw ExitCode.failure }
+    }
+
+    private func place(_ store: any TrustStore) -> String { printable(store.title, limit: 4096) }
+
+    private func change(_ store: any TrustStore) -> Bool {
+        let (due, hasFault) = due(in: store, isTold: true)
+        if due.isEmpty { return !hasFault }
+        do throws(TrustStoreFault) {
+            if isInstallation { try store.add(due) } else { try store.remove(due) }
+        } catch {
+            Terminal.talk("larder: \(place(store)): \(printable(error.reason, limit: 4096))\n")
+            return false
+        }
+        let wanted = isInstallation ? TrustStorePresence.ours : .absent
+        guard due.allSatisfy({ store.presence(of: $0) == wanted }) else {
+            Terminal.talk("larder: \(place(store)): it was changed, but not so that it shows\n")
+            return false
+        }
+        for entry in due { Terminal.output("\(isInstallation ? "added to" : "removed from") \(place(store)): \(entry.name)\n") }
+        return !hasFault
+    }
+
+    /// The roots that are to be added or removed.
+    /// - Parameter isTold: whether it is said of the others why they are not.
+    private func due(in store: any TrustStore, isTold: Bool) -> (entries: [RootEntry], hasFault: Bool) {
+        var due: [RootEntry] = []
+        var hasFault = false
+        func tell(_ words: String) {
+            if isTold { Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n") }
+        }
+        for entry in entries {
+            switch (store.presence(of: entry), isInstallation) {
+            case (.absent, true), (.ours, false): due.append(entry)
+            case (.absent, false): break
+            case (.ours, true): tell("\(entry.name) stands there already")
+            case (.others, true): tell("the root stands there by other means")
+            case (.others, false): tell("the root stands there by other means, and stays")
+            case (.unclear(let reason), _):
+                tell("\(reason); left as it is")
+                hasFault = true
+            }
+        }
+        return (due, hasFault)
+    }
+
+    private func tell(_ obstacle: TrustStoreObstacle, of store: any TrustStore, _ options: TrustStoreOptions) {
+        let words = options.words(verb: verb, folder: folder, kind: store.kind)
+        let told =
+            switch obstacle {
+            case .needsRoot: "only root may change it; run: sudo \(words)"
+            case .belongsToAnother: "belongs to another user, who has to run: \(words)"
+            case .lacks(let tool, let package): "\(tool) is not installed (Debian's package \(package))"
+            }
+        Terminal.talk("larder: \(place(store)): \(printable(told, limit: 4096))\n")
+    }
+
+    private func ask(_ options: TrustStoreOptions) throws {
+        if options.yes { return }
+        guard isatty(0) == 1 else {
+            Terminal.talk("larder: nobody can be asked; --yes does it\n")
+            throw ExitCode(2)
+        }
+        Terminal.talk("larder: go on? [y/N] ")
+        guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+            throw AuthorityCommand.refuse("nothing was changed")
+        }
+    }
+}

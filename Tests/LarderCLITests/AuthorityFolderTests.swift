@@ -1,0 +1,208 @@
+import CertificateAuthority
+import Foundation
+import ServerTrust
+import Testing
+
+@testable import LarderCLI
+
+@Suite("larder ca: the authority's files")
+struct AuthorityFolderTests {
+    @Test("init makes a root and a key that are their owner's alone, and never a second one over them")
+    func begins() throws {
+        let stage = try AuthorityStage(["--days", "10"])
+        #expect(try stage.mode(stage.path) == 0o700 && stage.mode("\(stage.path)/current") == 0o700)
+        #expect(try stage.mode(stage.key) == 0o600 && stage.mode(stage.root) == 0o600)
+        let key = try stage.text(stage.key)
+        let again = try stage.larder(["init"])
+        #expect(again.code == 1 && again.talk.contains("there is an authority in \(stage.path) already"))
+        #expect(try stage.text(stage.key) == key)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
+    }
+
+    @Test("T29: two homes have two roots")
+    func makesUniqueRoots() throws {
+        let outputs = try [AuthorityStage(), AuthorityStage()].map { try $0.text($0.root) }
+        #expect(outputs[0] != outputs[1])
+    }
+
+    @Test(
+        "T27: a key, a root or a folder that others can get at is refused, and what mends it is said",
+        arguments: [
+            ("", 0o755), ("", 0o710), ("/current", 0o705), ("/current/root.key", 0o640), ("/current/root.key", 0o604),
+            ("/current/root.pem", 0o620),
+        ],
+        ["status", "rotate", "export", "install"])
+    func refusesOpenFiles(place: (name: String, mode: Int), verb: String) throws {
+        let stage = try AuthorityStage()
+        let readsKey = verb == "status"
+        try stage.chmod(place.mode, stage.path + place.name)
+        let outcome = try stage.larder([verb])
+        if place.name.hasSuffix(".key"), !readsKey { return }
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(
+            outcome.talk.contains(
+                "\(stage.path)\(place.name): others may get at it; `chmod \(place.name.contains("root.") ? 600 : 700)` it"))
+    }
+
+    @Test("T27: init makes no key in a folder that others can get at")
+    func refusesOpenFolders() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        let outcome = try CommandLineTests.larder("ca", "init", "--folder", folder.path)
+        #expect(outcome.code == 1 && outcome.talk.contains("others may get at it"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test("T27: a key of another user's, or behind a link, is refused", .enabled(if: getuid() == 0, "only root gives files away"))
+    func refusesAnothersKey() throws {
+        let stage = try AuthorityStage()
+        try #require(chown(stage.key, 65_534, 65_534) == 0)
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): belongs to another user\n")
+        let moved = "\(stage.folder.path)/elsewhere.key"
+        try FileManager.default.moveItem(atPath: stage.key, toPath: moved)
+        try FileManager.default.createSymbolicLink(atPath: stage.key, withDestinationPath: moved)
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): is no file\n")
+    }
+
+    @Test("T27: nothing of a key or a passphrase is in what any verb says")
+    func keepsSecrets() throws {
+        let home = try TemporaryFolder()
+        let passphrase = try home.write("correct horse battery\n", to: "passphrase")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: passphrase)
+        let stage = try AuthorityStage(["--passphrase-file", passphrase])
+        let locked = try stage.text(stage.key)
+        #expect(locked.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
+        var said = ""
+        for words in [
+            ["status"], ["status", "-o", "json"], ["status", "--passphrase-file", passphrase], ["export"],
+            ["rotate", "--passphrase-file", passphrase], ["install", "--dry-run", "--root", home.path], ["rotate", "--finish"],
+            ["status", "--passphrase-file", passphrase],
+        ] {
+            let outcome = try stage.larder(words)
+            said += outcome.output + outcome.talk
+        }
+        #expect(said.contains("encrypted, not opened") && !said.contains("correct") && !said.contains("PRIVATE"))
+        for line in locked.split(separator: "\n") where !line.hasPrefix("-----") { #expect(!said.contains(line)) }
+        let wrong = try home.write("wrong\n", to: "wrong")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: wrong)
+        let refused = try stage.larder(["status", "--passphrase-file", wrong])
+        #expect(refused.code == 1 && refused.talk.contains("the passphrase is not the right one"))
+    }
+
+    @Test("A passphrase file that others can read, or without a passphrase, is refused")
+    func refusesPassphraseFiles() throws {
+        let folder = try TemporaryFolder()
+        let open = try folder.write("secret\n", to: "open")
+        let empty = try folder.write("\nsecret\n", to: "empty")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: empty)
+        for (file, reason) in [
+            (open, "others may read it"), (empty, "1 to 1024 octets"), ("\(folder.path)/none", "No such file"),
+        ] {
+            let outcome = try CommandLineTests.larder("ca", "init", "--folder", "\(folder.path)/ca", "--passphrase-file", file)
+            #expect(outcome.code == 1 && outcome.talk.contains(reason) && !outcome.talk.contains("secret"), "\(outcome.talk)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ca"))
+    }
+
+    @Test(
+        "Files that are missing, damaged or of different roots are told apart, with exit code 1",
+        arguments: [
+            ("root.pem", "", "root.pem: is not one certificate in PEM"),
+            ("root.pem", "\0\u{1}garbage", "root.pem: is not one certificate in PEM"),
+            (
+                "root.key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+                "root.key: is not a private key in PEM"
+            ),
+            ("root.key", "", "root.key: is not a private key in PEM"),
+        ])
+    func tellsDamage(name: String, text: String, reason: String) throws {
+        let stage = try AuthorityStage()
+        let file = "\(stage.path)/current/\(name)"
+        _ = try stage.folder.write(text, to: ".local/share/larder/ca/current/\(name)")
+        try stage.chmod(0o600, file)
+        let damaged = try stage.larder(["status"])
+        #expect(damaged.code == 1 && damaged.talk == "larder: \(stage.path)/current/\(reason)\n")
+        try FileManager.default.removeItem(atPath: file)
+        let missing = try stage.larder(["status"])
+        #expect(missing.code == 1 && missing.talk == "larder: \(file): No such file or directory\n")
+    }
+
+    @Test("A key of another root is told, and a folder without an authority")
+    func tellsMismatch() throws {
+        let stage = try AuthorityStage()
+        let other = try AuthorityStage()
+        try FileManager.default.removeItem(atPath: stage.key)
+        try FileManager.default.copyItem(atPath: other.key, toPath: stage.key)
+        try stage.chmod(0o600, stage.key)
+        #expect(try stage.larder(["status"]).talk == "larder: \(stage.key): is not the key of \(stage.root)\n")
+        for verb in ["status", "export", "rotate", "install", "uninstall"] {
+            let none = try stage.larder([verb, "--folder", "\(stage.folder.path)/none"])
+            #expect(none.code == 1 && none.talk.hasSuffix("/none; `larder ca init` makes one\n"), "\(none.talk)")
+        }
+    }
+
+    // MARK: Rotation
+
+    @Test("rotate puts the next root beside the old one until the day; from its first second on the next one certifies")
+    func rotates() throws {
+        let stage = try AuthorityStage(["--constrain", "corp.test"])
+        let rotated = try stage.larder(["rotate", "--from", "2030-01-01"])
+        #expect(rotated.code == 1 && rotated.talk.contains("would end before 2030-01-01") == (rotated.code == 1))
+        let begun = try stage.larder(["rotate", "--from", "2030-01-01", "--days", "3650"])
+        #expect(begun.code == 0 && begun.output.contains("corp.test"))
+        let folder = AuthorityFolder(path: stage.path)
+        let turn = try #require(CalendarDay("2030-01-01")).firstSecond
+        let before = try folder.roots(at: POSIXTime(seconds: turn.seconds - 1))
+        let after = try folder.roots(at: turn)
+        #expect(before.signing.seat == .current && before.other?.seat == .next)
+        #expect(after.signing.seat == .next && after.other?.seat == .current)
+        #expect(try stage.larder(["export"]).output.split(separator: "BEGIN CERTIFICATE").count == 3)
+        #expect(try stage.larder(["rotate"]).talk.contains("a rotation is under way"))
+        // Each has its key.
+        #expect(try folder.authority(.next, passphrase: nil).root == after.signing.certificate)
+
+        let finished = try stage.larder(["rotate", "--finish"])
+        #expect(finished.code == 0)
+        #expect(try folder.roots(at: turn).all.map(\.certificate) == [after.signing.certificate])
+        #expect(try folder.authority(.current, passphrase: nil).root == after.signing.certificate)
+        #expect(try folder.formerRoots(asRoot: false) == [before.signing.certificate])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path).sorted() == ["current", "former"])
+        #expect(try stage.larder(["rotate", "--finish"]).talk == "larder: no rotation is under way\n")
+    }
+
+    @Test("A rotation that was cut off in the middle of its end has the next root all the same")
+    func survivesTheEnd() throws {
+        let stage = try AuthorityStage()
+        _ = try stage.larder(["rotate"])
+        try FileManager.default.moveItem(atPath: "\(stage.path)/current", toPath: "\(stage.path)/.leaving.1")
+        let folder = AuthorityFolder(path: stage.path)
+        let roots = try folder.roots(at: POSIXTime(seconds: 0))
+        #expect(roots.signing.seat == .next && roots.other == nil)
+        #expect(try stage.larder(["status"]).code == 0)
+        #expect(try stage.larder(["rotate", "--finish"]).code == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
+        #expect(try folder.authority(.current, passphrase: nil).root == roots.signing.certificate)
+    }
+
+    @Test(
+        "Wrong words are 2",
+        arguments: [
+            ["init", "--days", "0"], ["init", "--days", "3651"], ["init", "--constrain", "*.corp.test"],
+            ["init", "--constrain", "a b"],
+            ["rotate", "--from", "2026-13-01"], ["rotate", "--from", "2020-01-01"],
+            ["rotate", "--finish", "--from", "2090-01-01"],
+            ["rotate", "--constrain", "a.test", "--unconstrained"], ["export", "-f", "key"], ["install", "--only", "firefox"],
+            ["install", "--root", "relative"],
+        ])
+    func refusesWords(words: [String]) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.larder(["ca"] + words + ["--folder", "\(folder.path)/ca"])
+        #expect(outcome.code == 2 && !FileManager.default.fileExists(atPath: "\(folder.path)/ca"), "\(outcome.talk)")
+    }
+
+    @Test("help knows every verb", arguments: ["init", "status", "install", "uninstall", "rotate", "export"])
+    func helps(verb: String) throws {
+        let outcome = try CommandLineTests.larder("help", "ca", verb)
+        #expect(outcome.code == 0 && outcome.output.contains("USAGE: larder ca \(verb)"))
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import ServerTrust
+import Testing
+
+@testable import LarderCLI
+
+/// A tree in place of `/`, with programs that stand for the system's.
+private final class SystemImage {
+    let folder: TemporaryFolder
+    var root: String { "\(folder.path)/image" }
+    var tools: String { "\(folder.path)/tools" }
+    let bundle: String
+    let anchors: String
+
+    init(_ layout: SystemTrustStore.Layout) throws {
+        folder = try TemporaryFolder()
+        anchors = "\(folder.path)/image\(layout.folder)"
+        bundle = "\(folder.path)/image\(layout.bundle)"
+        let files = FileManager.default
+        for place in [anchors, URL(filePath: bundle).deletingLastPathComponent().path] {
+            try files.createDirectory(atPath: place, withIntermediateDirectories: true)
+        }
+        let script = "#!/bin/sh\ncat '\(anchors)'/* > '\(bundle)' 2> /dev/null || : > '\(bundle)'\n"
+        // In an image Fedora's program is run by chroot.
+        try tool(layout == .debian ? "update-ca-certificates" : "chroot", script)
+    }
+
+    func tool(_ name: String, _ script: String) throws {
+        let file = try folder.write(script, to: "tools/\(name)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
+    }
+
+    /// Every file with its octets.
+    func contents() throws -> [String: Data] {
+        let names = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+        return Dictionary(
+            uniqueKeysWithValues: names.compactMap { name in
+                FileManager.default.contents(atPath: "\(root)/\(name)").map { (name, $0) }
+            })
+    }
+}
+
+@Suite("larder ca install and uninstall")
+struct TrustStoreTests {
+    private func run(_ stage: AuthorityStage, _ image: SystemImage, _ words: String...) throws -> CommandLineTests.Outcome {
+        try stage.larder(words + ["--root", image.root], path: "\(image.tools):/usr/bin:/bin")
+    }
+
+    @Test("What install did, uninstall takes back to the octet", arguments: SystemTrustStore.Layout.allCases)
+    func installsAndTakesBack(layout: SystemTrustStore.Layout) throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(layout)
+        try Data("another's\n".utf8).write(to: URL(filePath: "\(image.anchors)/another.crt"))
+        try Data("another's\n".utf8).write(to: URL(filePath: image.bundle))
+        let before = try image.contents()
+
+        let dry = try run(stage, image, "install", "--dry-run")
+        #expect(dry.code == 0 && dry.output.isEmpty && dry.talk.contains("would change the system's store"))
+        let unasked = try run(stage, image, "install")
+        #expect(unasked.code == 2 && unasked.talk.contains("nobody can be asked; --yes does it"))
+        #expect(try image.contents() == before)
+
+        let installed = try run(stage, image, "install", "--yes")
+        #expect(installed.code == 0 && installed.output.hasPrefix("added to the system's store "), "\(installed.talk)")
+        #expect(try stage.text(image.bundle).contains(stage.text(stage.root)))
+        let again = try run(stage, image, "install", "--yes")
+        #expect(again.code == 0 && again.output.isEmpty && again.talk.contains("stands there already"))
+
+        let removed = try run(stage, image, "uninstall", "--yes")
+        #expect(removed.code == 0 && removed.output.hasPrefix("removed from the system's store "), "\(removed.talk)")
+        #expect(try image.contents() == before)
+        let nothing = try run(stage, image, "uninstall", "--yes")
+        #expect(nothing.code == 0 && nothing.output.isEmpty)
+    }
+
+    @Test("uninstall leaves what has Larder's name and is something else, and another authority's root")
+    func touchesNothingElse() throws {
+        let stage = try AuthorityStage()
+        let other = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        _ = try run(other, image, "install", "--yes")
+        _ = try run(stage, image, "install", "--yes")
+        let names = try FileManager.default.contentsOfDirectory(atPath: image.anchors)
+        let mine = try #require(names.first { try stage.text("\(image.anchors)/\($0)") == stage.text(stage.root) })
+        try Data("mine no more\n".utf8).write(to: URL(filePath: "\(image.anchors)/\(mine)"))
+        let outcome = try run(stage, image, "uninstall", "--yes")
+        #expect(outcome.code == 1 && outcome.talk.contains("\(mine) is something else; left as it is"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: image.anchors).count == 2)
+    }
+
+    @Test("A program that fails leaves nothing behind, and its words are told", arguments: [true, false])
+    func takesBackAfterFailure(says: Bool) throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        let before = try image.contents()
+        try image.tool("update-ca-certificates", says ? "#!/bin/sh\necho no room >&2\nexit 3\n" : "#!/bin/sh\nexit 0\n")
+        let outcome = try run(stage, image, "install", "--yes")
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(outcome.talk.contains(says ? "ended with 3: no room" : "has not put it into"), "\(outcome.talk)")
+        #expect(try image.contents() == before)
+    }
+
+    @Test("During a rotation both roots are installed; the former one can be taken out by itself")
+    func followsRotation() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        let first = try stage.text(stage.root)
+        _ = try stage.larder(["rotate"])
+        let both = try run(stage, image, "install", "--yes")
+        #expect(both.output.split(separator: "\n").count == 2)
+        _ = try stage.larder(["rotate", "--finish"])
+        let former = try run(stage, image, "uninstall", "--former", "--yes")
+        #expect(former.output.split(separator: "\n").count == 1)
+        let bundle = try stage.text(image.bundle)
+        #expect(try !bundle.contains(first) && bundle.contains(stage.text(stage.root)))
+    }
+
+    @Test(
+        "Who may not change the system's store is told what to run",
+        .enabled(if: getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv"), "root becomes nobody here"))
+    func tellsTheCommand() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        let outcome = try CommandLineTests.shell(
+            """
+            chmod 755 $home $home/.local $home/.local/share $home/.local/share/larder $image
+            chown -R 65534:65534 $home/.local/share/larder/ca
+            ln -s $image "$home/it's an image"
+            setpriv --reuid=65534 --regid=65534 --clear-groups $larder ca install --yes --root "$home/it's an image" --folder $home/.local/share/larder/ca
+            """, ["home": stage.folder.path, "image": image.root])
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(
+            outcome.talk.contains(
+                "only root may change it; run: sudo larder ca install --only system --root '\(stage.folder.path)/it'\\''s an image' --folder \(stage.path)"
+            ),
+            "\(outcome.talk)")
+    }
+
+    @Test("An NSS database is changed by certutil, and has the same list afterwards", .enabled(if: Tools.has("certutil")))
+    func changesNSS() throws {
+        let stage = try AuthorityStage()
+        let database = "\(stage.folder.path)/.mozilla/firefox/ab.default"
+        let variables = ["database": database, "root": stage.root]
+        let made = try CommandLineTests.shell(
+            "mkdir -p $database && certutil -N -d sql:$database --empty-password && certutil -L -d sql:$database", variables)
+        try #require(made.code == 0, "\(made.talk)")
+        let installed = try stage.larder(["install", "--only", "nss", "--yes"])
+        #expect(
+            installed.code == 0 && installed.output.hasPrefix("added to the NSS database \(database): larder-"),
+            "\(installed.talk)")
+        let listed = try CommandLineTests.shell("certutil -L -d sql:$database | grep '^larder-.*C,,'", variables)
+        #expect(listed.code == 0)
+        #expect(try stage.larder(["install", "--only", "nss", "--yes"]).output.isEmpty)
+        #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).code == 0)
+        #expect(try CommandLineTests.shell("certutil -L -d sql:$database", variables).output == made.output)
+
+        // Somebody else's, under a name of his own.
+        _ = try CommandLineTests.shell("certutil -A -d sql:$database -n 'my own' -t C,, -i $root", variables)
+        #expect(try stage.larder(["install", "--only", "nss", "--yes"]).talk.contains("stands there by other means"))
+        #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).talk.contains("by other means, and stays"))
+        #expect(try CommandLineTests.shell("certutil -L -d sql:$database -n 'my own'", variables).code == 0)
+    }
+
+    @Test("Java's cacerts is changed by keytool, and has the same list afterwards", .enabled(if: Tools.has("keytool")))
+    func changesJava() throws {
+        let stage = try AuthorityStage()
+        let other = try AuthorityStage()
+        let image = "\(stage.folder.path)/image"
+        let variables = ["image": image, "other": other.root, "store": "\(image)/etc/ssl/certs/java/cacerts"]
+        let list = "keytool -list -keystore $store -storepass changeit"
+        let made = try CommandLineTests.shell(
+            """
+            mkdir -p $image/etc/ssl/certs/java &&
+            keytool -importcert -noprompt -alias other -file $other -keystore $store -storepass changeit && \(list)
+            """, variables)
+        try #require(made.code == 0, "\(made.talk)")
+        let installed = try stage.larder(["install", "--root", image, "--yes"])
+        #expect(installed.code == 0 && installed.output.hasPrefix("added to Java's "), "\(installed.talk)")
+        #expect(try CommandLineTests.shell(list, variables).output.contains("contains 2 entries"))
+        #expect(try other.larder(["install", "--root", image, "--yes"]).talk.contains("stands there by other means"))
+        #expect(try stage.larder(["uninstall", "--root", image, "--yes"]).code == 0)
+        #expect(try CommandLineTests.shell(list, variables).output == made.output)
+
+        // As Debian's hook puts it there, behind the system's store.
+        let root = try #require(Certificate.reading(pem: Array(stage.text(stage.root).utf8))?.first)
+        let hooked = try CommandLineTests.shell(
+            "keytool -importcert -noprompt -alias debian:$name.pem -file $root -keystore $store -storepass changeit",
+            variables.merging(["name": RootEntry(root).name, "root": stage.root]) { $1 })
+        try #require(hooked.code == 0)
+        #expect(try stage.larder(["install", "--root", image, "--yes"]).talk.contains("stands there already"))
+        #expect(try stage.larder(["uninstall", "--root", image, "--yes"]).output.hasPrefix("removed from Java's "))
+        #expect(try CommandLineTests.shell(list, variables).output == made.output)
+    }
+
+    @Test("Lists of tools are read")
+    func readsLists() {
+        #expect(
+            NSSTrustStore.nicknames(
+                in:
+                    "\nCertificate Nickname                Trust Attributes\n                  SSL,S/MIME,JAR/XPI\n\nmy own root      CT,C,c\nu  u,u,u\n"
+            )
+                == ["my own root", "u"])
+        let aliases = JavaTrustStore.aliases(
+            in:
+                "Your keystore contains 1 entry\n\nlarder-00, Nov 22, 2026, trustedCertEntry, \nCertificate fingerprint (SHA-256): AB:CD\n"
+        )
+        #expect(aliases.map(\.alias) == ["larder-00"] && aliases.map(\.fingerprint) == ["AB:CD"])
+    }
+}
+
+private enum Tools {
+    static func has(_ name: String) -> Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/\(name)") }
+}
