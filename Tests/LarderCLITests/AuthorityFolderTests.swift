@@ -85,6 +85,8 @@ struct AuthorityFolderTests {
         for line in locked.split(separator: "\n") where !line.hasPrefix("-----") { #expect(!said.contains(line)) }
         let wrong = try home.write("wrong\n", to: "wrong")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: wrong)
+        let forgotten = try stage.larder(["rotate"])
+        #expect(forgotten.code == 1 && forgotten.talk.contains("is encrypted; `--passphrase-file` says by what"), "\(forgotten)")
         let refused = try stage.larder(["status", "--passphrase-file", wrong])
         #expect(refused.code == 1 && refused.talk.contains("the passphrase is not the right one"))
     }

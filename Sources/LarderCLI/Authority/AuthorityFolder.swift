@@ -114,6 +114,11 @@ struct AuthorityFolder {
         return day
     }
 
+    private func isEncrypted(_ seat: Seat) throws(AuthorityFolderFault) -> Bool {
+        let text = try octets(at: keyPath(seat), atMost: Self.keyLimit)
+        return String(decoding: text, as: UTF8.self).contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    }
+
     private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
         try check(file, isFolder: false, asRoot: asRoot)
         do throws(SettingsFile.Unreadable) {
@@ -160,6 +165,10 @@ struct AuthorityFolder {
     func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderFault) {
         guard !exists("\(path)/next") else {
             throw AuthorityFolderFault("a rotation is under way; `larder ca rotate --finish` ends it")
+        }
+        // The next key is not to lie there plain because a word was forgotten.
+        if passphrase == nil, try isEncrypted(.current) {
+            throw AuthorityFolderFault("\(keyPath(.current)): is encrypted; `--passphrase-file` says by what the next one is")
         }
         try seat(next, passphrase: passphrase, at: .next, from: day)
     }

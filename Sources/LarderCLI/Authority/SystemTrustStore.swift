@@ -67,7 +67,7 @@ struct SystemTrustStore: TrustStore {
         var written: [RootEntry] = []
         do throws(TrustStoreFault) {
             for entry in entries {
-                do throws(SettingsFile.Unreadable) {
+                do throws(WholeFile.Unwritten) {
                     try WholeFile.write(entry.certificate.text, to: file(of: entry), replaces: false)
                 } catch {
                     throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")

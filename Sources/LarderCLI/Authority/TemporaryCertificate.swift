@@ -7,7 +7,7 @@ enum TemporaryCertificate {
         _ certificate: Certificate, _ work: (_ file: String) throws(TrustStoreFault) -> Void
     ) throws(TrustStoreFault) {
         let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString).pem").path
-        do throws(SettingsFile.Unreadable) {
+        do throws(WholeFile.Unwritten) {
             try WholeFile.write(certificate.text, to: file, replaces: false)
         } catch {
             throw TrustStoreFault("cannot write \(file): \(error.reason)")

@@ -9,7 +9,7 @@ struct ConfigCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Reads all settings and says what is wrong; exit code 2 if anything is.")
+            commandName: "check", abstract: "Reads all settings and says what is wrong; exit code 2 if anything is.")
 
         @OptionGroup var options: SettingsOptions
 
@@ -25,7 +25,8 @@ struct ConfigCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Prints the settings in force as YAML, without secrets.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Prints the settings in force as YAML, without secrets.")
 
         @OptionGroup var options: SettingsOptions
 
@@ -35,7 +36,8 @@ struct ConfigCommand: ParsableCommand {
     }
 
     struct Schema: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Prints a JSON Schema of the settings file, for editors.")
+        static let configuration = CommandConfiguration(
+            commandName: "schema", abstract: "Prints a JSON Schema of the settings file, for editors.")
 
         enum Output: String, CaseIterable, ExpressibleByArgument { case json, markdown }
 

@@ -3,7 +3,7 @@ import ArgumentParser
 extension PinsCommand {
     struct Audit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Says what a running Larder saw where pins are only reported on.",
+            commandName: "audit", abstract: "Says what a running Larder saw where pins are only reported on.",
             discussion: "Since its start, or since the host's policy was changed: enforcing would have refused what is told here."
         )
 

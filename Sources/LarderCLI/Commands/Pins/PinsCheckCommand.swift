@@ -3,7 +3,7 @@ import ArgumentParser
 extension PinsCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Asks every pinned host now whether its pins hold, and what will go wrong next.",
+            commandName: "check", abstract: "Asks every pinned host now whether its pins hold, and what will go wrong next.",
             discussion: """
                 One handshake with each host, and no request. Without hosts, those of the settings that have pins.
 

@@ -5,7 +5,7 @@ import ServerTrust
 extension PinsCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints the pins in the settings as other programs have them.",
+            commandName: "export", abstract: "Prints the pins in the settings as other programs have them.",
             discussion:
                 "What a format cannot say is said on standard error. Pins of tls.default belong to no host and are left out.")
 

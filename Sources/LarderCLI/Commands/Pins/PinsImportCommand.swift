@@ -4,7 +4,7 @@ import ProxyAdmin
 extension PinsCommand {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints pins of other programs as a file for tls.pins_from.",
+            commandName: "import", abstract: "Prints pins of other programs as a file for tls.pins_from.",
             discussion: "Without a format it reads a folder of certificates that end with .cer, for the host that --host names.")
 
         @Option(name: [.short, .long], help: "android-nsc, trustkit, okhttp, curl, hpkp or json.")

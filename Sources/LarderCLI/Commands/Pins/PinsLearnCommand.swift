@@ -6,7 +6,7 @@ import ServerTrust
 extension PinsCommand {
     struct Learn: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a server's chain, and proposes pins of it.",
+            commandName: "learn", abstract: "Shows a server's chain, and proposes pins of it.",
             discussion: """
                 One handshake with each host, and no request. It prints a file for tls.pins_from; --write puts it there, unless \
                 the host has a policy already. A server that is not trusted is not learned from.
