@@ -130,7 +130,7 @@ extension Exchange {
                 trace.fault = fault
                 return deliverStale(discardingBody: false, into: &commands)
             }
-            if judgesRecordedChain(of: selected, insteadOf: fault, into: &commands) { return }
+            if judgesRecordedChain(of: selected, insteadOf: fault, at: now, into: &commands) { return }
         }
         fail(fault, at: now, into: &commands)
     }

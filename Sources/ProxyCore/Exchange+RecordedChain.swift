@@ -18,13 +18,17 @@ extension Exchange {
     /// - Parameters:
     ///   - stored: what would be used, but for its trust policy.
     ///   - fault: what is told where it cannot be used.
-    /// - Returns: whether its chain is judged first.
+    /// - Returns: whether its chain is judged first. It is not where the response could not be used either way.
     mutating func judgesRecordedChain(
-        of stored: StoredResponse?, insteadOf fault: Fault, into commands: inout CommandBuffer
+        of stored: StoredResponse?, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
     ) -> Bool {
         guard !isUnattended, trace.upstreamStatus == 0, let stored, stored.chain != nil, stored.facts.trust != directives.trust,
             case .https = request.target.scheme
         else { return false }
+        switch decision(byRecordedChainOf: stored, insteadOf: fault, at: now) {
+        case .fresh, .staleAllowed: break
+        case .validate, .forward, .notSatisfiable: return false
+        }
         selected = stored
         faultUnlessAccepted = fault
         state = .judging
@@ -46,13 +50,11 @@ extension Exchange {
     private mutating func useAccepted(
         _ stored: StoredResponse, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
     ) {
-        let failure = fault.failure
-        let decision = Reuse.decideByRecordedChain(
-            stored.facts, for: directives, overrides: obligations.cache, insteadOf: failure, at: now)
+        let decision = decision(byRecordedChainOf: stored, insteadOf: fault, at: now)
         switch decision {
         case .fresh, .staleAllowed:
             trace.reuse = decision
-            if failure != nil { trace.fault = fault }
+            if fault.failure != nil { trace.fault = fault }
             isValidating = false
             if isLeading { commands.append(.releaseJoined) }
             deliverSelected(outcome: decision.isFresh ? .hit : .staleHit, into: &commands)
@@ -61,6 +63,13 @@ extension Exchange {
             fail(.onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
         case .validate, .forward: fail(fault, at: now, into: &commands)
         }
+    }
+}
+
+extension Exchange {
+    private func decision(byRecordedChainOf stored: StoredResponse, insteadOf fault: Fault, at now: Timestamp) -> ReuseDecision {
+        Reuse.decideByRecordedChain(
+            stored.facts, for: directives, overrides: obligations.cache, insteadOf: fault.failure, at: now)
     }
 }
 

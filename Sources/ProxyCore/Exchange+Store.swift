@@ -56,7 +56,8 @@ extension Exchange {
         case .notSatisfiable(let reason):
             trace.reuse = decision
             if reason == .trustChanged,
-                judgesRecordedChain(of: candidate, insteadOf: .onlyIfCachedMiss(detail: Word(reason.word)), into: &commands)
+                judgesRecordedChain(
+                    of: candidate, insteadOf: .onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
             {
                 return
             }

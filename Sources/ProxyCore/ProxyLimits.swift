@@ -18,6 +18,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var unattendedRetryDelay: Int64 = 1_000
     /// How many gathered bodies may wait for their check in all; further ones are answered 503.
     package var waitingChecks = 32
+    /// How many requests may wait for the judgement of a recorded chain in all; further ones are answered as if none were recorded.
+    package var waitingJudgements = 1024
     /// What the bodies that are gathered for a check may take in memory in all, in octets; where there is no room, the answer is 503.
     package var checkedBytes = 64 * 1024 * 1024
     /// The pipelined requests' answers that are gathered before they are written, in octets.

@@ -57,6 +57,12 @@ package final class HandshakeJudge {
         return verdict
     }
 
+    /// The verified chain; empty where it ends at no anchor, or where nobody asked whether it is this host's.
+    package var judgedChain: [Certificate] {
+        guard let verdict, verdict.endsAtAnchor, policy.validatesHost else { return [] }
+        return verdict.chain
+    }
+
     package var failure: TrustFailure? {
         guard case .judged(.failure(let failure)) = state else { return nil }
         return failure

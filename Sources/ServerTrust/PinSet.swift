@@ -75,6 +75,9 @@ public struct PinSet: Sendable {
         }
     }
 
+    /// Whether a server that has none of them is let through, and told of.
+    package func areOnlyReported(at now: POSIXTime) -> Bool { !refusesOthers(at: now) }
+
     /// Whether a server that has none of them is refused. Those that are only reported on refuse nobody, nor when their time is over.
     func refusesOthers(at now: POSIXTime) -> Bool { isEnforced(at: now) && !(isExpired(at: now) && onExpiry == .reports) }
 

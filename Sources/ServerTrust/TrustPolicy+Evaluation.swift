@@ -63,7 +63,7 @@ struct Evaluation {
         return TrustVerdict(
             chain: chain.certificates, matchedPin: pinned.pin, expires: expires,
             daysToExpiry: Self.wholeDays(expires.seconds - now.seconds), allowed: allowed, reported: pinned.reported,
-            pinsAreOnlyReported: policy.pins.map { !$0.isEnforced(at: now) || $0.isExpired(at: now) } ?? false,
+            pinsAreOnlyReported: policy.pins?.areOnlyReported(at: now) ?? false,
             staple: staple.finding, revocationKnownUntil: [lists, staple.end].compactMap { $0 }.min(),
             signedTimestampCount: timestamps, fingerprint: policy.fingerprint)
     }

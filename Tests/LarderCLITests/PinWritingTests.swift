@@ -52,6 +52,29 @@ struct PinWritingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    @Test("What learn writes takes the place of no enforced pins that hold by a pattern, unless it is enforced itself")
+    func keepsPatternsPins() throws {
+        let stage = try PinnedStage()
+        let origin = stage.serve(stage.authority.identity(names: "DNS:a.shop.test"))
+        _ = try stage.folder.write("b.example: {pins: {of: \(Self.pins[0])}}\n", to: "pins.d/b.yaml")
+        let settings = try stage.settings(
+            """
+            resolve: {a.shop.test: 127.0.0.1}
+            tls:
+              default: {anchors: {bundle: root.pem}}
+              pins_from: pins.d
+              hosts:
+                "*.shop.test": {anchors: {bundle: root.pem}, pins: {of: \(Self.pins[0]), backup: \(Self.pins[1])}}
+
+            """)
+        let learn = ["pins", "learn", "a.shop.test:\(origin.port)", "--write", "-c", settings]
+        let refused = try CommandLineTests.larder(learn)
+        #expect(refused.code == 1 && refused.talk.contains("has enforced pins by *.shop.test, at "), "\(refused)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stage.folder.path)/pins.d") == ["b.yaml"])
+        let enforced = try CommandLineTests.larder(learn + ["--mode", "enforce"])
+        #expect(enforced.code == 0, "\(enforced)")
+    }
+
     @Test("learn --pins-only writes both of its files or none")
     func leavesNoAnchorBehind() throws {
         let stage = try PinnedStage()

@@ -44,11 +44,16 @@ struct RecordedChainDecisionTests {
         }
     }
 
-    @Test("Without a chain, after an answer of the origin's, and for a server that is not believed, none is judged")
+    @Test(
+        "Without a chain, after an answer of the origin's, for a server that is not believed, and of what is of no use, none is judged"
+    )
     func doesNotJudge() throws {
         for (response, fault) in [
             (try stored("Cache-Control: max-age=60", hasChain: false), Fault.connectionRefused),
             (try stored("Cache-Control: max-age=60"), .untrustedServer(reason: "expired")),
+            // It could not be used, whatever its chain is.
+            (try stored("Cache-Control: no-cache"), .connectionRefused),
+            (try stored("Cache-Control: max-age=0, must-revalidate"), .connectionRefused),
         ] {
             let book = try book()
             try book.run(

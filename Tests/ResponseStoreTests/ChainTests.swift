@@ -157,7 +157,8 @@ struct ChainTests {
         kept = []
         store.invalidate((0..<limit).map { Sample.key("\($0)") })
         store.drain()
-        #expect(store.shared(Self.chain(1_000_001, count: count)) != nil)
+        // It is not looked each time whether there is room again.
+        #expect((0...limit / 64).contains { _ in store.shared(Self.chain(1_000_001, count: count)) != nil })
         #expect(RecordedChain([]) == nil && RecordedChain(Sample.bytes(count + 1, seed: 1)) == nil)
     }
 

@@ -1,5 +1,4 @@
 import HTTPMessage
-import ServerTrust
 
 /// What an exchange met on its way, for logs and traces. Times are in microseconds.
 package struct ExchangeMetrics: Equatable, Sendable {
@@ -16,9 +15,6 @@ package struct ExchangeMetrics: Equatable, Sendable {
     package var remotePort: UInt16 = 0
     /// The mark of the trust policy that accepted the server (`TrustPolicy.mark`); 0 without TLS.
     package var trustMark: UInt64 = 0
-    /// The verified chain of the server, where its connection was made for this exchange; empty on one that was used before, without
-    /// TLS, and where the chain ends at no anchor.
-    package var chain: [Certificate] = []
     package var bytesReceived: UInt64 = 0
     package var bytesSent: UInt64 = 0
 

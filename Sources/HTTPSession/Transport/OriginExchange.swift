@@ -1,5 +1,6 @@
 package import HTTPCaching
 import HTTPMessage
+import ServerTrust
 
 /// A handle on one exchange with an origin: what the caller may do with it. Confined to the transport's loop.
 ///
@@ -51,6 +52,10 @@ package struct OriginExchange: Equatable {
 
     /// What the server showed of itself, once its head has come; `nil` without TLS. Good until the callback that reports the end returns.
     package var recordedChain: RecordedChain? { isActive ? exchange.recordedChain : nil }
+
+    /// The verified chain of the server, where its connection was made for this exchange; empty on one that was used before, without
+    /// TLS, and where the chain ends at no anchor or may be another host's. As good as `metrics`.
+    package var judgedChain: [Certificate] { exchange.number == number ? exchange.judgedChain : [] }
 
     /// What the exchange has met so far. Good until the callback that reports its end returns.
     package var metrics: ExchangeMetrics { exchange.number == number ? exchange.metrics : ExchangeMetrics() }

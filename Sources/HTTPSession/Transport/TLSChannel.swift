@@ -35,8 +35,8 @@ final class TLSChannel {
     /// What was found of the server.
     var verdict: TrustVerdict? { attempt.judge?.verdict }
 
-    /// The verified chain; empty where it ends at no anchor.
-    var anchoredChain: [Certificate] { verdict.map { $0.endsAtAnchor ? $0.chain : [] } ?? [] }
+    /// The verified chain; empty where it ends at no anchor, or nobody asked whether it is this host's.
+    var judgedChain: [Certificate] { attempt.judge?.judgedChain ?? [] }
 
     deinit { assert(isClosed, "a channel must be closed by its owner") }
 

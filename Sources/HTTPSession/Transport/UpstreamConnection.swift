@@ -87,8 +87,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         informationalCount = 0
     }
 
-    /// As `TLSChannel.anchoredChain`.
-    var chain: [Certificate] { channel?.anchoredChain ?? [] }
+    /// As `TLSChannel.judgedChain`.
+    var judgedChain: [Certificate] { channel?.judgedChain ?? [] }
 
     /// Closes the socket. Its exchange, if any, hears nothing of it.
     func close() {

@@ -2,6 +2,7 @@ import EventLoop
 internal import HTTPCaching
 import HTTPMessage
 import HTTPWire
+import ServerTrust
 
 /// One exchange after the other with origins: waits for a connection, sends the request, keeps the time. Its connection
 /// reads the response. Kept by the transport and used again, so that an exchange allocates nothing of its own.
@@ -55,6 +56,9 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
+    /// The server's, where a connection was made for this exchange (`TLSChannel.judgedChain`).
+    private(set) var judgedChain: [Certificate] = []
+
     /// Of the server that the exchange is with.
     var recordedChain: RecordedChain? { connection?.recordedChain }
 
@@ -80,6 +84,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         self.request = request
         self.delegate = delegate
         metrics = ExchangeMetrics()
+        if !judgedChain.isEmpty { judgedChain = [] }
         timeouts = request.timeouts ?? transport.configuration.timeouts
         openedAt = loop.now
         totalDeadline = timeouts.total > 0 ? openedAt.advanced(milliseconds: timeouts.total) : .never
@@ -177,7 +182,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.remoteAddress = connection.remoteAddress
         metrics.remotePort = connection.endpoint.key.connectedPort
         metrics.trustMark = connection.trustMark
-        if !isReused { metrics.chain = connection.chain }
+        if !isReused { judgedChain = connection.judgedChain }
         connection.begin(self)
         if output.isEmpty {
             sendHeadAlone(on: connection)

@@ -40,7 +40,7 @@ final class Probe: ConnectObserver {
         attempt = nil
         let lastSecond = peer.channel?.reliableUntil
         // Of those who share the handshake one tells of it.
-        judgements.first?.chain = peer.channel?.anchoredChain ?? []
+        judgements.first?.chain = peer.channel?.judgedChain ?? []
         peer.close()
         let isBehindProxy = transport.configuration.proxy != nil
         // Whom nobody can find again cannot be tunnelled to.

@@ -26,7 +26,7 @@ extension PinLearning {
         var found: [NamedServer] = []
         if servers.isEmpty {
             for server in log.sightings.keys.sorted(by: { ($0.host, $0.port) < ($1.host, $1.port) }).map(NamedServer.init) {
-                if let site = trust.ownSite(of: server) {
+                if let site = trust.ownSite(of: server) ?? trust.pinningSite(of: server) {
                     say("\(server.title) has a policy already, at \(site.position), and is passed over")
                 } else {
                     found.append(server)

@@ -13,8 +13,9 @@ struct PinsFolder {
     private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
 
     /// Puts the settings of a server there that has no policy yet: all of their files, or none.
+    /// - Parameter isEnforced: whether they are; else they take the place of no pins that are.
     /// - Returns: the path of the file with the settings.
-    func add(_ learned: LearnedPins) throws(Refusal) -> String {
+    func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
         guard let folder = trust.pinsFolder else {
             throw Refusal(
                 reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
@@ -22,6 +23,11 @@ struct PinsFolder {
         let server = learned.server
         if let site = trust.ownSite(of: server) {
             throw Refusal(reason: "\(server.title) has a policy already, at \(site.position): nothing is written")
+        }
+        if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {
+            let reason =
+                "has enforced pins by \(site.entry?.name ?? "tls.default"), at \(site.position), which would hold for it no more"
+            throw Refusal(reason: "\(server.title) \(reason): nothing is written without --mode enforce")
         }
         let stem = "\(folder)/\(server.fileStem)"
         if let anchor = learned.anchor { try Self.write(anchor, to: "\(stem).pem") }
@@ -49,6 +55,12 @@ extension LoadedTrust {
     func ownSite(of server: NamedServer) -> TrustSite? {
         guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
         return sites.first { $0.entry?.scope == scope }
+    }
+
+    /// Where the pins are written that hold for this server, be it for this one alone or for more.
+    func pinningSite(of server: NamedServer) -> TrustSite? {
+        let site = site(host: server.host, port: server.origin.port)
+        return site.terms.pins == nil ? nil : site
     }
 }
 

@@ -72,9 +72,12 @@ extension PinLearning {
     func learn(
         _ recorded: RecordedServers, of wanted: [NamedServer]
     ) -> [(server: NamedServer, result: Result<PinProposal, Refusal>)] {
+        func hasPolicy(_ server: NamedServer) -> Bool {
+            trust.ownSite(of: server) != nil || trust.pinningSite(of: server) != nil
+        }
         var learned: [(NamedServer, Result<PinProposal, Refusal>)] = []
         for one in recorded.servers
-        where wanted.isEmpty ? trust.ownSite(of: one.server) == nil : wanted.contains(one.server.named(in: wanted)) {
+        where wanted.isEmpty ? !hasPolicy(one.server) : wanted.contains(one.server.named(in: wanted)) {
             let server = one.server.named(in: wanted)
             learned.append((server, Result { () throws(Refusal) in try proposal(server, judgement(of: one)) }))
         }

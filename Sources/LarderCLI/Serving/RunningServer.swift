@@ -140,8 +140,7 @@ final class RunningServer: Sendable {
             drainLimit.withLock { $0 = settings.timeouts.drain }
             trust.withLock { $0 = settings.tls }
             let policies = settings.tls.loaded?.policies
-            pinAudit.keep { host, port in policies?.policy(host: host, port: port)?.pins.map { !$0.isEnforced(at: .now) } ?? false
-            }
+            pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
             for warning in settings.tls.warnings() { log.logger.warning("\(warning)") }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }

@@ -2,6 +2,7 @@ import EventLoop
 import HTTPCaching
 import HTTPSession
 import ResponseStore
+import ServerTrust
 
 /// The body that a driver is sending to its client, wherever it comes from.
 struct BodyDelivery {
@@ -48,6 +49,8 @@ struct BodyDelivery {
     var connectOutcome: ConnectOutcome?
     /// As whom the server of a tunnel to an address was judged.
     var judgedName: String?
+    /// Of the server that was judged for this request (`OriginExchange.judgedChain`).
+    var judgedChain: [Certificate] = []
 
     mutating func reset() {
         source = .none
@@ -69,9 +72,14 @@ struct BodyDelivery {
         sentCount = 0
         headCount = 0
         if pipe != nil { pipe = nil }
+        if connectOutcome != nil { resetTunnel() }
+        if !judgedChain.isEmpty { judgedChain = [] }
+    }
+
+    private mutating func resetTunnel() {
         tunnelDescriptor = nil
-        if tunnelOpener != nil { tunnelOpener = nil }
+        tunnelOpener = nil
         connectOutcome = nil
-        if judgedName != nil { judgedName = nil }
+        judgedName = nil
     }
 }

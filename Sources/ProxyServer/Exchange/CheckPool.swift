@@ -5,24 +5,35 @@ import Synchronization
 /// The thread on which bodies are checked and recorded chains judged, away from every loop, and the queue before it.
 final class CheckPool: Sendable {
     private let loop: LoopThread
-    private let waiting = Atomic<Int>(0)
+    /// What is waited for, each kind with a count of its own.
+    enum Kind { case body, recordedChain }
+
+    private let waitingBodies = Atomic<Int>(0)
+    private let waitingChains = Atomic<Int>(0)
     let memory = CheckMemory()
 
     init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
 
-    /// - Parameter limit: how many checks may wait, the one under way counted.
+    /// - Parameter limit: how many of this kind may wait, the one under way counted.
     /// - Returns: `false` where as many wait already; there is no answer then.
     func run<Outcome: Sendable>(
-        limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
+        _ kind: Kind, limit: Int, reply: Reply<Outcome>, _ check: @escaping @Sendable () -> Outcome
     ) -> Bool {
-        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
-            waiting.wrappingSubtract(1, ordering: .relaxed)
+        guard count(1, kind) <= limit else {
+            _ = count(-1, kind)
             return false
         }
         return loop.handle.post { [self] _ in
             let outcome = check()
-            waiting.wrappingSubtract(1, ordering: .relaxed)
+            _ = count(-1, kind)
             reply.send(outcome)
+        }
+    }
+
+    private func count(_ change: Int, _ kind: Kind) -> Int {
+        switch kind {
+        case .body: waitingBodies.wrappingAdd(change, ordering: .relaxed).newValue
+        case .recordedChain: waitingChains.wrappingAdd(change, ordering: .relaxed).newValue
         }
     }
 

@@ -45,7 +45,9 @@ extension ExchangeDriver {
         limits.bodyLength = plan.maximumBodyLength
         let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
         let body = fetch.gathered
-        let isTaken = worker.checks.run(limit: exchange.context.limits.waitingChecks, reply: reply) { check.outcome(of: body) }
+        let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
+            check.outcome(of: body)
+        }
         if isTaken { return }
         worker.loop.forget(reply)
         refuseCheck()

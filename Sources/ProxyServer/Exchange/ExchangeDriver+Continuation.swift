@@ -39,10 +39,15 @@ extension ExchangeDriver {
         openUpstream(body: .none) { exchange.writeContinuedHead(into: &$0) }
     }
 
+    private func isOfRecordedServer(_ upstream: OriginExchange?) -> Bool {
+        guard let recorded = exchange.upstreamChain else { return true }
+        return upstream?.recordedChain?.digest == recorded.digest
+    }
+
     func receiveContinuation(_ head: borrowing ResponseHead, _ framing: BodyFraming) {
         fetch.isContinuing = false
-        // Under other policies the rest is not of what was begun.
-        guard fetch.upstream?.metrics.trustMark == exchange.upstreamTrust,
+        // Under other policies, or of another chain than stands with what was begun, it is not the rest of that.
+        guard fetch.upstream?.metrics.trustMark == exchange.upstreamTrust, isOfRecordedServer(fetch.upstream),
             exchange.acceptsContinuation(copy head, body: framing.bodyLength)
         else {
             fetch.upstream?.cancel()

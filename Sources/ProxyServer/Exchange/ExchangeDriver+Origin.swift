@@ -57,11 +57,18 @@ extension ExchangeDriver: OriginExchangeDelegate {
         guard upstream == fetch.upstream else { return }
         if fetch.isContinuing { return receiveContinuation(head, framing) }
         swap(&exchange.response, &head)
-        metrics = upstream.metrics
+        noteMetrics(of: upstream)
         exchange.upstreamTrust = metrics.trustMark
         if metrics.trustMark > 0 { exchange.upstreamChain = upstream.recordedChain.flatMap(worker.store.shared) }
         handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
         connection?.flushSoon()
+    }
+
+    private func noteMetrics(of upstream: OriginExchange) {
+        metrics = upstream.metrics
+        // A later connection for the same request may be one that was used before.
+        let chain = upstream.judgedChain
+        if !chain.isEmpty { delivery.judgedChain = chain }
     }
 
     func exchange(_ upstream: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
@@ -112,7 +119,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func exchange(_ upstream: OriginExchange, didFailWith error: TransportError) {
         guard upstream == fetch.upstream else { return }
-        metrics = upstream.metrics
+        noteMetrics(of: upstream)
         fetch.upstream = nil
         let fault = noteFault(error)
         if continues(brokenBy: fault) { return }

@@ -11,7 +11,7 @@ extension ExchangeDriver {
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
-        let judged = judgedChain()
+        let judged = delivery.judgedChain.isEmpty ? [] : judgedMember()
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
             let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
@@ -57,12 +57,12 @@ extension ExchangeDriver {
         return record
     }
 
-    /// The chain of the server that was judged for this request, as the log has it; empty where none was.
-    private func judgedChain() -> [UInt8] {
-        if metrics.chain.isEmpty || !accessLog.tellsChains { return [] }
+    /// The chain of the server that was judged for this request, as the log has it.
+    private func judgedMember() -> [UInt8] {
+        if !accessLog.tellsChains { return [] }
         return JudgedChain.member(
             host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
-            chain: metrics.chain)
+            chain: delivery.judgedChain)
     }
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.

@@ -16,7 +16,9 @@ extension ExchangeDriver {
             handle(.recordedChainJudged(judgement, at: worker.now))
             connection?.flush()
         }
-        let isTaken = worker.checks.run(limit: context.limits.waitingChecks, reply: reply) { judge(chain, host, port, now) }
+        let isTaken = worker.checks.run(.recordedChain, limit: context.limits.waitingJudgements, reply: reply) {
+            judge(chain, host, port, now)
+        }
         if isTaken { return }
         worker.loop.forget(reply)
         handle(.recordedChainJudged(.unjudged, at: worker.now))

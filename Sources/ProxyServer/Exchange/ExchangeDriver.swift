@@ -335,7 +335,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         delivery.connectOutcome = opening.outcome
-        metrics.chain = opening.chain
+        delivery.judgedChain = opening.chain
         delivery.tunnelDescriptor = descriptor
         delivery.tunnelOpener = opening.transport
         handle(.tunnelOpened(at: worker.now))
@@ -345,7 +345,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         delivery.connectOutcome = opening.outcome
-        metrics.chain = opening.chain
+        delivery.judgedChain = opening.chain
         handle(.upstreamFailed(noteFault(error), at: worker.now))
         connection?.flush()
     }

@@ -187,7 +187,7 @@ extension Tunnel {
     func note(_ judgement: Judgement) {
         // By a verdict that was kept: what a probe before has told stays.
         if judgement.chain.isEmpty { return }
-        owner?.metrics.chain = judgement.chain
+        owner?.delivery.judgedChain = judgement.chain
         owner?.delivery.judgedName = judgement.host
     }
 

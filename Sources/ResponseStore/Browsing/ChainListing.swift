@@ -35,7 +35,7 @@ package struct ChainListing: Sendable {
             isCut = true
             return
         }
-        if let chain = try chain() { origins[origin] = Recorded(chain: chain, time: time) }
+        if let chain = try chain() { origins[origin] = Recorded(chain: chain, time: time) } else { isCut = true }
     }
 
     private static func origin(ofKey key: [UInt8]) -> String? {
@@ -75,7 +75,7 @@ extension ResponseStore {
         if !listing.hasSeenMemory {
             listing.hasSeenMemory = true
             for shard in 0..<MemoryTier.shardCount {
-                for response in core.memory.responsesInMemoryAlone(shard: shard) {
+                for response in core.memory.responsesInMemoryAlone(shard: shard) where response.chain != nil {
                     // It throws nothing: the chain is at hand.
                     try? listing.note(key: response.key, time: response.facts.responseTime) { response.chain }
                 }

@@ -37,8 +37,9 @@ final class ChainStatements {
         if try find.step() {
             let id = find.integer(0)
             let isGood = find.withBytes(1) { $0.elementsEqual(chain.octets) } && find.integer(2) == Self.checksum(of: chain, id)
+            let length = find.withBytes(1) { Int64($0.count) }
             find.reset()
-            if !isGood { try mend(id, chain) }
+            if !isGood { try mend(id, chain, ofLength: length) }
             return id
         }
         find.reset()
@@ -96,12 +97,13 @@ final class ChainStatements {
         return next.integer(0)
     }
 
-    private func mend(_ id: Int64, _ chain: RecordedChain) throws(StoreError) {
+    private func mend(_ id: Int64, _ chain: RecordedChain, ofLength length: Int64) throws(StoreError) {
         let octets = chain.octets
         mend.bind(1, id)
         mend.bind(2, copying: octets.span)
         mend.bind(3, Self.checksum(of: chain, id))
         try mend.run()
+        self.octets += Int64(octets.count) - length
     }
 
     private static func checksum(of chain: RecordedChain, _ id: Int64) -> Int64 {

@@ -14,6 +14,8 @@ final class ChainDirectory: Sendable {
     fileprivate struct State {
         var entries: [[UInt8]: Entry] = [:]
         var octets = 0
+        /// How many are refused before those that have gone are looked for again, which takes as long as there are entries.
+        var patience = 0
     }
 
     private let state = Guarded(State())
@@ -24,7 +26,7 @@ final class ChainDirectory: Sendable {
         state.withLock { state in
             if let known = state.entries[chain.digest]?.chain { return known }
             let count = chain.octets.count
-            if state.octets + count > StoreLimits.chainOctets { state.forgetGone() }
+            if state.octets + count > StoreLimits.chainOctets { state.makeRoom() }
             guard state.octets + count <= StoreLimits.chainOctets else { return nil }
             state.octets += count - (state.entries[chain.digest]?.count ?? 0)
             state.entries[chain.digest] = Entry(chain: chain, count: count)
@@ -36,7 +38,17 @@ final class ChainDirectory: Sendable {
 }
 
 extension ChainDirectory.State {
-    fileprivate mutating func forgetGone() {
+    fileprivate mutating func makeRoom() {
+        if patience > 0 { return patience -= 1 }
+        let before = octets
+        forgetGone()
+        if octets == before { patience = entries.count / Self.entriesPerRefusal }
+    }
+
+    /// Looking at so many takes as long as what else is done for one that is refused.
+    private static let entriesPerRefusal = 64
+
+    private mutating func forgetGone() {
         entries = entries.filter { $0.value.chain != nil }
         octets = entries.values.reduce(0) { $0 + $1.count }
     }

@@ -50,15 +50,22 @@ extension StoreWriter {
             transaction.expected.append(own.keyHash)
         } else {
             try tables.delete(row: id)
-            if isNewer { takeOver(own, into: &target) }
+            if isNewer { takeOver(own, into: &target) } else { dropChain(of: &target, unlessAlso: own.chain) }
         }
         return try settle(target, extents)
     }
 
-    /// The newer head holds for all of it, and so does what its server was judged by.
+    /// The newer head holds for all of it.
     private func takeOver(_ newer: ResponseRow, into target: inout ResponseRow) {
+        dropChain(of: &target, unlessAlso: newer.chain)
+        (target.facts, target.head) = (newer.facts, newer.head)
+    }
+
+    /// What came by two chains is judged by neither.
+    private func dropChain(of target: inout ResponseRow, unlessAlso chain: Int64) {
+        if target.chain == chain { return }
         tables?.chains.release(target.chain)
-        (target.facts, target.head, target.chain) = (newer.facts, newer.head, newer.chain)
+        target.chain = 0
     }
 
     /// Writes what a response has become: whole, or still in part.

@@ -77,7 +77,7 @@ extension PinsCommand {
                 switch result {
                 case .success(let learned):
                     if write {
-                        hasFailed = !Self.write(learned, trust) || hasFailed
+                        hasFailed = !writes(learned, trust) || hasFailed
                     } else {
                         Terminal.output(learned.remarks + learned.settings)
                     }
@@ -101,9 +101,9 @@ extension PinsCommand {
         }
 
         /// - Returns: whether it stands there now.
-        private static func write(_ learned: LearnedPins, _ trust: LoadedTrust) -> Bool {
+        private func writes(_ learned: LearnedPins, _ trust: LoadedTrust) -> Bool {
             do throws(PinsFolder.Refusal) {
-                let path = try PinsFolder(trust).add(learned)
+                let path = try PinsFolder(trust).add(learned, isEnforced: mode == .enforce || pinsOnly)
                 Terminal.talk(learned.remarks)
                 Terminal.talk("larder: wrote \(printable(path, limit: 4096)); larder reload puts it in force\n")
                 return true
