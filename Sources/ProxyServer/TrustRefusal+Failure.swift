@@ -41,7 +41,8 @@ private struct Advice {
     var text: String {
         switch failure.reason {
         case .pinMismatch: pinMismatch
-        case .emptyPins: "The time of the pins in \(settings) is over: give them a later end, or \(rotation)."
+        case .emptyPins:
+            "The time of the pins in \(settings) is over: give them a later end, `expires`, once it is sure that they still hold."
         case .expired:
             "The certificate of \(subject) was valid until \(date(\.notAfter)): whoever runs the server has to renew it, unless this "
                 + "machine's clock is wrong."

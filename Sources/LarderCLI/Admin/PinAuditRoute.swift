@@ -1,13 +1,14 @@
 import HTTPMessage
 import HTTPSession
 import ProxyAdmin
+import ServerTrust
 
 /// `GET /v1/pins/audit`: what the servers showed whose pins are only reported on.
 enum PinAuditRoute {
     /// - Parameter trust: as it is in force.
     static func route(_ audit: PinAudit, trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, "/v1/pins/audit") { request, exchange in
-            let report = PinAuditReport(audit, reportOnly: trust().loaded?.pinned.filter(\.isReportOnly) ?? [])
+            let report = PinAuditReport(audit, trust().loaded)
             if request.wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
         }
     }
@@ -20,10 +21,16 @@ struct PinAuditReport {
     /// Hosts whose pins are only reported on, and of which no server was met.
     private let unseen: [String]
 
-    init(_ audit: PinAudit, reportOnly: [PinnedHost]) {
+    init(_ audit: PinAudit, _ trust: LoadedTrust?) {
         (findings, unlistedCount) = audit.findings
-        let seen = findings
-        unseen = reportOnly.filter { host in !seen.contains { host.isSurely(host: $0.host, port: $0.port) } }.map(\.title)
+        var scopes = HostTable<HostScope>()
+        for site in trust?.sites ?? [] {
+            if let scope = site.entry?.scope { _ = scopes.insert(scope, for: scope) }
+        }
+        let met = Set(findings.compactMap { scopes.value(host: $0.host, port: $0.port) })
+        unseen = (trust?.pinned ?? []).filter { host in
+            host.isReportOnly && host.scope.map { !met.contains($0) } ?? true
+        }.map(\.title)
     }
 
     var json: JSONText {
@@ -78,12 +85,5 @@ struct PinAuditReport {
 
     private static func title(_ finding: PinAudit.Finding) -> String {
         PinnedHost(name: finding.host, port: finding.port, live: []).title
-    }
-}
-
-extension PinnedHost {
-    /// A pattern may be for it, or a nearer policy: then nobody says so.
-    fileprivate func isSurely(host: String, port: UInt16) -> Bool {
-        breadth == .itself && name.lowercased() == host && (self.port == nil || self.port == port)
     }
 }

@@ -29,6 +29,10 @@ struct PinsFolder {
                 "has enforced pins by \(site.entry?.name ?? "tls.default"), at \(site.position), which would hold for it no more"
             throw Refusal(reason: "\(server.title) \(reason): nothing is written without --mode enforce")
         }
+        let names = (try? SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        if names.count >= TrustFiles.includedLimit {
+            throw Refusal(reason: "nothing is written: \(folder) has \(names.count) files already, and more are not read")
+        }
         let stem = "\(folder)/\(server.fileStem)"
         if let anchor = learned.anchor { try Self.write(anchor, to: "\(stem).pem") }
         do throws(Refusal) {

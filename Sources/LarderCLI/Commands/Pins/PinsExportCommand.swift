@@ -19,6 +19,12 @@ extension PinsCommand {
             var notes: [String] = []
             let now = POSIXTime.now
             let text = format.written(settings.tls.loaded?.pinned ?? [], at: now, notes: &notes)
+            for site in settings.tls.loaded?.sites ?? [] where site.terms.pins != nil {
+                let others = site.wordsWithoutPins.map(\.key)
+                if let name = site.entry?.name, !others.isEmpty {
+                    notes.append("\(name): \(others.joined(separator: ", ")) of its policy are not passed on")
+                }
+            }
             for note in notes { Terminal.talk("larder: \(printable(note, limit: 4096))\n") }
             Terminal.output(text)
         }
