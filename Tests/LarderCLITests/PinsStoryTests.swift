@@ -124,6 +124,30 @@ struct PinsStoryTests {
         return shown.output.firstMatch(of: /of: \["(sha256\/[^"]+)"\]/).map { String($0.1) }
     }
 
+    @Test("audit names those of a pattern of whom a server was met, and not among those whom nobody met")
+    func auditsPatterns() throws {
+        let stage = try PinnedStage()
+        let origin = stage.serve(stage.authority.identity(names: "DNS:a.shop.test"))
+        let larder = try ServeTests.Served(
+            """
+            resolve: {a.shop.test: 127.0.0.1}
+            tls:
+              default: {anchors: {bundle: root.pem}}
+              hosts:
+                "*.shop.test": {anchors: {bundle: root.pem}, mode: report_only, pins: {of: \(Self.other)}}
+                "*.other.test": {anchors: {bundle: root.pem}, mode: report_only, pins: {of: \(Self.other)}}
+
+            """, in: stage.folder)
+        let client = try RawClient(port: UInt16(try #require(try larder.ports().first)), owner: larder)
+        let host = "a.shop.test:\(origin.port)"
+        client.send("GET https://\(host)/ HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+        #expect(try client.readResponse(to: "GET").text == "secret")
+        let audit = try CommandLineTests.larder("pins", "audit", "--set", "admin.socket=\(stage.folder.path)/admin.sock")
+        #expect(audit.output.contains("\(host): handshakes 1"))
+        #expect(audit.output.split(separator: "\n").filter { $0.hasSuffix("no server of it was met yet") }.count == 1)
+        #expect(audit.output.contains("*.other.test: no server of it was met yet"), "\(audit)")
+    }
+
     @Test("A key that the server still shows is not retired, nor one unseen, unless it is forced")
     func keepsOrder() throws {
         let story = try Story()
