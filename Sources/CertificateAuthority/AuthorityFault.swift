@@ -11,6 +11,8 @@ public enum AuthorityFault: Error, Equatable, Sendable {
     case notP256
     /// The certificate may not issue others, or has no time.
     case notAnAuthority
+    /// The certificate has no subject key identifier, which every leaf would have to name (RFC 5280 §4.2.1.2).
+    case noKeyIdentifier
     /// The certificate has name constraints that this authority would not have written, so that it cannot say what they permit.
     case unknownConstraint
     /// OpenSSL failed: no chance to draw from, or no memory.

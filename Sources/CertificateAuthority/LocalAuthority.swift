@@ -7,18 +7,20 @@ public import ServerTrust
 /// process. It reads no clock: every time is an argument. What is left to chance (keys, serial numbers) is OpenSSL's. Any thread may
 /// use it.
 public struct LocalAuthority: Sendable {
-    /// The longest time of a leaf: within what browsers take of any authority, and no longer than a stolen key should be good for.
+    /// The longest time of a leaf: no longer than a stolen key should be good for. Browsers' own limits bind public roots alone.
     public static let leafLifetime: Int64 = 150 * 86_400
     /// For clients whose clock is behind.
     public static let backdating: Int64 = 86_400
 
-    public let root: Certificate
-    /// `nil` where it certifies every host.
-    public let constraint: NameConstraint?
+    private let profile: RootProfile
     private let key: PrivateKey
     /// Of every leaf: made anew with each value of this type, and never written down.
     let leafKey: PrivateKey
-    private let validity: CertificateValidity
+
+    public var root: Certificate { profile.root }
+    /// `nil` where it certifies every host.
+    public var constraint: NameConstraint? { profile.constraint }
+    private var validity: CertificateValidity { profile.validity }
 
     /// A new root with a new key.
     public init(making terms: RootTerms, at now: POSIXTime) throws(AuthorityFault) {
@@ -29,6 +31,8 @@ public struct LocalAuthority: Sendable {
         var extensions: [CertificateExtension] = [
             .text(NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), .text(NID_key_usage, "critical,keyCertSign,cRLSign"),
             .text(NID_subject_key_identifier, "hash"),
+            // For servers alone, as clients take it that look at a root for it.
+            .text(NID_ext_key_usage, "serverAuth"),
         ]
         if let constraint = terms.constraint { extensions.append(constraint.certificateExtension) }
         let request = CertificateRequest(
@@ -60,13 +64,11 @@ public struct LocalAuthority: Sendable {
     private init(_ root: Certificate, key: PrivateKey) throws(AuthorityFault) {
         guard key.isKey(of: root) else { throw .keyOfAnother }
         guard key.isP256 else { throw .notP256 }
-        guard root.mayIssueLeaves, let validity = CertificateValidity(of: root) else { throw .notAnAuthority }
+        let profile = try RootProfile(root)
         guard let leafKey = PrivateKey.newP256() else { throw .cryptographyFailed }
-        constraint = try NameConstraint.read(of: root)
-        self.root = root
+        self.profile = profile
         self.key = key
         self.leafKey = leafKey
-        self.validity = validity
     }
 
     /// A certificate for a host: with its name alone, for servers alone, never an authority's (RFC 5280 §4.2.1.9).

@@ -107,7 +107,9 @@ public struct NameConstraint: Equatable, Sendable {
         var domains: [[UInt8]] = []
         var ranges: [AddressRange] = []
         for index in 0..<max(0, copenssl_subtrees_count(constraints.pointee.permittedSubtrees)) {
+            // Only what is asked for first is a string: other kinds of names are of other types.
             guard let name = copenssl_subtrees_at(constraints.pointee.permittedSubtrees, index),
+                copenssl_is_named(name, GEN_DNS) == 1 || copenssl_is_named(name, GEN_IPADD) == 1,
                 let string = copenssl_name_string(name), let start = ASN1_STRING_get0_data(string)
             else { return nil }
             let octets = Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(string))))

@@ -40,6 +40,7 @@ struct LocalAuthorityTests {
         #expect(root.extension("X509v3 Basic Constraints: critical") == "CA:TRUE, pathlen:0")
         #expect(root.extension("X509v3 Key Usage: critical") == "Certificate Sign, CRL Sign")
         #expect(root.extension("X509v3 Subject Key Identifier: ") != nil)
+        #expect(root.extension("X509v3 Extended Key Usage: ") == "TLS Web Server Authentication")
         #expect(root.extension("X509v3 Name Constraints: critical") == nil)
     }
 
@@ -214,13 +215,19 @@ struct LocalAuthorityTests {
                 return nil
             } catch { return error }
         }
-        #expect(try fault("basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign") == nil)
+        let issuer = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\nsubjectKeyIdentifier="
+        #expect(try fault(issuer + "hash") == nil)
+        #expect(try fault(issuer + "none") == .noKeyIdentifier)
         #expect(try fault("basicConstraints=critical,CA:TRUE", curve: "secp384r1") == .notP256)
         #expect(try fault("basicConstraints=critical,CA:TRUE\nkeyUsage=critical,cRLSign") == .notAnAuthority)
         #expect(try fault("basicConstraints=critical,CA:FALSE") == .notAnAuthority)
-        for constraint in ["permitted;email:corp.test", "permitted;DNS:corp.test", "excluded;DNS:corp.test"] {
-            #expect(
-                try fault("basicConstraints=critical,CA:TRUE\nnameConstraints=critical,\(constraint)") == .unknownConstraint)
+        for constraint in [
+            "permitted;email:corp.test", "permitted;DNS:corp.test", "excluded;DNS:corp.test",
+            "permitted;otherName:1.2.3.4;UTF8:x",
+            "permitted;dirName:other",
+        ] {
+            let words = "\(issuer)hash\nnameConstraints=critical,\(constraint)\n[other]\nCN=Other"
+            #expect(try fault(words) == .unknownConstraint, "\(constraint)")
         }
     }
 

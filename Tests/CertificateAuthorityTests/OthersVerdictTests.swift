@@ -23,6 +23,16 @@ struct OthersVerdictTests {
         #expect(run.code == 0 && run.output.hasSuffix("leaf.pem: OK\n"), "\(run.output)")
     }
 
+    @Test("The key certifies no client: openssl refuses the root for one, whoever signs")
+    func verifiesPurpose() throws {
+        let folder = try Folder()
+        let root = try folder.write(authority(at: Self.now).rootText, to: "root.pem")
+        func verdict(_ purpose: String) throws -> Int32 {
+            try Program("openssl", "verify", "-purpose", purpose, "-CAfile", root, root).code
+        }
+        #expect(try verdict("sslclient") != 0 && verdict("smimesign") != 0)
+    }
+
     /// OpenSSL takes the last second for one behind the end.
     @Test(
         "A leaf before its root's time and after it is refused by openssl too",

@@ -33,6 +33,7 @@ struct AuthorityFolderFault: Error, Equatable {
             case .keyOfAnother: "\(key): is not the key of \(root)"
             case .notP256: "\(key): is no P-256 key"
             case .notAnAuthority: "\(root): may not certify anybody, or has no dates"
+            case .noKeyIdentifier: "\(root): has no subject key identifier"
             case .unknownConstraint: "\(root): has name constraints that Larder would not have written"
             case .cryptographyFailed: "OpenSSL failed"
             }
