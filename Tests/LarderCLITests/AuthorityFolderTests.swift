@@ -34,10 +34,8 @@ struct AuthorityFolderTests {
         ["status", "rotate", "export", "install"])
     func refusesOpenFiles(place: (name: String, mode: Int), verb: String) throws {
         let stage = try AuthorityStage()
-        let readsKey = verb == "status"
         try stage.chmod(place.mode, stage.path + place.name)
         let outcome = try stage.larder([verb])
-        if place.name.hasSuffix(".key"), !readsKey { return }
         #expect(outcome.code == 1 && outcome.output.isEmpty)
         #expect(
             outcome.talk.contains(
@@ -167,9 +165,92 @@ struct AuthorityFolderTests {
         #expect(finished.code == 0)
         #expect(try folder.roots(at: turn).all.map(\.certificate) == [after.signing.certificate])
         #expect(try folder.authority(.current, passphrase: nil).root == after.signing.certificate)
-        #expect(try folder.formerRoots(asRoot: false) == [before.signing.certificate])
+        #expect(try folder.removable(formerOnly: true).certificates == [before.signing.certificate])
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path).sorted() == ["current", "former"])
         #expect(try stage.larder(["rotate", "--finish"]).talk == "larder: no rotation is under way\n")
+    }
+
+    @Test("Of ends of a rotation at once one ends it, and the authority is there afterwards")
+    func endsOnce() throws {
+        let stage = try AuthorityStage()
+        _ = try stage.larder(["rotate"])
+        let next = try stage.text("\(stage.path)/next/root.pem")
+        let outcome = try CommandLineTests.shell(
+            "seq 6 | xargs -P 6 -I{} $larder ca rotate --finish --folder $folder", ["folder": stage.path])
+        #expect(outcome.talk.components(separatedBy: "the next root is in its place").count == 2, "\(outcome.talk)")
+        #expect(outcome.talk.components(separatedBy: "no rotation is under way").count == 6, "\(outcome.talk)")
+        #expect(try stage.text(stage.root) == next)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path).sorted() == ["current", "former"])
+    }
+
+    @Test("The end of a rotation is refused where the next key is missing or damaged, and the old one stays")
+    func keepsTheOldKey() throws {
+        let stage = try AuthorityStage()
+        _ = try stage.larder(["rotate"])
+        let old = try stage.text(stage.key)
+        let next = "\(stage.path)/next/root.key"
+        _ = try stage.folder.write("damaged", to: ".local/share/larder/ca/next/root.key")
+        let damaged = try stage.larder(["rotate", "--finish"])
+        #expect(damaged.code == 1 && damaged.talk == "larder: \(next): is not a private key in PEM\n")
+        try FileManager.default.removeItem(atPath: next)
+        let missing = try stage.larder(["rotate", "--finish"])
+        #expect(missing.code == 1 && missing.talk == "larder: \(next): No such file or directory\n")
+        #expect(try stage.text(stage.key) == old)
+    }
+
+    @Test("What runs that were cut off have left, keys with it, goes with the next change")
+    func sweeps() throws {
+        let stage = try AuthorityStage()
+        for name in [".leaving.1", ".current.2", ".next.3"] {
+            try FileManager.default.copyItem(atPath: "\(stage.path)/current", toPath: "\(stage.path)/\(name)")
+        }
+        #expect(try stage.larder(["rotate", "--finish"]).talk == "larder: no rotation is under way\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path) == ["current"])
+    }
+
+    @Test("A key that is encrypted as OpenSSL once did it is not followed by a plain one either")
+    func knowsOlderEncryption() throws {
+        let stage = try AuthorityStage()
+        let locked = try CommandLineTests.shell(
+            "umask 077; openssl ec -in $key -aes256 -passout pass:secret -out $key.new && mv $key.new $key", ["key": stage.key])
+        try #require(try locked.code == 0 && stage.text(stage.key).contains("Proc-Type: 4,ENCRYPTED"), "\(locked.talk)")
+        let rotated = try stage.larder(["rotate"])
+        #expect(rotated.code == 1 && rotated.talk.contains("is encrypted; `--passphrase-file` says by what"), "\(rotated.talk)")
+    }
+
+    @Test("A umask takes nothing from the owner")
+    func isWhateverTheUmask() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            "umask 0277; $larder ca init --folder $home/ca && $larder ca status --folder $home/ca && stat -c %a $home/ca/current/root.key",
+            ["home": folder.path])
+        #expect(outcome.code == 0 && outcome.output.hasSuffix("600\n"), "\(outcome.talk)")
+    }
+
+    @Test("install looks the root over without its key: that it is an authority's, whom it is for, and that it has not ended")
+    func installsAuthoritiesAlone() throws {
+        let stage = try AuthorityStage()
+        let folder = try TemporaryFolder()
+        func verdict(_ options: String) throws -> CommandLineTests.Outcome {
+            let made = try CommandLineTests.shell(
+                "umask 077; openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=x -keyout $key -out $root \(options)",
+                ["key": stage.key, "root": stage.root])
+            try #require(made.code == 0, "\(made.talk)")
+            return try stage.larder(["install", "--dry-run", "--root", folder.path])
+        }
+        for (options, reason) in [
+            ("-addext basicConstraints=critical,CA:FALSE", "may not certify anybody"),
+            (
+                "-addext nameConstraints=critical,permitted\\;email:corp.test",
+                "name constraints that Larder would not have written"
+            ),
+        ] {
+            let outcome = try verdict(options)
+            #expect(outcome.code == 1 && outcome.talk.contains(reason), "\(options): \(outcome.talk)")
+        }
+        let ended = try LocalAuthority(making: RootTerms(user: "a", host: "b", days: 1), at: POSIXTime(seconds: 1_000_000_000))
+        try Data(ended.rootText.utf8).write(to: URL(filePath: stage.root))
+        #expect(try stage.larder(["install", "--dry-run", "--root", folder.path]).talk.contains("a root has ended"))
     }
 
     @Test("A rotation that was cut off in the middle of its end has the next root all the same")
@@ -200,6 +281,11 @@ struct AuthorityFolderTests {
         let folder = try TemporaryFolder()
         let outcome = try CommandLineTests.larder(["ca"] + words + ["--folder", "\(folder.path)/ca"])
         #expect(outcome.code == 2 && !FileManager.default.fileExists(atPath: "\(folder.path)/ca"), "\(outcome.talk)")
+    }
+
+    @Test("A folder without a name is none")
+    func refusesNoFolder() throws {
+        #expect(try CommandLineTests.larder("ca", "status", "--folder", "").code == 2)
     }
 
     @Test("help knows every verb", arguments: ["init", "status", "install", "uninstall", "rotate", "export"])

@@ -100,6 +100,101 @@ struct TrustStoreTests {
         #expect(try image.contents() == before)
     }
 
+    @Test("An uninstall whose program fails leaves the root as Larder's own, so that the next one takes it out")
+    func staysLarders() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        let before = try image.contents()
+        _ = try run(stage, image, "install", "--yes")
+        let installed = try image.contents()
+        let good = try stage.text("\(image.tools)/update-ca-certificates")
+        try image.tool("update-ca-certificates", "#!/bin/sh\nexit 3\n")
+        #expect(try run(stage, image, "uninstall", "--yes").code == 1)
+        #expect(try image.contents() == installed)
+        try image.tool("update-ca-certificates", good)
+        #expect(try run(stage, image, "uninstall", "--yes").output.hasPrefix("removed from "))
+        #expect(try image.contents().filter { !$0.value.isEmpty } == before)
+    }
+
+    @Test("What was begun and cut off is ended: a file without its place in the bundle, and that without the file")
+    func endsWhatWasBegun() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        _ = try run(stage, image, "install", "--yes")
+        let installed = try image.contents()
+        try Data().write(to: URL(filePath: image.bundle))
+        #expect(try run(stage, image, "install", "--yes").output.hasPrefix("added to "))
+        #expect(try image.contents() == installed)
+        let file = try #require(FileManager.default.contentsOfDirectory(atPath: image.anchors).first)
+        try FileManager.default.removeItem(atPath: "\(image.anchors)/\(file)")
+        let removed = try run(stage, image, "uninstall", "--yes")
+        #expect(removed.code == 0 && removed.output.hasPrefix("removed from "), "\(removed.talk)")
+        #expect(try stage.text(image.bundle).isEmpty)
+    }
+
+    @Test("Another's file with the same root stays, and is no fault")
+    func leavesOthersFiles() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        try FileManager.default.copyItem(atPath: stage.root, toPath: "\(image.anchors)/others.crt")
+        _ = try run(stage, image, "install", "--yes")
+        let both = try run(stage, image, "uninstall", "--yes")
+        #expect(both.code == 0)
+        let file = try stage.larder(["export"]).output
+        #expect(try stage.text("\(image.anchors)/others.crt") == file)
+        _ = try CommandLineTests.shell("cat $anchors/* > $bundle", ["anchors": image.anchors, "bundle": image.bundle])
+        let others = try run(stage, image, "uninstall", "--yes")
+        #expect(others.code == 0 && others.talk.contains("by other means, and stays"), "\(others.talk)")
+    }
+
+    @Test("A tree that stands for / is not left by its links, and no hook in it is run")
+    func staysInTheTree() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        let files = FileManager.default
+        let outside = try image.folder.write("outside", to: "outside/cacerts")
+        for (link, target) in [
+            ("usr/lib/jvm/a/lib/security/cacerts", outside),
+            ("usr/lib/jvm/b/lib/security/cacerts", "/etc/ssl/certs/java/cacerts"),
+            ("usr/lib/jvm/c/lib/security/cacerts", "../../../../../../../../../../../../../../..\(outside)"),
+            ("usr/lib/jvm/d/lib/security/cacerts", "cacerts"), ("etc/pki", "/../\(image.folder.path)/outside"),
+        ] {
+            let place = URL(filePath: "\(image.root)/\(link)")
+            try files.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try files.createSymbolicLink(atPath: place.path, withDestinationPath: target)
+        }
+        let own = try image.folder.write("own", to: "image/etc/ssl/certs/java/cacerts")
+        let tree = SystemRoot(path: image.root)
+        #expect(JavaTrustStore.all(in: tree, environment: [:]).map(\.title) == ["Java's \(own)"])
+        #expect(tree.resolved("/etc/pki/cacerts") == "\(image.root)\(image.folder.path)/outside/cacerts")
+
+        try image.tool("update-ca-certificates", "#!/bin/sh\necho \"$@\" > '\(image.folder.path)/words'\n")
+        _ = try run(stage, image, "install", "--only", "system", "--yes")
+        #expect(try stage.text("\(image.folder.path)/words").contains("--hooksdir /dev/null"))
+    }
+
+    @Test("Taking the root out needs no key, and none that is its owner's alone")
+    func uninstallsWithoutKey() throws {
+        let stage = try AuthorityStage()
+        let image = try SystemImage(.debian)
+        _ = try run(stage, image, "install", "--yes")
+        try stage.chmod(0o644, stage.key)
+        #expect(try run(stage, image, "install", "--yes").talk.contains("root.key: others may get at it"))
+        let removed = try run(stage, image, "uninstall", "--yes")
+        #expect(removed.code == 0 && removed.output.hasPrefix("removed from "), "\(removed.talk)")
+    }
+
+    @Test("What Java makes of a constraint is said where a constrained root comes to Java", arguments: [true, false])
+    func warnsOfJava(isConstrained: Bool) throws {
+        let stage = try AuthorityStage(isConstrained ? ["--constrain", "corp.test"] : [])
+        #expect(try stage.larder(["export", "-f", "pkcs12"]).talk.contains("Java does not hold to") == isConstrained)
+        #expect(try stage.larder(["export"]).talk.isEmpty)
+        let image = try SystemImage(.debian)
+        _ = try image.folder.write("", to: "image/etc/ssl/certs/java/cacerts")
+        let dry = try run(stage, image, "install", "--dry-run")
+        #expect(dry.talk.contains("Java does not hold to") == isConstrained, "\(dry.talk)")
+    }
+
     @Test("During a rotation both roots are installed; the former one can be taken out by itself")
     func followsRotation() throws {
         let stage = try AuthorityStage()
@@ -134,6 +229,11 @@ struct TrustStoreTests {
                 "only root may change it; run: sudo larder ca install --only system --root '\(stage.folder.path)/it'\\''s an image' --folder \(stage.path)"
             ),
             "\(outcome.talk)")
+        // Where there is nothing to take out, nobody has to become root.
+        let nothing = try CommandLineTests.shell(
+            "setpriv --reuid=65534 --regid=65534 --clear-groups $larder ca uninstall --yes --root $image --folder $home/.local/share/larder/ca",
+            ["home": stage.folder.path, "image": image.root])
+        #expect(nothing.code == 0 && nothing.talk.split(separator: "\n").count == 1, "\(nothing.talk)")
     }
 
     @Test("An NSS database is changed by certutil, and has the same list afterwards", .enabled(if: Tools.has("certutil")))
@@ -159,6 +259,30 @@ struct TrustStoreTests {
         #expect(try stage.larder(["install", "--only", "nss", "--yes"]).talk.contains("stands there by other means"))
         #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).talk.contains("by other means, and stays"))
         #expect(try CommandLineTests.shell("certutil -L -d sql:$database -n 'my own'", variables).code == 0)
+        // Who does not believe it has to be told: a program of his would not either.
+        _ = try CommandLineTests.shell("certutil -M -d sql:$database -n 'my own' -t ,,", variables)
+        let unbelieved = try stage.larder(["install", "--only", "nss", "--yes"])
+        #expect(unbelieved.code == 1 && unbelieved.talk.contains("as my own, not believed for servers"), "\(unbelieved.talk)")
+        #expect(try stage.larder(["uninstall", "--only", "nss", "--yes"]).code == 0)
+    }
+
+    @Test("Larder's own root in an NSS database that has lost its trust gets it again", .enabled(if: Tools.has("certutil")))
+    func believesAgain() throws {
+        let stage = try AuthorityStage()
+        let database = "\(stage.folder.path)/data/pki/nssdb"
+        let script = """
+            mkdir -p $database && certutil -N -d sql:$database --empty-password && export XDG_DATA_HOME=$home/data
+            install() { $larder ca install --only nss --yes --folder $ca; }
+            install && certutil -M -d sql:$database -n $name -t ,, && install && certutil -L -d sql:$database | grep '^larder-.*C,,'
+            """
+        let root = try #require(Certificate.reading(pem: Array(stage.text(stage.root).utf8))?.first)
+        let outcome = try CommandLineTests.shell(
+            script,
+            [
+                "database": database, "home": stage.folder.path, "HOME": stage.folder.path, "ca": stage.path,
+                "name": RootEntry(root).name,
+            ])
+        #expect(outcome.code == 0 && outcome.output.split(separator: "added to").count == 2, "\(outcome)")
     }
 
     @Test("Java's cacerts is changed by keytool, and has the same list afterwards", .enabled(if: Tools.has("keytool")))
@@ -188,18 +312,26 @@ struct TrustStoreTests {
             variables.merging(["name": RootEntry(root).name, "root": stage.root]) { $1 })
         try #require(hooked.code == 0)
         #expect(try stage.larder(["install", "--root", image, "--yes"]).talk.contains("stands there already"))
-        #expect(try stage.larder(["uninstall", "--root", image, "--yes"]).output.hasPrefix("removed from Java's "))
+        // Beside it another's, and Larder's own.
+        let names = variables.merging(["name": RootEntry(root).name, "root": stage.root]) { $1 }
+        let beside = try CommandLineTests.shell(
+            "for alias in $name zz-mine; do keytool -importcert -noprompt -alias $alias -file $root -keystore $store -storepass changeit; done",
+            names)
+        try #require(beside.code == 0)
+        let removed = try stage.larder(["uninstall", "--root", image, "--yes"])
+        #expect(removed.code == 0 && removed.output.hasPrefix("removed from Java's "), "\(removed.talk)")
+        #expect(removed.talk.contains("by other means too, and stays"))
+        _ = try CommandLineTests.shell("keytool -delete -alias zz-mine -keystore $store -storepass changeit", names)
         #expect(try CommandLineTests.shell(list, variables).output == made.output)
     }
 
     @Test("Lists of tools are read")
     func readsLists() {
         #expect(
-            NSSTrustStore.nicknames(
+            NSSTrustStore.listed(
                 in:
                     "\nCertificate Nickname                Trust Attributes\n                  SSL,S/MIME,JAR/XPI\n\nmy own root      CT,C,c\nu  u,u,u\n"
-            )
-                == ["my own root", "u"])
+            ).map { "\($0.nickname) \($0.isBelieved)" } == ["my own root true", "u false"])
         let aliases = JavaTrustStore.aliases(
             in:
                 "Your keystore contains 1 entry\n\nlarder-00, Nov 22, 2026, trustedCertEntry, \nCertificate fingerprint (SHA-256): AB:CD\n"

@@ -47,7 +47,7 @@ struct AuthorityFolder {
     func rootPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.pem" }
     func keyPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.key" }
     private var turnPath: String { "\(path)/next/from" }
-    private var formerPath: String { "\(path)/former" }
+    var formerPath: String { "\(path)/former" }
 
     // MARK: Reading
 
@@ -61,6 +61,8 @@ struct AuthorityFolder {
         var seated: [Seated] = []
         for seat in seats {
             try check("\(path)/\(seat.rawValue)", isFolder: true, asRoot: asRoot)
+            // No verb goes on with a key that others may have read; one that stands elsewhere is no fault of the certificate's.
+            if exists(keyPath(seat)) { try check(keyPath(seat), isFolder: false, asRoot: asRoot) }
             seated.append(Seated(seat: seat, certificate: try certificate(at: rootPath(seat), asRoot: asRoot)))
         }
         guard let first = seated.first else { throw .missing(path) }
@@ -83,23 +85,50 @@ struct AuthorityFolder {
         }
     }
 
-    /// Roots that are gone, whose certificates may still stand in stores.
-    func formerRoots(asRoot: Bool) throws(AuthorityFolderFault) -> [Certificate] {
-        guard exists(formerPath) else { return [] }
-        try check(formerPath, isFolder: true, asRoot: asRoot)
-        let names: [String]
-        do throws(SettingsFile.Unreadable) {
-            names = try SettingsFile.names(in: formerPath, endings: [".pem"])
-        } catch {
-            throw AuthorityFolderFault("\(formerPath): \(error.reason)")
+    /// Certificates that may stand in stores, as far as they can be read. Taking one out needs no more than it itself, and least of all
+    /// that nobody else could read the key.
+    func removable(formerOnly: Bool) throws(AuthorityFolderFault) -> (certificates: [Certificate], faults: [AuthorityFolderFault])
+    {
+        guard exists(path) else { throw .missing(path) }
+        var faults: [AuthorityFolderFault] = []
+        func readable(_ files: [String]) -> [Certificate] {
+            files.filter(exists).compactMap { file -> Certificate? in
+                do throws(AuthorityFolderFault) {
+                    return try Self.certificate(in: removableOctets(at: file), file)
+                } catch {
+                    faults.append(error)
+                    return nil
+                }
+            }
         }
-        return try names.map { name throws(AuthorityFolderFault) in
-            try certificate(at: "\(formerPath)/\(name)", asRoot: asRoot)
+        let seated = readable([Seat.current, .next].map(rootPath))
+        var formerFiles: [String] = []
+        if exists(formerPath) {
+            do throws(SettingsFile.Unreadable) {
+                formerFiles = try SettingsFile.names(in: formerPath, endings: [".pem"]).map { "\(formerPath)/\($0)" }
+            } catch {
+                faults.append(AuthorityFolderFault("\(formerPath): \(error.reason)"))
+            }
+        }
+        // An end that was cut off has left one in both places.
+        let former = readable(formerFiles).filter { !seated.contains($0) }
+        if seated.isEmpty, former.isEmpty, faults.isEmpty { throw .missing(path) }
+        return (formerOnly ? former : seated + former, faults)
+    }
+
+    private func removableOctets(at file: String) throws(AuthorityFolderFault) -> [UInt8] {
+        do throws(SettingsFile.Unreadable) {
+            return try SettingsFile.octets(at: file, atMost: Self.certificateLimit)
+        } catch {
+            throw AuthorityFolderFault("\(file): \(error.reason)")
         }
     }
 
     private func certificate(at file: String, asRoot: Bool) throws(AuthorityFolderFault) -> Certificate {
-        let octets = try octets(at: file, atMost: Self.certificateLimit, asRoot: asRoot)
+        try Self.certificate(in: octets(at: file, atMost: Self.certificateLimit, asRoot: asRoot), file)
+    }
+
+    private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderFault) -> Certificate {
         guard let read = Certificate.reading(pem: octets), read.count == 1 else {
             throw AuthorityFolderFault("\(file): is not one certificate in PEM")
         }
@@ -114,9 +143,25 @@ struct AuthorityFolder {
         return day
     }
 
-    private func isEncrypted(_ seat: Seat) throws(AuthorityFolderFault) -> Bool {
-        let text = try octets(at: keyPath(seat), atMost: Self.keyLimit)
-        return String(decoding: text, as: UTF8.self).contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
+    /// - Throws: where there is no key that is the root's.
+    func isLocked(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
+        do throws(AuthorityFolderFault) {
+            _ = try authority(seat, passphrase: passphrase)
+            return false
+        } catch {
+            if error.isPassphraseMissing { return true }
+            throw error
+        }
+    }
+
+    /// What the certificate of a root says, without its key.
+    func profile(_ root: Seated) throws(AuthorityFolderFault) -> RootProfile {
+        do throws(AuthorityFault) {
+            return try RootProfile(root.certificate)
+        } catch {
+            throw AuthorityFolderFault(error, root: rootPath(root.seat), key: keyPath(root.seat))
+        }
     }
 
     private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
@@ -128,13 +173,13 @@ struct AuthorityFolder {
         }
     }
 
-    private func exists(_ place: String) -> Bool {
+    func exists(_ place: String) -> Bool {
         var facts = stat()
         return lstat(place, &facts) == 0
     }
 
     /// T27. A link is refused as well: where it leads is another's to say.
-    private func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderFault) {
+    func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderFault) {
         var facts = stat()
         guard lstat(place, &facts) == 0 else { throw .system(place) }
         guard facts.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
@@ -147,103 +192,6 @@ struct AuthorityFolder {
             throw AuthorityFolderFault(
                 "\(place): others may get at it; `chmod \(isFolder ? "700" : "600")` it, and make another root if they may have read the key"
             )
-        }
-    }
-
-    // MARK: Writing
-
-    /// The first root.
-    func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderFault) {
-        try makeFolder()
-        guard !exists("\(path)/current"), !exists("\(path)/next") else {
-            throw AuthorityFolderFault("there is an authority in \(path) already; `larder ca rotate` makes the next root")
-        }
-        try seat(authority, passphrase: passphrase, at: .current, from: nil)
-    }
-
-    /// The next root, beside the one that there is.
-    func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderFault) {
-        guard !exists("\(path)/next") else {
-            throw AuthorityFolderFault("a rotation is under way; `larder ca rotate --finish` ends it")
-        }
-        // The next key is not to lie there plain because a word was forgotten.
-        if passphrase == nil, try isEncrypted(.current) {
-            throw AuthorityFolderFault("\(keyPath(.current)): is encrypted; `--passphrase-file` says by what the next one is")
-        }
-        try seat(next, passphrase: passphrase, at: .next, from: day)
-    }
-
-    /// The next root takes the place of the current one, whose key is deleted.
-    /// - Parameter former: the current one; `nil` where an end was cut off behind its leaving.
-    func finishRotation(from former: Certificate?) throws(AuthorityFolderFault) {
-        if let former {
-            try makeFolder(formerPath)
-            let name = "\(formerPath)/\(RootEntry(former).name).pem"
-            if !exists(name) { try write(former.text, to: name) }
-            let leaving = "\(path)/\(Self.leaving)\(getpid())"
-            guard rename("\(path)/current", leaving) == 0 else { throw .system("\(path)/current") }
-        }
-        guard rename("\(path)/next", "\(path)/current") == 0 else { throw .system("\(path)/next") }
-        unlink("\(path)/current/from")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it was read just before
-        for name in names where name.hasPrefix(Self.leaving) { try delete("\(path)/\(name)") }
-    }
-
-    /// Of the name of a folder whose key is about to be deleted.
-    private static let leaving = ".leaving."
-
-    private func seat(
-        _ authority: LocalAuthority, passphrase: [UInt8]?, at seat: Seat, from day: CalendarDay?
-    ) throws(AuthorityFolderFault) {
-        let hidden = "\(path)/.\(seat.rawValue).\(getpid())"
-        guard mkdir(hidden, 0o700) == 0 else { throw .system(hidden) }
-        do throws(AuthorityFolderFault) {
-            let key: String
-            do throws(AuthorityFault) {
-                key = try authority.keyText(passphrase: passphrase)
-            } catch {
-                throw AuthorityFolderFault(error, root: rootPath(seat), key: keyPath(seat))
-            }
-            try write(key, to: "\(hidden)/root.key")
-            try write(authority.rootText, to: "\(hidden)/root.pem")
-            if let day { try write("\(day)\n", to: "\(hidden)/from") }
-            // Fails where one has come there meanwhile: it is not empty.
-            guard rename(hidden, "\(path)/\(seat.rawValue)") == 0 else { throw .system("\(path)/\(seat.rawValue)") }
-        } catch {
-            try? delete(hidden)  // the first fault is the one to tell
-            throw error
-        }
-    }
-
-    private func makeFolder() throws(AuthorityFolderFault) {
-        let parent = URL(filePath: path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        } catch {
-            throw AuthorityFolderFault("\(parent): cannot be made")
-        }
-        try makeFolder(path)
-    }
-
-    private func makeFolder(_ place: String) throws(AuthorityFolderFault) {
-        if mkdir(place, 0o700) != 0, errno != EEXIST { throw .system(place) }
-        try check(place, isFolder: true)
-    }
-
-    private func write(_ text: String, to file: String) throws(AuthorityFolderFault) {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system(file) }
-        var code = Descriptor.write(Array(text.utf8)[...], to: descriptor)
-        if code == 0, fsync(descriptor) != 0 { code = errno }
-        if close(descriptor) != 0, code == 0 { code = errno }
-        if code != 0 { throw .system(file, code) }
-    }
-
-    private func delete(_ folder: String) throws(AuthorityFolderFault) {
-        do {
-            try FileManager.default.removeItem(atPath: folder)
-        } catch {
-            throw AuthorityFolderFault("\(folder): cannot be deleted; a key that is used no more may stand in it")
         }
     }
 }

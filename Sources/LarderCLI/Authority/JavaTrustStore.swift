@@ -13,17 +13,13 @@ struct JavaTrustStore: TrustStore {
         "/usr/lib/jvm/*/jre/lib/security/cacerts",
     ]
 
-    /// - Parameter root: what stands for `/`; empty for the running system.
-    static func all(root: String, environment: [String: String]) -> [JavaTrustStore] {
+    static func all(in root: SystemRoot, environment: [String: String]) -> [JavaTrustStore] {
         // One that is told by a variable is of the running system.
-        let home = root.isEmpty ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
+        let home = root.isRunning ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
         let own = home.map { ["\($0)/lib/security/cacerts", "\($0)/jre/lib/security/cacerts"] } ?? []
         let homeTool = home.map { "\($0)/bin/keytool" }.flatMap { access($0, X_OK) == 0 ? Tool(path: $0, in: environment) : nil }
         let tool = homeTool ?? Tool("keytool", in: environment)
-        let files = (own + places.flatMap { FolderPattern.matches(root + $0) }).filter {
-            FileManager.default.fileExists(atPath: $0)
-        }
-        return FolderPattern.distinct(files).map { JavaTrustStore(file: $0, tool: tool) }
+        return root.matches(own + places).map { JavaTrustStore(file: $0, tool: tool) }
     }
 
     var title: String { "Java's \(file)" }
@@ -36,7 +32,9 @@ struct JavaTrustStore: TrustStore {
     func presence(of entry: RootEntry) -> TrustStorePresence {
         do throws(TrustStoreFault) {
             let aliases = try aliases()
-            if let holder = Self.holder(of: entry, in: aliases) { return Self.isOurs(holder, entry) ? .ours : .others }
+            let holders = Self.holders(of: entry, in: aliases)
+            if holders.contains(where: { Self.isOurs($0, entry) }) { return .ours }
+            if !holders.isEmpty { return .others }
             return aliases.contains { Self.isOurs($0.alias, entry) } ? .unclear("\(entry.name) is something else") : .absent
         } catch {
             return .unclear(error.reason)
@@ -49,8 +47,8 @@ struct JavaTrustStore: TrustStore {
         alias == entry.name || alias == "debian:\(entry.name).pem"
     }
 
-    private static func holder(of entry: RootEntry, in aliases: [(alias: String, fingerprint: String)]) -> String? {
-        aliases.first { $0.fingerprint == entry.fingerprint }?.alias
+    private static func holders(of entry: RootEntry, in aliases: [(alias: String, fingerprint: String)]) -> [String] {
+        aliases.filter { $0.fingerprint == entry.fingerprint }.map(\.alias)
     }
 
     private func aliases() throws(TrustStoreFault) -> [(alias: String, fingerprint: String)] {
@@ -72,7 +70,9 @@ struct JavaTrustStore: TrustStore {
     func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
         let aliases = try aliases()
         for entry in entries {
-            try run(["-delete", "-alias", Self.holder(of: entry, in: aliases) ?? entry.name])
+            for alias in Self.holders(of: entry, in: aliases) where Self.isOurs(alias, entry) {
+                try run(["-delete", "-alias", alias])
+            }
         }
     }
 

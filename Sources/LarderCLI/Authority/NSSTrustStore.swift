@@ -9,7 +9,7 @@ struct NSSTrustStore: TrustStore {
 
     /// Below a user's home; a `*` stands for any one folder.
     private static let places = [
-        ".pki/nssdb", "snap/chromium/*/.pki/nssdb", ".mozilla/firefox/*", ".config/mozilla/firefox/*",
+        ".pki/nssdb", ".local/share/pki/nssdb", "snap/chromium/*/.pki/nssdb", ".mozilla/firefox/*", ".config/mozilla/firefox/*",
         "snap/firefox/common/.mozilla/firefox/*",
     ]
     private static let database = "cert9.db"
@@ -17,9 +17,10 @@ struct NSSTrustStore: TrustStore {
     static func all(environment: [String: String]) -> [NSSTrustStore] {
         guard let home = environment["HOME"], home.hasPrefix("/") else { return [] }
         let tool = Tool("certutil", in: environment)
-        let folders = places.flatMap { FolderPattern.matches("\(home)/\($0)") }
-        let databases = folders.filter { FileManager.default.fileExists(atPath: "\($0)/\(database)") }
-        return FolderPattern.distinct(databases).map { NSSTrustStore(folder: $0, tool: tool) }
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? ["\($0)/pki/nssdb"] : nil } ?? []
+        let folders = SystemRoot.running.matches(places.map { "\(home)/\($0)" } + data)
+        return folders.filter { FileManager.default.fileExists(atPath: "\($0)/\(database)") }
+            .map { NSSTrustStore(folder: $0, tool: tool) }
     }
 
     var title: String { "the NSS database \(folder)" }
@@ -35,9 +36,12 @@ struct NSSTrustStore: TrustStore {
         guard let tool else { return .unclear("certutil is not there") }
         let list = tool.run(["-L", "-d", "sql:\(folder)"])
         if list.code != 0 { return .unclear(list.lastWord) }
-        let nicknames = Self.nicknames(in: String(decoding: list.output, as: UTF8.self))
-        for nickname in nicknames where has(entry, under: nickname, tool) { return nickname == entry.name ? .ours : .others }
-        return nicknames.contains(entry.name) ? .unclear("\(entry.name) is something else") : .absent
+        let listed = Self.listed(in: String(decoding: list.output, as: UTF8.self))
+        for item in listed where has(entry, under: item.nickname, tool) {
+            if item.nickname == entry.name { return item.isBelieved ? .ours : .halfway }
+            return item.isBelieved ? .others : .othersUnbelieved("it stands there as \(item.nickname), not believed for servers")
+        }
+        return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is something else") : .absent
     }
 
     func plan(_ entry: RootEntry, isAdded: Bool) -> String {
@@ -49,6 +53,8 @@ struct NSSTrustStore: TrustStore {
             try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreFault) in
                 try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
             }
+            // One that stood there already keeps what it was believed for.
+            try run(["-M", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,"])
         }
     }
 
@@ -67,10 +73,10 @@ struct NSSTrustStore: TrustStore {
         return shown.code == 0 && Certificate.reading(pem: shown.output)?.contains(entry.certificate) == true
     }
 
-    /// Of lines like `larder-0123456789abcdef          C,,`.
-    static func nicknames(in list: String) -> [String] {
+    /// Of lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma says that it is believed for servers.
+    static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
         list.split(whereSeparator: \.isNewline).compactMap { line in
-            line.wholeMatch(of: /(.*\S)\s+[a-zA-Z]*,[a-zA-Z]*,[a-zA-Z]*\s*/).map { String($0.1) }
+            line.wholeMatch(of: /(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*/).map { (String($0.1), $0.2.contains("C")) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import CertificateAuthority
 import Foundation
 import ServerTrust
 
@@ -15,6 +16,17 @@ struct RootEntry: Sendable {
     var fingerprint: String {
         certificate.digest.octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
+
+    /// One that Larder cannot read has constraints all the same.
+    var isConstrained: Bool {
+        do throws(AuthorityFault) {
+            return try NameConstraint.read(of: certificate) != nil
+        } catch { return true }
+    }
+
+    /// RFC 5280 §6.1.1 leaves what an anchor says of itself to whoever reads it.
+    static let javaLimit =
+        "Java does not hold to what a root is constrained to: with the key, any host can be certified for who believes the root there"
 
     /// The only certificate of a text.
     static func isOnly(_ certificate: Certificate, in text: [UInt8]) -> Bool {

@@ -16,6 +16,14 @@ struct SystemTrustStore: TrustStore {
             }
         }
 
+        /// Where the program looks besides.
+        var packaged: String {
+            switch self {
+            case .debian: "/usr/share/ca-certificates"
+            case .fedora: "/usr/share/pki/ca-trust-source/anchors"
+            }
+        }
+
         var ending: String { self == .debian ? "crt" : "pem" }
 
         var bundle: String {
@@ -30,33 +38,57 @@ struct SystemTrustStore: TrustStore {
 
     let kind = TrustStoreKind.system
     private let layout: Layout
-    /// What stands for `/`; empty for the running system.
-    private let root: String
+    private let root: SystemRoot
     private let environment: [String: String]
 
     /// - Returns: `nil` where the system is of no layout that is known here.
-    init?(root: String, environment: [String: String]) {
-        let found = Layout.allCases.first { FileManager.default.fileExists(atPath: root + $0.folder) }
+    init?(in root: SystemRoot, environment: [String: String]) {
+        let found = Layout.allCases.first { layout in
+            root.resolved(layout.folder).map { FileManager.default.fileExists(atPath: $0) } ?? false
+        }
         guard let found else { return nil }
         layout = found
         self.root = root
         self.environment = environment
     }
 
-    var title: String { "the system's store \(root)\(layout.folder)" }
+    private var folder: String { place(layout.folder) }
+    private var bundle: String { place(layout.bundle) }
+
+    /// - Returns: behind links that lead nowhere, what cannot be there.
+    private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
+
+    var title: String { "the system's store \(folder)" }
 
     var obstacle: TrustStoreObstacle? {
-        guard access(root + layout.folder, W_OK) == 0 else { return .needsRoot }
+        guard access(folder, W_OK) == 0 else { return .needsRoot }
         return updating == nil ? .lacks(tool: layout.program, package: "ca-certificates") : nil
     }
 
     func presence(of entry: RootEntry) -> TrustStorePresence {
         let file = file(of: entry)
+        let isInBundle = isInBundle(entry)
         if FileManager.default.fileExists(atPath: file) {
             let octets = (try? SettingsFile.octets(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
-            return RootEntry.isOnly(entry.certificate, in: octets) ? .ours : .unclear("\(file) is something else")
+            guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is something else") }
+            return isInBundle ? .ours : .halfway
         }
-        return isInBundle(entry) ? .others : .absent
+        if !isInBundle { return .absent }
+        return isOthers(entry) ? .others : .halfway
+    }
+
+    /// Whether another file than Larder's has it.
+    private func isOthers(_ entry: RootEntry) -> Bool {
+        for folder in [folder, place(layout.packaged)] {
+            let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+            for name in names {
+                let file = "\(folder)/\(name)"
+                if file == self.file(of: entry) { continue }
+                let octets = (try? SettingsFile.octets(at: file, atMost: TrustFiles.bundleLimit)) ?? []  // others' own affair
+                if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
+            }
+        }
+        return false
     }
 
     func plan(_ entry: RootEntry, isAdded: Bool) -> String {
@@ -66,42 +98,59 @@ struct SystemTrustStore: TrustStore {
     func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
         var written: [RootEntry] = []
         do throws(TrustStoreFault) {
-            for entry in entries {
-                do throws(WholeFile.Unwritten) {
-                    try WholeFile.write(entry.certificate.text, to: file(of: entry), replaces: false)
-                } catch {
-                    throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")
-                }
+            // What stands there is the same, and was not taken over into the bundle.
+            for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
+                try write(entry)
                 written.append(entry)
-                // Whatever the umask says: everybody reads it, and there is nothing secret in it.
-                _ = chmod(file(of: entry), 0o644)
             }
             try update(isRemoval: false)
             for entry in entries where !isInBundle(entry) {
-                throw TrustStoreFault("\(layout.program) has not put it into \(root)\(layout.bundle)")
+                throw TrustStoreFault("\(layout.program) has not put it into \(bundle)")
             }
         } catch {
             // As it was before.
-            try? remove(written)  // the first fault is the one to tell
+            for entry in written { unlink(file(of: entry)) }
+            if !written.isEmpty { try? update(isRemoval: true) }  // the first fault is the one to tell
             throw error
         }
     }
 
+    private func write(_ entry: RootEntry) throws(TrustStoreFault) {
+        do throws(WholeFile.Unwritten) {
+            try WholeFile.write(entry.certificate.text, to: file(of: entry), replaces: false)
+        } catch {
+            throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")
+        }
+        // Whatever the umask says: everybody reads it, and there is nothing secret in it.
+        _ = chmod(file(of: entry), 0o644)
+    }
+
     func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
         guard !entries.isEmpty else { return }
-        for entry in entries where unlink(file(of: entry)) != 0 {
-            throw TrustStoreFault("cannot delete \(file(of: entry)): \(String(cString: strerror(errno)))")
+        var deleted: [RootEntry] = []
+        do throws(TrustStoreFault) {
+            for entry in entries {
+                if unlink(file(of: entry)) == 0 {
+                    deleted.append(entry)
+                } else if errno != ENOENT {
+                    throw TrustStoreFault("cannot delete \(file(of: entry)): \(String(cString: strerror(errno)))")
+                }
+            }
+            try update(isRemoval: true)
+        } catch {
+            // Else the bundle would have it, and nobody would know whose it is.
+            for entry in deleted { try? write(entry) }  // the first fault is the one to tell
+            throw error
         }
-        try update(isRemoval: true)
-        for entry in entries where isInBundle(entry) {
-            throw TrustStoreFault("it still stands in \(root)\(layout.bundle)")
+        for entry in entries where isInBundle(entry) && !isOthers(entry) {
+            throw TrustStoreFault("it still stands in \(bundle)")
         }
     }
 
-    private func file(of entry: RootEntry) -> String { "\(root)\(layout.folder)/\(entry.name).\(layout.ending)" }
+    private func file(of entry: RootEntry) -> String { "\(folder)/\(entry.name).\(layout.ending)" }
 
     private func isInBundle(_ entry: RootEntry) -> Bool {
-        guard let octets = try? SettingsFile.octets(at: root + layout.bundle, atMost: TrustFiles.bundleLimit) else {
+        guard let octets = try? SettingsFile.octets(at: bundle, atMost: TrustFiles.bundleLimit) else {
             return false
         }
         return Certificate.reading(pem: octets)?.contains(entry.certificate) ?? false
@@ -109,7 +158,7 @@ struct SystemTrustStore: TrustStore {
 
     private var updating: Tool? {
         // Fedora's program knows no other place than its own system.
-        Tool(layout == .fedora && !root.isEmpty ? "chroot" : layout.program, in: environment)
+        Tool(layout == .fedora && !root.isRunning ? "chroot" : layout.program, in: environment)
     }
 
     private func update(isRemoval: Bool) throws(TrustStoreFault) {
@@ -120,15 +169,16 @@ struct SystemTrustStore: TrustStore {
 
     private func arguments(isRemoval: Bool) -> [String] {
         switch layout {
-        case .fedora: return root.isEmpty ? ["extract"] : [root, layout.program, "extract"]
+        case .fedora: return root.isRunning ? ["extract"] : [root.path, layout.program, "extract"]
         case .debian:
             // Without it the links to what is gone stay.
             let fresh = isRemoval ? ["--fresh"] : []
-            if root.isEmpty { return fresh }
+            if root.isRunning { return fresh }
+            // Programs of an image's are none to run here: there are no hooks where there is no folder.
             return fresh + [
-                "--certsconf", "\(root)/etc/ca-certificates.conf", "--certsdir", "\(root)/usr/share/ca-certificates",
-                "--localcertsdir", root + layout.folder, "--etccertsdir", "\(root)/etc/ssl/certs", "--hooksdir",
-                "\(root)/etc/ca-certificates/update.d",
+                "--certsconf", place("/etc/ca-certificates.conf"), "--certsdir", place(layout.packaged), "--localcertsdir",
+                folder,
+                "--etccertsdir", place("/etc/ssl/certs"), "--hooksdir", "/dev/null",
             ]
         }
     }

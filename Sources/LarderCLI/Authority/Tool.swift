@@ -10,6 +10,9 @@ struct Tool: Sendable {
         let lastWord: String
     }
 
+    /// Of the octets that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
+    static let outputLimit = 16 * 1024 * 1024
+
     let path: String
     private let environment: [String: String]
 
@@ -33,26 +36,36 @@ struct Tool: Sendable {
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        let output = Pipe()
+        // Into files: two pipes, read one after the other, could fill up.
+        guard let output = Self.nameless(), let talk = Self.nameless() else {
+            return Outcome(code: 127, output: [], lastWord: "cannot be started: there is no room for what it says")
+        }
         process.standardOutput = output
-        // To a file: two pipes, read one after the other, could fill up.
-        let talk = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
-        let descriptor = open(talk.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        unlink(talk.path)
-        let errors = descriptor >= 0 ? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) : FileHandle.nullDevice
-        process.standardError = errors
+        process.standardError = talk
         do {
             try process.run()
         } catch {
             return Outcome(code: 127, output: [], lastWord: "cannot be started")
         }
-        let said = Array(output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
-        if descriptor >= 0 { lseek(descriptor, 0, SEEK_SET) }
-        let complaint = Array((try? errors.readToEnd()) ?? Data())  // what cannot be read is not repeated
+        let said = Self.octets(of: output)
         return Outcome(
             code: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
-            output: said, lastWord: Self.lastLine(complaint) ?? Self.lastLine(said) ?? "it says nothing")
+            output: said, lastWord: Self.lastLine(Self.octets(of: talk)) ?? Self.lastLine(said) ?? "it says nothing")
+    }
+
+    /// A file that is gone when nobody has it open any more.
+    private static func nameless() -> FileHandle? {
+        let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)").path
+        let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        unlink(file)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func octets(of handle: FileHandle) -> [UInt8] {
+        lseek(handle.fileDescriptor, 0, SEEK_SET)
+        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // what cannot be read is not repeated
     }
 
     private static func lastLine(_ octets: [UInt8]) -> String? {

@@ -31,6 +31,10 @@ enum TrustStorePresence: Equatable {
     case ours
     /// It stands there, but others have put it there: it is left alone.
     case others
+    /// Larder's, and not in all places where it has to be, as after a run that was cut off, or in one where it is not to be any more.
+    case halfway
+    /// Others have put it there, and not so that it is believed.
+    case othersUnbelieved(String)
     /// Another certificate has Larder's name for it, or the store cannot be read.
     case unclear(String)
 }

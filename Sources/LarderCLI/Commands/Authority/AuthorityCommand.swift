@@ -28,6 +28,10 @@ struct AuthorityPlace: ParsableArguments {
     @Option(help: ArgumentHelp("The authority's folder.", valueName: "folder"))
     var folder: String?
 
+    func validate() throws {
+        if folder?.isEmpty == true { throw ValidationError("--folder has to name one") }
+    }
+
     /// - Throws: exit code 1 after saying that nothing says where it stands.
     func value() throws(ExitCode) -> AuthorityFolder {
         if let folder { return AuthorityFolder(path: folder) }

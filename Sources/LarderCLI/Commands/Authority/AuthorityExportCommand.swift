@@ -30,6 +30,9 @@ extension AuthorityCommand {
             case .pem: Terminal.output(certificates.map(\.text).joined())
             case .der: Terminal.output(bytes: roots.signing.certificate.der[...])
             case .pkcs12:
+                if certificates.contains(where: { RootEntry($0).isConstrained }) {
+                    Terminal.talk("larder: warning: \(RootEntry.javaLimit)\n")
+                }
                 let entries = certificates.map { (alias: RootEntry($0).name, certificate: $0) }
                 guard let octets = TrustStoreArchive.octets(of: entries) else { throw AuthorityCommand.refuse("OpenSSL failed") }
                 Terminal.output(bytes: octets[...])

@@ -17,7 +17,8 @@ struct TrustStoreOptions: ParsableArguments {
     @Flag(help: "Asks nothing.")
     var yes = false
 
-    @Option(help: ArgumentHelp("A folder that stands for /, as for the image of a system.", valueName: "folder"))
+    /// For tests. Links in it lead nowhere else, and no hook of its own is run; it is not for who wants an image of a system changed.
+    @Option(help: ArgumentHelp("A folder that stands for /.", valueName: "folder", visibility: .hidden))
     var root: String?
 
     func validate() throws {
@@ -27,10 +28,10 @@ struct TrustStoreOptions: ParsableArguments {
     /// NSS's databases are the running user's, and in no image.
     var stores: [any TrustStore] {
         let environment = ProcessInfo.processInfo.environment
-        let prefix = root == "/" ? "" : root ?? ""
-        let system = SystemTrustStore(root: prefix, environment: environment)
-        let nss = prefix.isEmpty ? NSSTrustStore.all(environment: environment) : []
-        let java = JavaTrustStore.all(root: prefix, environment: environment)
+        let tree = root == "/" ? SystemRoot.running : SystemRoot(path: root ?? "")
+        let system = SystemTrustStore(in: tree, environment: environment)
+        let nss = tree.isRunning ? NSSTrustStore.all(environment: environment) : []
+        let java = JavaTrustStore.all(in: tree, environment: environment)
         // The system's first: its program may fill Java's.
         let all = (system.map { [$0] as [any TrustStore] } ?? []) + nss + java
         return all.filter { only.isEmpty || only.contains($0.kind) }
@@ -67,6 +68,13 @@ extension AuthorityCommand {
             let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
                 try folder.roots(at: AuthorityCommand.now, asRoot: true)
             }
+            let profiles = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+                try roots.all.map { root throws(AuthorityFolderFault) in try folder.profile(root) }
+            }
+            if profiles.contains(where: { $0.hasEnded(at: AuthorityCommand.now) }) {
+                throw AuthorityCommand.refuse(
+                    "a root has ended: nobody would believe what it certifies; larder ca status says more")
+            }
             try TrustStoreChange(isInstallation: true, entries: roots.all.map { RootEntry($0.certificate) }, folder: folder)
                 .run(options)
         }
@@ -86,12 +94,17 @@ extension AuthorityCommand {
 
         func run() throws {
             let folder = try place.value()
-            let entries = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
-                let roots = former ? [] : try folder.roots(at: AuthorityCommand.now, asRoot: true).all.map(\.certificate)
-                return (roots + (try folder.formerRoots(asRoot: true))).map { RootEntry($0) }
+            let (certificates, faults) = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+                try folder.removable(formerOnly: former)
             }
-            if entries.isEmpty { return Terminal.talk("larder: there is no former root\n") }
+            for fault in faults { Terminal.talk("larder: \(printable(fault.reason, limit: 4096))\n") }
+            let entries = certificates.map { RootEntry($0) }
+            if entries.isEmpty {
+                if !faults.isEmpty { throw ExitCode.failure }
+                return Terminal.talk("larder: there is no former root\n")
+            }
             try TrustStoreChange(isInstallation: false, entries: entries, folder: folder).run(options)
+            if !faults.isEmpty { throw ExitCode.failure }
         }
     }
 }

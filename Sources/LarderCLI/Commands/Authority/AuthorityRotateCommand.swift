@@ -55,9 +55,9 @@ extension AuthorityCommand {
         func run() throws {
             ProcessMemorySecrecy.begin()
             let folder = try place.value()
+            if finish { return try end(in: folder) }
             let now = AuthorityCommand.now
             let roots = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try folder.roots(at: now) }
-            if finish { return try end(roots, in: folder) }
             let secret = try passphrase.value()
             let current = roots.signing.certificate
             let day = from.flatMap { CalendarDay($0) } ?? CalendarDay(of: POSIXTime(seconds: now.seconds + Self.usualWait))
@@ -85,12 +85,10 @@ extension AuthorityCommand {
             }
         }
 
-        private func end(_ roots: AuthorityFolder.Roots, in folder: AuthorityFolder) throws {
-            guard roots.all.contains(where: { $0.seat == .next }) else {
-                throw AuthorityCommand.refuse("no rotation is under way")
+        private func end(in folder: AuthorityFolder) throws {
+            try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+                try folder.finishRotation(at: AuthorityCommand.now)
             }
-            let former = roots.all.first { $0.seat == .current }?.certificate
-            try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try folder.finishRotation(from: former) }
             Terminal.talk(
                 "larder: the next root is in its place, and the old key is deleted; larder ca uninstall --former takes the old root out of stores\n"
             )

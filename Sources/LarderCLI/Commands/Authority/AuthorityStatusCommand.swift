@@ -25,7 +25,9 @@ extension AuthorityCommand {
             var lines = ""
             var members: [JSONText] = []
             for root in roots.all {
-                let isLocked = try isLocked(root.seat, in: folder, passphrase: secret)
+                let isLocked = try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
+                    try folder.isLocked(root.seat, passphrase: secret)
+                }
                 let report = try report(root.certificate, in: folder)
                 let part = role(of: root, in: roots)
                 lines += report.text(at: now)
@@ -64,19 +66,6 @@ extension AuthorityCommand {
             } catch {
                 throw AuthorityCommand.refuse(
                     "the root in \(folder.path) has name constraints that Larder would not have written")
-            }
-        }
-
-        /// Whether the key is encrypted and no passphrase was given, so that it could not be looked at.
-        private func isLocked(
-            _ seat: AuthorityFolder.Seat, in folder: AuthorityFolder, passphrase: [UInt8]?
-        ) throws(ExitCode) -> Bool {
-            do throws(AuthorityFolderFault) {
-                _ = try folder.authority(seat, passphrase: passphrase)
-                return false
-            } catch {
-                if error.isPassphraseMissing { return true }
-                throw AuthorityCommand.refuse(error.reason)
             }
         }
     }

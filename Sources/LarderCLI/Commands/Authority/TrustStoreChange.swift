@@ -18,36 +18,54 @@ struct TrustStoreChange {
             Terminal.talk("larder: \(printable(entry.certificate.facts.subject, limit: 512)), sha256 \(entry.fingerprint)\n")
         }
         var isComplete = true
-        var open: [any TrustStore] = []
-        var isAnythingDue = false
+        var planned: [(store: any TrustStore, names: Set<String>)] = []
         for store in stores {
             if let obstacle = store.obstacle {
+                // Who has nothing to do there need not be anybody else to do it.
+                if entries.allSatisfy({ isDone(store.presence(of: $0)) }) { continue }
                 tell(obstacle, of: store, options)
                 isComplete = false
                 continue
             }
-            open.append(store)
             // What stands in a store is told when it is its turn: what was done before may have changed it.
             let due = due(in: store, isTold: options.dryRun)
             if due.hasFault { isComplete = false }
-            if !due.entries.isEmpty { isAnythingDue = true }
+            planned.append((store, Set(due.entries.map(\.name))))
             for entry in due.entries {
                 let plan = store.plan(entry, isAdded: isInstallation)
                 let words = options.dryRun ? "would change" : "to change"
                 Terminal.talk("larder: \(words) \(place(store)): \(printable(plan, limit: 4096))\n")
             }
         }
+        let isAnythingDue = planned.contains { !$0.names.isEmpty }
+        if isInstallation, isAnythingDue, stores.contains(where: { $0.kind == .java }) { warnOfJava() }
         if !options.dryRun {
             if isAnythingDue { try ask(options) }
-            for store in open where !change(store) { isComplete = false }
+            for (store, names) in planned where !change(store, names) { isComplete = false }
         }
         if !isComplete { throw ExitCode.failure }
     }
 
+    private func warnOfJava() {
+        if entries.contains(where: \.isConstrained) { Terminal.talk("larder: warning: \(RootEntry.javaLimit)\n") }
+    }
+
     private func place(_ store: any TrustStore) -> String { printable(store.title, limit: 4096) }
 
-    private func change(_ store: any TrustStore) -> Bool {
-        let (due, hasFault) = due(in: store, isTold: true)
+    private func isDone(_ presence: TrustStorePresence) -> Bool {
+        switch presence {
+        case .ours: isInstallation
+        case .absent: !isInstallation
+        case .others: true
+        case .othersUnbelieved: !isInstallation
+        case .halfway, .unclear: false
+        }
+    }
+
+    /// - Parameter names: of the entries that were asked for; nothing else is done.
+    private func change(_ store: any TrustStore, _ names: Set<String>) -> Bool {
+        var (due, hasFault) = due(in: store, isTold: true)
+        due.removeAll { !names.contains($0.name) }
         if due.isEmpty { return !hasFault }
         do throws(TrustStoreFault) {
             if isInstallation { try store.add(due) } else { try store.remove(due) }
@@ -55,13 +73,20 @@ struct TrustStoreChange {
             Terminal.talk("larder: \(place(store)): \(printable(error.reason, limit: 4096))\n")
             return false
         }
-        let wanted = isInstallation ? TrustStorePresence.ours : .absent
-        guard due.allSatisfy({ store.presence(of: $0) == wanted }) else {
+        let presences = due.map(store.presence)
+        guard presences.allSatisfy(isDone) else {
             Terminal.talk("larder: \(place(store)): it was changed, but not so that it shows\n")
             return false
         }
-        for entry in due { Terminal.output("\(isInstallation ? "added to" : "removed from") \(place(store)): \(entry.name)\n") }
+        for (entry, presence) in zip(due, presences) {
+            Terminal.output("\(isInstallation ? "added to" : "removed from") \(place(store)): \(entry.name)\n")
+            if !isInstallation, presence != .absent { tell("the root stands there by other means too, and stays", of: store) }
+        }
         return !hasFault
+    }
+
+    private func tell(_ words: String, of store: any TrustStore) {
+        Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n")
     }
 
     /// The roots that are to be added or removed.
@@ -69,18 +94,16 @@ struct TrustStoreChange {
     private func due(in store: any TrustStore, isTold: Bool) -> (entries: [RootEntry], hasFault: Bool) {
         var due: [RootEntry] = []
         var hasFault = false
-        func tell(_ words: String) {
-            if isTold { Terminal.talk("larder: \(place(store)): \(printable(words, limit: 4096))\n") }
-        }
+        func note(_ words: String) { if isTold { tell(words, of: store) } }
         for entry in entries {
             switch (store.presence(of: entry), isInstallation) {
-            case (.absent, true), (.ours, false): due.append(entry)
+            case (.absent, true), (.ours, false), (.halfway, _): due.append(entry)
             case (.absent, false): break
-            case (.ours, true): tell("\(entry.name) stands there already")
-            case (.others, true): tell("the root stands there by other means")
-            case (.others, false): tell("the root stands there by other means, and stays")
-            case (.unclear(let reason), _):
-                tell("\(reason); left as it is")
+            case (.ours, true): note("\(entry.name) stands there already")
+            case (.others, true): note("the root stands there by other means")
+            case (.others, false), (.othersUnbelieved, false): note("the root stands there by other means, and stays")
+            case (.unclear(let reason), _), (.othersUnbelieved(let reason), true):
+                note("\(reason); left as it is")
                 hasFault = true
             }
         }
