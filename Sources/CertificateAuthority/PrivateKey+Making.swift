@@ -48,8 +48,6 @@ extension PrivateKey {
 }
 
 extension Certificate {
-    var pem: String { PEM.text("CERTIFICATE", der: der) }
-
     /// It says that it is an authority's, and that its key signs certificates (RFC 5280 §4.2.1.9, §4.2.1.3).
     var mayIssueLeaves: Bool {
         ErrorQueue.unchanged {

@@ -42,6 +42,9 @@ public struct Certificate: Sendable {
         DER.written { i2d_X509(pointer, $0) }
     }
 
+    /// As a text (RFC 7468 §5).
+    package var pem: String { PEM.text("CERTIFICATE", der: der) }
+
     /// SHA-256 of the whole certificate.
     public var digest: SHA256Digest { SHA256Digest(of: der) }
 

@@ -40,7 +40,7 @@ extension AuthorityFolder {
             if let former {
                 try makeFolder(formerPath)
                 let name = "\(formerPath)/\(RootEntry(former).name).pem"
-                if !exists(name) { try write(former.text, to: name) }
+                if !exists(name) { try write(former.pem, to: name) }
                 let leaving = hidden("leaving")
                 guard rename("\(path)/current", leaving) == 0 else { throw .system("\(path)/current") }
             }

@@ -195,8 +195,3 @@ struct AuthorityFolder {
         }
     }
 }
-
-extension Certificate {
-    /// PEM.
-    var text: String { PEM.text("CERTIFICATE", der: der) }
-}

@@ -117,7 +117,7 @@ struct SystemTrustStore: TrustStore {
 
     private func write(_ entry: RootEntry) throws(TrustStoreFault) {
         do throws(WholeFile.Unwritten) {
-            try WholeFile.write(entry.certificate.text, to: file(of: entry), replaces: false)
+            try WholeFile.write(entry.certificate.pem, to: file(of: entry), replaces: false)
         } catch {
             throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")
         }

@@ -8,7 +8,7 @@ enum TemporaryCertificate {
     ) throws(TrustStoreFault) {
         let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString).pem").path
         do throws(WholeFile.Unwritten) {
-            try WholeFile.write(certificate.text, to: file, replaces: false)
+            try WholeFile.write(certificate.pem, to: file, replaces: false)
         } catch {
             throw TrustStoreFault("cannot write \(file): \(error.reason)")
         }

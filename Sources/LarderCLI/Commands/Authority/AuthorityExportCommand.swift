@@ -27,7 +27,7 @@ extension AuthorityCommand {
             }
             let certificates = roots.all.map(\.certificate)
             switch format {
-            case .pem: Terminal.output(certificates.map(\.text).joined())
+            case .pem: Terminal.output(certificates.map(\.pem).joined())
             case .der: Terminal.output(bytes: roots.signing.certificate.der[...])
             case .pkcs12:
                 if certificates.contains(where: { RootEntry($0).isConstrained }) {

@@ -122,10 +122,3 @@ extension PinProposal {
 }
 
 extension PinProposal.Choice: ExpressibleByArgument {}
-
-extension Certificate {
-    fileprivate var pem: String {
-        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
-    }
-}
