@@ -78,6 +78,16 @@ struct PinsFromLogTests {
         let again = try CommandLineTests.larder(["pins", "learn", "--from-log", "--write"] + arguments)
         #expect(again.code == 0 && again.talk.contains("\(host) has a policy already, at ") && again.output.isEmpty, "\(again)")
         #expect(try CommandLineTests.larder(["pins", "learn", host, "--from-log", "--write"] + arguments).code == 1)
+        // Nor who has enforced pins with everybody else at this host.
+        let wide = try stage.folder.write(
+            """
+            tls:
+              default: {anchors: {bundle: root.pem}}
+              hosts: {127.0.0.1: {anchors: {bundle: root.pem}, pins: {of: "\(pins[0])", backup: "\(pins[1])"}}}
+
+            """, to: "wide.yaml")
+        let covered = try CommandLineTests.larder(["pins", "learn", "--from-log"] + ["-c", wide] + arguments.dropFirst(2))
+        #expect(covered.talk.contains("\(host) has a policy already, at \(wide):3:") && covered.output.isEmpty, "\(covered)")
         let stranger = try CommandLineTests.larder(["pins", "learn", "a.example", "--from-log"] + arguments)
         #expect(stranger.code == 1 && stranger.talk.contains("a.example was not judged, as far as the log goes"), "\(stranger)")
     }
