@@ -72,8 +72,8 @@ let package = Package(
         room(
             "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ]),
         room(
             "ProxyAdmin",

@@ -79,3 +79,33 @@ static inline void copenssl_context_ask_for_staple(SSL_CTX *context, int (*callb
 static inline long copenssl_staple_of(SSL *session, const unsigned char **octets) {
     return SSL_get_tlsext_status_ocsp_resp(session, octets);
 }
+
+// The other side of TLS: what serves.
+
+static inline uint64_t copenssl_serving_options(void) {
+    return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
+}
+static inline int copenssl_context_set_versions(SSL_CTX *context, int least, int greatest) {
+    return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, greatest);
+}
+static inline int copenssl_context_set_groups(SSL_CTX *context, const char *list) { return SSL_CTX_set1_groups_list(context, list); }
+static inline long copenssl_context_cache_no_sessions(SSL_CTX *context) {
+    return SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+static inline long copenssl_serving_mode(void) { return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE; }
+static inline void copenssl_bio_wants_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void copenssl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+static inline int copenssl_is_flush(int command) { return command == BIO_CTRL_FLUSH; }
+static inline int copenssl_reason(unsigned long code) { return ERR_GET_REASON(code); }
+/// The alert of the peer that an error in the queue tells of, or -1.
+static inline int copenssl_alert_of(unsigned long code) {
+    int reason = ERR_GET_REASON(code);
+    return ERR_GET_LIB(code) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256
+        ? reason - SSL_AD_REASON_OFFSET : -1;
+}
+static inline void copenssl_context_select_protocol(
+    SSL_CTX *context,
+    int (*callback)(SSL *, const unsigned char **, unsigned char *, const unsigned char *, unsigned int, void *)
+) {
+    SSL_CTX_set_alpn_select_cb(context, callback, (void *)0);
+}

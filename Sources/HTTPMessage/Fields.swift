@@ -129,6 +129,15 @@ package struct Fields: Sendable {
         return Extent(offset: start, count: span.count)
     }
 
+    /// The same octets once more, at the end.
+    package mutating func appendCopy(of extent: Extent) {
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: Int(extent.count)))
+        bytes.withUnsafeMutableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[extent.range]))
+        }
+    }
+
     /// Notes a line whose bytes are in place already.
     @inlinable @inline(__always)
     package mutating func note(_ line: FieldLine) {

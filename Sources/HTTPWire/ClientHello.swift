@@ -4,8 +4,27 @@ package struct ClientHello: Equatable, Sendable {
     package var serverName: [UInt8]?
     /// An `encrypted_client_hello` is in it: another name may stand in there, or nothing at all, which looks the same (GREASE).
     package var hasEncryptedHello = false
+    /// `nil` where the client leaves open what is spoken inside (RFC 7301).
+    package var protocols: ApplicationProtocols?
 
     package init() {}
+
+    /// Whether what is spoken inside may be HTTP/1: the client offers it, or says nothing.
+    package var mayMeanHTTP1: Bool { protocols?.contains(.http1) ?? true }
+}
+
+/// What a client offers to speak inside TLS (RFC 7301 §3.1), of which two are told apart.
+package struct ApplicationProtocols: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let http1 = ApplicationProtocols(rawValue: 1)
+    package static let http2 = ApplicationProtocols(rawValue: 2)
+    package static let other = ApplicationProtocols(rawValue: 4)
+
+    init(named name: Span<UInt8>) {
+        if name.equals("http/1.1") { self = .http1 } else if name.equals("h2") { self = .http2 } else { self = .other }
+    }
 }
 
 /// Why no ClientHello can be made of what came: in a closed list, whose words stand in logs.
@@ -46,6 +65,9 @@ extension ClientHello {
                 if hasServerName { throw .malformed }
                 hasServerName = true
                 serverName = try reader.serverName(upTo: end)
+            case Self.protocolsType:
+                if protocols != nil { throw .malformed }
+                protocols = try reader.applicationProtocols(upTo: end)
             case Self.encryptedHelloType:
                 if hasEncryptedHello { throw .malformed }
                 hasEncryptedHello = true
@@ -56,6 +78,7 @@ extension ClientHello {
     }
 
     private static let serverNameType = 0
+    private static let protocolsType = 16
     private static let encryptedHelloType = 0xFE0D
 }
 
@@ -110,5 +133,19 @@ private struct OctetReader: ~Escapable {
         name.append(octets.extracting(offset..<end))
         offset = end
         return name
+    }
+
+    /// One or more names, none of them empty (RFC 7301 §3.1).
+    @_lifetime(self: copy self)
+    mutating func applicationProtocols(upTo end: Int) throws(ClientHelloFault) -> ApplicationProtocols {
+        guard end - offset > 3, try number(octets: 2) == end - offset else { throw .malformed }
+        var protocols: ApplicationProtocols = []
+        while offset < end {
+            let length = try number(octets: 1)
+            guard length > 0, length <= end - offset else { throw .malformed }
+            protocols.formUnion(ApplicationProtocols(named: octets.extracting(offset..<offset + length)))
+            offset += length
+        }
+        return protocols
     }
 }

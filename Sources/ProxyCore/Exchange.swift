@@ -175,6 +175,12 @@ package struct Exchange: ~Copyable, Sendable {
             trace.receivedAt = now
             receiveRequest(at: now, into: &commands)
 
+        case .requestRefused(let fault, let now):
+            guard state == .idle else { return }
+            trace.receivedAt = now
+            _ = delivery.readConnection(of: request)
+            fail(fault, at: now, into: &commands)
+
         case .requestRejected(let fault, let now):
             guard state == .idle else { return }
             trace.receivedAt = now

@@ -10,6 +10,8 @@ package enum ExchangeEvent: Sendable {
     case validates(at: Timestamp)
     /// What is missing of a response in part is to be fetched, and this exchange leads the fetch of its key (`begin(id:filling:)`).
     case fills(at: Timestamp)
+    /// The request in `request` is not carried out, for a fault that is seen outside.
+    case requestRefused(Fault, at: Timestamp)
     /// The bytes on the connection were no request.
     case requestRejected(Fault, at: Timestamp)
     /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.

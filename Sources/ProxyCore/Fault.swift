@@ -16,8 +16,11 @@ package enum Fault: Equatable, Sendable {
     case unknownExpectation
     case requestTimeout
     case notForAProxy
+    case misdirectedRequest(detail: Word)
     case onlyIfCachedMiss(detail: Word)
     case loop
+    case clientRefusedCertificate(alert: Word)
+    case clientHandshakeFailed(reason: Word)
 
     // Policy's.
     case deniedByRule
@@ -26,6 +29,7 @@ package enum Fault: Equatable, Sendable {
     case connectDenied
     case recordedChainRefused(reason: Word)
     case tunnelRefused(reason: Word)
+    case noCertificate(reason: Word)
     case hostMismatch
     case destinationProhibited
     case plaintextToPinnedHost

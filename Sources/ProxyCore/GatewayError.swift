@@ -81,6 +81,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 400, "not_a_proxy_request", "http_request_error", .client,
                 "This is a proxy: set it as http_proxy, or ask for an absolute URL.")
+        case .misdirectedRequest(let detail):
+            self.init(
+                421, "misdirected_request", "http_request_error", .client,
+                "The request is for another origin than the tunnel in which it came.", detail: detail)
         case .onlyIfCachedMiss(let detail):
             self.init(
                 504, Word(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
@@ -105,6 +109,19 @@ package struct GatewayError: Equatable, Sendable {
                 504, "recorded_chain_not_trusted", "tls_certificate_error", .policy,
                 "The host cannot be asked, and the trust policy does not accept the certificates with which the stored answer came.",
                 retry: true, detail: reason, isToldByType: true)
+        case .clientRefusedCertificate(let alert):
+            self.init(
+                403, "client_refused_certificate", "tls_alert_received", .client,
+                "The client does not believe the certificate that it was shown: it does not trust the authority of this proxy.",
+                detail: alert)
+        case .clientHandshakeFailed(let reason):
+            self.init(
+                400, "client_handshake_failed", "http_request_error", .client, "TLS with the client came to no end.",
+                detail: reason)
+        case .noCertificate(let reason):
+            self.init(
+                403, "no_certificate_for_host", "http_request_denied", .policy,
+                "The host is to be intercepted, and the authority of this proxy makes no certificate for it.", detail: reason)
         case .tunnelRefused(let reason):
             self.init(
                 403, "tunnel_refused", "http_request_denied", .policy,

@@ -59,8 +59,11 @@ package enum FaultMapping {
     static func fault(_ refusal: TunnelRefusal) -> Fault {
         switch refusal {
         case .denied: .connectDenied
-        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut, .openedBefore:
+        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut, .openedBefore, .otherProtocol:
             .tunnelRefused(reason: Word(refusal.reason))
+        case .noLeaf(let missing): .noCertificate(reason: Word(missing.reason))
+        case .refusedByClient(let alert): .clientRefusedCertificate(alert: Word(alert.reason))
+        case .clientHandshakeFailed, .clientLeft: .clientHandshakeFailed(reason: Word(refusal.reason))
         }
     }
 

@@ -1,4 +1,5 @@
 import CLinux
+import CertificateAuthority
 import EventLoop
 import HTTPMessage
 import HTTPSession
@@ -21,9 +22,9 @@ package final class ProxyServer: Sendable {
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
-        let current = Self.current(settings, rules: rules, addresses: addresses)
+        let current = Self.current(settings, rules: rules, addresses: addresses, after: nil, warn)
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), budgets: budgets, loops: loops, accessLog: accessLog,
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets, loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         // The first loop accepts, so it starts last and knows the others.
@@ -42,7 +43,8 @@ package final class ProxyServer: Sendable {
 
     /// Puts new settings in force for every request that arrives from now on.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
-        let current = Self.current(settings, rules: rules, addresses: addresses)
+        let current = Self.current(
+            settings, rules: rules, addresses: addresses, after: shared.current.interception, shared.warn)
         shared.replace(current)
         for thread in threads {
             thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
@@ -84,16 +86,33 @@ package final class ProxyServer: Sendable {
         }
         for thread in threads { thread.join() }
         shared.checks.stop()
+        shared.leafMaker.handle.stop()
+        shared.leafMaker.join()
     }
 
     package var connectionCount: Int { shared.counts.total }
 
     private static func current(
-        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]
+        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], after previous: Interception?,
+        _ warn: (String) -> Void
     ) -> ServerShared.Current {
         var settings = settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
-        return ServerShared.Current(settings: settings, context: context(settings, rules: rules, addresses: addresses))
+        return ServerShared.Current(
+            settings: settings, context: context(settings, rules: rules, addresses: addresses),
+            interception: interception(settings, after: previous, warn))
+    }
+
+    private static func interception(
+        _ settings: ServerSettings, after previous: Interception?, _ warn: (String) -> Void
+    ) -> Interception? {
+        guard let authority = settings.authority else { return nil }
+        do throws(CertificateAuthority.AuthorityFault) {
+            return try Interception(authority, after: previous)
+        } catch {
+            warn("no host can be intercepted: TLS cannot be set up")
+            return nil
+        }
     }
 
     /// What requests are decided by under these settings and rules.

@@ -1,3 +1,4 @@
+import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
 import HTTPSession
@@ -17,6 +18,10 @@ package struct ServerSettings: Sendable {
         package var halfClosed = 5_000
         /// How long an answered connection is kept so that the client can read the answer.
         package var lingering = 2_000
+        /// For a client in a tunnel that may be answered here to say what it speaks; whoever says nothing waits for its server to speak.
+        package var firstOctets = 2_000
+        /// From the first octet in such a tunnel to the end of the handshake.
+        package var clientHandshake = 10_000
         /// Without a byte in either direction of a tunnel.
         package var tunnelIdle = 600_000
 
@@ -48,6 +53,10 @@ package struct ServerSettings: Sendable {
     package var allowedClients: [AddressRange] = []
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
+    /// Whose certificates clients are shown where they are intercepted.
+    package var authority: LocalAuthority?
+    /// Handshakes with clients under way on each loop; more wait for their turn.
+    package var handshakeLimit = 1024
     package var tunnelPorts: ExchangeContext.TunnelPorts = .listed([443, 80])
     package var setCookie = SetCookieStorage.explicit
     package var targets = TargetedCacheControl.none

@@ -26,7 +26,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
         self.init(digest)!
     }
 
-    init(of bytes: [UInt8]) {
+    package init(of bytes: [UInt8]) {
         self = bytes.withUnsafeBufferPointer { Self(of: $0) }
     }
 

@@ -4,6 +4,8 @@ package struct TLSAlert: Equatable, Sendable {
 
     package init(_ description: UInt8) { self.description = description }
 
+    package static let accessDenied = TLSAlert(49)
+    package static let noApplicationProtocol = TLSAlert(120)
     package static let decodeError = TLSAlert(50)
     package static let unrecognizedName = TLSAlert(112)
 

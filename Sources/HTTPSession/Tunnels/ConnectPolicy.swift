@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -6,6 +7,16 @@ import ServerTrust
 package struct ConnectPolicy: Sendable {
     private var ways = HostTable<ConnectWay>()
     private let fallback: ConnectWay
+    /// Hosts that get a tunnel where the fallback would have them intercepted.
+    private var unintercepted = HostTable<Bool>()
+    /// Whether there is a host that is intercepted.
+    private var isIntercepting: Bool
+    /// Those whose clients have refused our authority, where that is learned.
+    let refusals = RefusedInterceptions()
+    /// What a client gets that speaks HTTP/2 alone to a host that is intercepted: a tunnel once the server has been judged, or nothing.
+    package var tunnelsOtherProtocols = true
+    /// For how long a host of the fallback gets a tunnel once a client has refused our authority; 0: it does not.
+    package var refusalsKeptMilliseconds = 0
     /// Whether there is a host that CONNECT does not simply reach. Where there is none, nobody is asked about any host.
     package private(set) var isGuarding: Bool
     /// Whether a ClientHello may name nobody, and whether it may have another one encrypted in it.
@@ -22,6 +33,7 @@ package struct ConnectPolicy: Sendable {
     package init(fallback: ConnectWay = .tunnel) {
         self.fallback = fallback
         isGuarding = fallback != .tunnel
+        isIntercepting = fallback == .intercept
     }
 
     /// - Returns: whether it is the first for these hosts; a second one is not kept.
@@ -29,8 +41,12 @@ package struct ConnectPolicy: Sendable {
     package mutating func insert(_ way: ConnectWay, for scope: HostScope) -> Bool {
         guard ways.insert(way, for: scope) else { return false }
         if way != .tunnel { isGuarding = true }
+        if way == .intercept { isIntercepting = true }
         return true
     }
+
+    /// Has the fallback intercept none of these hosts.
+    package mutating func exceptFromInterception(_ scope: HostScope) { _ = unintercepted.insert(true, for: scope) }
 
     /// What CONNECT to a host gets. What is no host is denied, unless every host gets a tunnel.
     /// - Parameter host: as `Origin.judgedHost` gives it.
@@ -41,7 +57,63 @@ package struct ConnectPolicy: Sendable {
     }
 
     private func way(of identity: ReferenceIdentity, port: UInt16) -> ConnectWay {
-        ways.value(of: identity, port: port) ?? fallback
+        if let way = ways.value(of: identity, port: port) { return way }
+        return fallback == .intercept && unintercepted.value(of: identity, port: port) == true ? .tunnel : fallback
+    }
+}
+
+// MARK: Tunnels that are entered
+
+extension ConnectPolicy {
+    /// Whether what a client sends first decides what becomes of its tunnel, before anybody is connected to: where its host may be
+    /// intercepted, and at the port at which clients speak plain HTTP.
+    func isEntered(host: String, port: UInt16) -> Bool {
+        switch way(host: host, port: port) {
+        case .deny: false
+        case .intercept: true
+        case .tunnel, .probe: port == 80 || (isIntercepting && isJudgedByName(host: host, port: port))
+        }
+    }
+
+    /// What becomes of an entered tunnel whose client begins with a ClientHello.
+    /// - Parameter now: of the loop, for what has been learned of the host's clients.
+    func decideEntered(on hello: ClientHello, host: String, port: UInt16, at now: MonotonicTime) -> EntranceDecision {
+        if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
+        var judged = host
+        var way = way(host: host, port: port)
+        if let name = hello.judgedName {
+            guard let named = ReferenceIdentity(name) else { return .refuse(.nameMismatch) }
+            if named != ReferenceIdentity(host) {
+                // Whom an address stands for the client has to say.
+                guard isJudgedByName(host: host, port: port) else { return way == .intercept ? .refuse(.nameMismatch) : .tunnel }
+                judged = name
+                way = self.way(of: named, port: port)
+            }
+        } else if !allowsMissingName {
+            return .refuse(.nameMissing)
+        }
+        switch way {
+        case .tunnel, .probe: return .tunnel
+        case .deny: return .refuse(.denied)
+        case .intercept: break
+        }
+        guard hello.mayMeanHTTP1 else { return tunnelsOtherProtocols ? .tunnel : .refuse(.otherProtocol) }
+        return isLearned(judged, port: port, at: now) ? .tunnel : .intercept(host: judged)
+    }
+
+    /// A client has refused what we showed it for this host.
+    func noteRefusal(host: String, port: UInt16, at now: MonotonicTime) {
+        guard refusalsKeptMilliseconds > 0, mayLearn(host, port: port) else { return }
+        refusals.note(host: host, port: port, until: now.advanced(milliseconds: refusalsKeptMilliseconds), at: now)
+    }
+
+    private func isLearned(_ host: String, port: UInt16, at now: MonotonicTime) -> Bool {
+        refusalsKeptMilliseconds > 0 && mayLearn(host, port: port) && refusals.holds(host: host, port: port, at: now)
+    }
+
+    /// Nothing is learned of a host that the settings name.
+    private func mayLearn(_ host: String, port: UInt16) -> Bool {
+        ReferenceIdentity(host).map { ways.value(of: $0, port: port) == nil } ?? false
     }
 }
 
@@ -51,8 +123,14 @@ extension ConnectPolicy {
     /// What CONNECT gets before its client has sent anything. An address of which no entry says what it is waits for the name that the
     /// client means to find there.
     func wayBeforeHello(host: String, port: UInt16) -> ConnectWay {
-        let way = way(host: host, port: port)
+        let way = wayOfTunnel(host: host, port: port)
         return way == .probe && isJudgedByName(host: host, port: port) ? .tunnel : way
+    }
+
+    /// What is not intercepted after all, since it is no HTTP/1, goes to a server that has been judged.
+    private func wayOfTunnel(host: String, port: UInt16) -> ConnectWay {
+        let way = way(host: host, port: port)
+        return way == .intercept ? .probe : way
     }
 
     /// What becomes of a tunnel.
@@ -60,7 +138,7 @@ extension ConnectPolicy {
     ///   - hello: `nil` where the client speaks no TLS.
     ///   - host: of the authority, as `Origin.judgedHost` gives it.
     func decide(on hello: ClientHello?, host: String, port: UInt16) -> HelloDecision {
-        let way = way(host: host, port: port)
+        let way = wayOfTunnel(host: host, port: port)
         if way == .deny { return .refuse(.denied) }
         guard let hello else { return way == .probe ? .refuse(.notTLS) : .pass }
         if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
@@ -72,7 +150,8 @@ extension ConnectPolicy {
         }
         let named = ReferenceIdentity(name)
         if let named, named == identity { return isByName && way == .probe ? .judge(host: host) : .pass }
-        let wayOfNamed = named.map { self.way(of: $0, port: port) } ?? (isGuarding ? .deny : .tunnel)
+        var wayOfNamed = named.map { self.way(of: $0, port: port) } ?? (isGuarding ? .deny : .tunnel)
+        if wayOfNamed == .intercept { wayOfNamed = .probe }
         switch (identity, wayOfNamed) {
         case (.address, .probe): return .judge(host: name)
         // Nobody's pins are gone round.
@@ -103,7 +182,7 @@ extension ClientHello {
 extension Origin {
     /// The host as policies know it, so that no spelling goes round them: an address as it is usually written, whatever look-up would
     /// understand, and a name without its final dot.
-    var judgedHost: String {
+    package var judgedHost: String {
         let octets = Array(host.utf8)
         if let address = IPAddress(asLookedUp: octets.span) { return "\(address)" }
         return host.hasSuffix(".") ? String(host.dropLast()) : host

@@ -4,6 +4,8 @@ package enum ConnectWay: String, CaseIterable, Sendable {
     case tunnel
     /// The server is judged over a connection of our own first.
     case probe
+    /// What is in the tunnel is answered here, under a certificate of our own authority.
+    case intercept
     case deny
 }
 
@@ -15,6 +17,10 @@ package enum ConnectOutcome: Sendable {
     case probed
     /// The server had been judged not long before.
     case probedBefore
+    /// Its TLS ends here, and what is in it is answered as what is asked of a proxy.
+    case intercepted
+    /// What is in it is plain HTTP, and answered as such.
+    case plainHTTP
     case denied
 
     /// The word in the log.
@@ -23,6 +29,8 @@ package enum ConnectOutcome: Sendable {
         case .tunnelled: "tunnel"
         case .probed: "probe"
         case .probedBefore: "probe_kept"
+        case .intercepted: "intercept"
+        case .plainHTTP: "http"
         case .denied: "deny"
         }
     }

@@ -9,6 +9,15 @@ package enum HelloDecision: Equatable, Sendable {
     case refuse(TunnelRefusal)
 }
 
+/// What becomes of a tunnel that was entered: nobody is connected to yet.
+package enum EntranceDecision: Equatable, Sendable {
+    /// Its TLS ends here, as this host's.
+    case intercept(host: String)
+    /// The client gets a tunnel after all, as its host's settings have it.
+    case tunnel
+    case refuse(TunnelRefusal)
+}
+
 /// Why a tunnel ends for what its client sends first: a closed list.
 package enum TunnelRefusal: Equatable, Sendable {
     /// The name in the ClientHello is another host's, and pins or a denial of one of the two would be gone round.
@@ -24,6 +33,15 @@ package enum TunnelRefusal: Equatable, Sendable {
     case denied
     /// The host is judged by now, and the tunnel was opened by settings that may not have had it judged.
     case openedBefore
+    /// The host is intercepted, and the client speaks no HTTP/1 inside TLS.
+    case otherProtocol
+    /// The host is intercepted, and our authority makes no certificate for it.
+    case noLeaf(MissingLeaf)
+    /// Within TLS with us the client has refused what we showed it.
+    case refusedByClient(TLSAlert)
+    /// TLS with the client went wrong, or the client left in the midst of it.
+    case clientHandshakeFailed
+    case clientLeft
 
     /// The word for logs.
     package var reason: StaticString {
@@ -36,6 +54,11 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .timedOut: "client_hello_timeout"
         case .denied: "connect_denied"
         case .openedBefore: "settings_changed"
+        case .otherProtocol: "no_http1_offered"
+        case .noLeaf(let missing): missing.reason
+        case .refusedByClient(let alert): alert.reason
+        case .clientHandshakeFailed: "handshake_failed"
+        case .clientLeft: "closed_in_handshake"
         }
     }
 
@@ -44,7 +67,35 @@ package enum TunnelRefusal: Equatable, Sendable {
         switch self {
         case .nameMismatch, .nameMissing, .encryptedHello, .denied, .openedBefore: .unrecognizedName
         case .unreadable: .decodeError
-        case .notTLS, .timedOut: nil
+        case .otherProtocol: .noApplicationProtocol
+        case .noLeaf: .accessDenied
+        case .notTLS, .timedOut, .refusedByClient, .clientHandshakeFailed, .clientLeft: nil
+        }
+    }
+}
+
+/// Why a client can be shown no certificate for a host: a closed list.
+package enum MissingLeaf: Error, Equatable, Sendable {
+    /// The authority is constrained to other names.
+    case outsideConstraint
+    case authorityNotYetValid
+    case authorityExpired
+    case noAuthority
+    /// It is neither a host's name nor an address.
+    case noName
+    /// As many are being made as may wait.
+    case busy
+    case failed
+
+    package var reason: StaticString {
+        switch self {
+        case .outsideConstraint: "outside_authority_constraint"
+        case .authorityNotYetValid: "authority_not_yet_valid"
+        case .authorityExpired: "authority_expired"
+        case .noAuthority: "no_authority"
+        case .noName: "no_host_name"
+        case .busy: "certificates_busy"
+        case .failed: "certificate_failed"
         }
     }
 }
@@ -62,6 +113,21 @@ extension Transport {
         if decision == .pass, hello == nil, forbidsPlaintext(to: host, port: origin.port) { return .refuse(.notTLS) }
         let isOpenedUnjudged = opener !== self && configuration.connect.wayBeforeHello(host: host, port: origin.port) == .probe
         return decision == .pass && isOpenedUnjudged ? .refuse(.openedBefore) : decision
+    }
+
+    /// Whether what a client sends first into a tunnel is read before anybody is connected to.
+    package func enters(tunnelTo origin: Origin) -> Bool {
+        configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)
+    }
+
+    /// What becomes of an entered tunnel whose client begins with a ClientHello.
+    package func decideEntered(on hello: ClientHello, inTunnelTo origin: Origin) -> EntranceDecision {
+        configuration.connect.decideEntered(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
+    }
+
+    /// A client has refused the certificate that we showed it for this host.
+    package func noteRefusal(host: String, port: UInt16) {
+        configuration.connect.noteRefusal(host: host, port: port, at: loop.now)
     }
 
     /// Begins to judge whom a tunnel to an address has led to.

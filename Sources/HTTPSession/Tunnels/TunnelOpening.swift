@@ -52,7 +52,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         case .deny:
             outcome = .denied
             refuse(.connectDenied)
-        case .probe:
+        case .probe, .intercept:
             transport.tunnels[ObjectIdentifier(self)] = self
             let judgement = transport.judge(host: host, port: origin.port, via: via, delegate: self)
             self.judgement = judgement

@@ -91,11 +91,8 @@ extension TrustTerms {
     }
 
     private static func connect(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> ConnectWay? {
-        if case .scalar(let scalar) = cursor.node.value, scalar.text == "intercept" {
-            cursor.report("`intercept` is not there yet; it is one of tunnel, probe, deny", to: &problems)
-            return nil
-        }
-        return cursor.word(among: ["tunnel": .tunnel, "probe": .probe, "deny": .deny], problems: &problems)
+        cursor.word(
+            among: ["tunnel": .tunnel, "probe": .probe, "intercept": .intercept, "deny": .deny], problems: &problems)
     }
 
     // MARK: What is wrong only together

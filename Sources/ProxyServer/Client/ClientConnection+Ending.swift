@@ -22,11 +22,14 @@ extension ClientConnection {
             self.driver = nil
             driver.abandon()
         }
+        let entrance = self.entrance
+        self.entrance = nil
         phase = .closed
         if let timer { loop.removeTimer(timer) }
         timer = nil
         if let registration { loop.close(registration) }
         registration = nil
+        entrance?.connectionEnded()
         worker.connectionClosed(self)
     }
 
@@ -40,15 +43,26 @@ extension ClientConnection {
         let unsent: [UInt8]
     }
 
+    /// Nothing was asked for in time. Whoever speaks TLS is told that nothing is missing (RFC 8446 §6.1).
+    func closeIdle() {
+        if let session = output.session {
+            session.end()
+            _ = output.write(to: descriptor)
+        }
+        close()
+    }
+
     /// Writes what waits, and gives the descriptor to a tunnel.
-    func handOver() -> HandedOver? {
+    /// - Parameter held: what was read of it already, behind the request's head.
+    func handOver(holding held: [UInt8] = []) -> HandedOver? {
         guard let registration else { return nil }
+        entrance = nil
         // Where the client has gone, the tunnel will see it.
         _ = output.write(to: descriptor)
         let unsent = Array(output.buffer[(output.buffer.count - output.pendingCount)...])
         output.buffer.removeAll(keepingCapacity: true)
         worker.takeBack(&output.buffer)
-        let received = hasInput ? Array(input[inputStart...]) : []
+        let received = held + (hasInput ? input[inputStart...] : [])
         if let timer { loop.removeTimer(timer) }
         timer = nil
         self.registration = nil
@@ -68,6 +82,10 @@ extension ClientConnection {
     /// at once with bytes unread would reset the connection and take the answer with it (RFC 9112 §9.6).
     func endGracefully() {
         guard let registration else { return }
+        if let session = output.session {
+            session.end()
+            _ = output.write(to: descriptor)
+        }
         if shutdown(descriptor, Int32(SHUT_WR)) != 0 || peerHasEnded { return close() }
         phase = .lingering
         loop.modify(registration, .read)

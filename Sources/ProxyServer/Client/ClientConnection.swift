@@ -11,11 +11,12 @@ import ProxyCore
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
 ///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
+///     exchanging ──CONNECT to a host that is entered──▶ entering ──▶ idle (the requests inside) | handed over | lingering
 ///
 /// Confined to its loop. While it is idle it holds no buffer: bytes are read into the loop's own buffer, and only what cannot
 /// be used at once is kept here.
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
-    enum Phase: UInt8 { case idle, readingHead, exchanging, lingering, handedOver, closed }
+    enum Phase: UInt8 { case idle, readingHead, exchanging, entering, lingering, handedOver, closed }
 
     // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
     let worker: LoopWorker
@@ -33,6 +34,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
+    /// While it is open what becomes of a tunnel.
+    var entrance: TunnelEntrance?
+    /// Whom the requests are for that are read inside a tunnel.
+    @exclusivity(unchecked) var tunnel: TunnelAuthority?
     private var isProcessing = false
     private var isFlushing = false
     var peerHasEnded = false
@@ -76,6 +81,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: readRequest()
             case .exchanging: readBody()
+            case .entering: readEntrance()
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -88,7 +94,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) {
         switch phase {
-        case .idle, .lingering: close()
+        case .idle: closeIdle()
+        case .lingering: close()
+        case .entering: entrance?.deadlinePassed()
         case .readingHead:
             takeDriver().reject(.requestTimeout)
             flush()
@@ -107,7 +115,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     private func readRequest() {
         let buffer = worker.readBuffer
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        let count = receive()
         if count == 0 { return clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
@@ -126,7 +134,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     }
 
     /// Content that came together with its head.
-    private func feedBody() {
+    func feedBody() {
         if phase == .exchanging, hasInput, let driver, driver.wantsRequestBody { driver.requestBodyArrived() }
     }
 
@@ -141,7 +149,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// Serves what is held, request after request for as long as each is answered at once. Each head is used up before its
     /// driver starts: what the driver is then given is the request's body.
-    private func processInput() {
+    func processInput() {
         if isProcessing { return }
         isProcessing = true
         while hasInput, takesRequests {
@@ -184,7 +192,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         phase = .exchanging
         switch read {
         case .incomplete: break
-        case .request(let framing, _): driver.start(framing)
+        case .request(let framing, _):
+            if let tunnel { start(framing, in: tunnel, with: driver) } else { driver.start(framing) }
         case .refused(let fault, _): driver.reject(fault)
         }
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
@@ -220,7 +229,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             return settle()
         }
         let buffer = worker.readBuffer
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        let count = receive()
         if count == 0 {
             peerHasEnded = true
             driver.requestBodyCut()
@@ -249,7 +258,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     var hasInput: Bool { inputStart < input.count }
 
-    private func keep(_ bytes: UnsafeRawBufferPointer) {
+    func keep(_ bytes: UnsafeRawBufferPointer) {
         if inputStart > 0 {
             input.removeFirst(inputStart)
             inputStart = 0
@@ -291,6 +300,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             feedBody()
             if output.isEmpty, inputStart == before { break }
         }
+        if phase == .entering { feedEntrance() }
         if phase != .closed, phase != .handedOver { settle() }
     }
 
@@ -329,6 +339,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .idle:
             if !hasInput { releaseInput() }
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
+            if let session = output.session { worker.takeBack(&session.output) }
             isInputPaused = false
             loop.modify(registration, .read)
             setDeadline(timeouts.clientIdle)
@@ -347,6 +358,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 taking = nil
                 loop.cancelTimer(timer)
             }
+        case .entering:
+            loop.modify(registration, entrance?.takesInput == true ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

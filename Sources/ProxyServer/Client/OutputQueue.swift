@@ -1,4 +1,5 @@
 import CLinux
+import CertificateAuthority
 import Glibc
 import ResponseStore
 
@@ -33,9 +34,17 @@ struct OutputQueue {
     private var pipedCount = 0
     /// Octets that the kernel has taken, of everything that was ever put here.
     private(set) var writtenCount: UInt64 = 0
+    /// Puts all of it into records first, where the client speaks TLS with us.
+    var session: ServerTLSSession?
+    /// How much of the session's records has left.
+    private var sealedOffset = 0
 
     var isEmpty: Bool { pendingCount == 0 }
-    var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount }
+    var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
+    private var sealedCount: Int {
+        guard let session else { return 0 }
+        return session.output.count - sealedOffset
+    }
     /// Something waits that nothing may be appended to.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
@@ -55,6 +64,7 @@ struct OutputQueue {
 
     /// Writes what there is in as few calls as the kernel lets us.
     mutating func write(to descriptor: Int32) -> Result {
+        if let session { return write(to: descriptor, in: session) }
         while !isEmpty {
             let written = writeFirst(to: descriptor)
             if written < 0 {
@@ -77,6 +87,11 @@ struct OutputQueue {
     /// shows with the next write.
     mutating func write(_ bytes: Span<UInt8>, to descriptor: Int32) {
         precondition(!hasTail, "the body before has not left yet")
+        if let session {
+            _ = seal(in: session) && bytes.withUnsafeBytes(session.send)
+            _ = sendSealed(of: session, to: descriptor)
+            return
+        }
         let written = max(bytes.withUnsafeBytes { sendBuffer(and: $0, to: descriptor) }, 0)
         let taken = max(written - (buffer.count - bufferOffset), 0)
         advance(by: written - taken)
@@ -113,6 +128,11 @@ struct OutputQueue {
 
     private mutating func advance(by count: Int) {
         writtenCount &+= UInt64(truncatingIfNeeded: count)
+        take(count)
+    }
+
+    /// So many octets are on their way.
+    private mutating func take(_ count: Int) {
         let fromBuffer = min(count, buffer.count - bufferOffset)
         bufferOffset += fromBuffer
         if bufferOffset == buffer.count {
@@ -127,5 +147,58 @@ struct OutputQueue {
             pipedCount -= fromPipe
             if pipedCount == 0 { pipe = nil }
         }
+    }
+}
+
+// MARK: Inside TLS
+
+extension OutputQueue {
+    /// So much is put into records before they are sent.
+    private static let sealedAtOnce = 64 * 1024
+
+    private mutating func write(to descriptor: Int32, in session: ServerTLSSession) -> Result {
+        while true {
+            let result = sendSealed(of: session, to: descriptor)
+            if result != .drained || isEmpty { return result }
+            guard seal(in: session) else { return .failed }
+        }
+    }
+
+    /// Puts what waits into records, up to a measure.
+    /// - Returns: whether that could be done.
+    private mutating func seal(in session: ServerTLSSession) -> Bool {
+        var left = Self.sealedAtOnce
+        while left > 0, bufferOffset < buffer.count || !tailRange.isEmpty {
+            let isSealed: Bool
+            let count: Int
+            if bufferOffset < buffer.count {
+                count = min(left, buffer.count - bufferOffset)
+                isSealed = buffer.withUnsafeBytes { session.send(UnsafeRawBufferPointer(rebasing: $0[bufferOffset..<bufferOffset + count])) }
+            } else {
+                count = min(left, tailRange.count)
+                isSealed = tail.withBytes(tailRange.lowerBound..<tailRange.lowerBound + count, session.send)
+            }
+            guard isSealed else { return false }
+            take(count)
+            left -= count
+        }
+        return true
+    }
+
+    private mutating func sendSealed(of session: ServerTLSSession, to descriptor: Int32) -> Result {
+        while sealedOffset < session.output.count {
+            let written = session.output.withUnsafeBytes {
+                send(descriptor, $0.baseAddress! + sealedOffset, $0.count - sealedOffset, Int32(larder_msg_nosignal))
+            }
+            if written < 0 {
+                if errno == EINTR { continue }
+                return errno == EAGAIN ? .blocked : .failed
+            }
+            sealedOffset += written
+            writtenCount &+= UInt64(truncatingIfNeeded: written)
+        }
+        session.output.removeAll(keepingCapacity: true)
+        sealedOffset = 0
+        return .drained
     }
 }

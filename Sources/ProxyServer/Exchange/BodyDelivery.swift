@@ -45,6 +45,8 @@ struct BodyDelivery {
     var tunnelDescriptor: Int32?
     /// By whose settings that was opened.
     var tunnelOpener: Transport?
+    /// A tunnel that is to be entered.
+    var isEntered = false
     /// What CONNECT got, where the request was one.
     var connectOutcome: ConnectOutcome?
     /// As whom the server of a tunnel to an address was judged.
@@ -72,7 +74,7 @@ struct BodyDelivery {
         sentCount = 0
         headCount = 0
         if pipe != nil { pipe = nil }
-        if connectOutcome != nil { resetTunnel() }
+        if connectOutcome != nil || isEntered { resetTunnel() }
         if !judgedChain.isEmpty { judgedChain = [] }
     }
 
@@ -80,6 +82,7 @@ struct BodyDelivery {
         tunnelDescriptor = nil
         tunnelOpener = nil
         connectOutcome = nil
+        isEntered = false
         judgedName = nil
     }
 }

@@ -91,6 +91,13 @@ final class ExchangeDriver: TunnelDelegate {
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
+    /// The head in `exchange.request` is whole, and of a request that is not carried out.
+    func refuse(_ fault: Fault, _ framing: BodyFraming) {
+        startedAt = loop.now
+        upload.begin(framing, limits: worker.settings.parseLimits)
+        handle(.requestRefused(fault, at: now))
+    }
+
     func reject(_ fault: Fault) {
         upload.begin(.none, limits: worker.settings.parseLimits)
         closesConnection = true
@@ -321,7 +328,12 @@ final class ExchangeDriver: TunnelDelegate {
     // MARK: Tunnels
 
     private func openTunnel() {
-        let opening = worker.transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
+        let transport = worker.transport
+        if transport.enters(tunnelTo: tunnelOrigin) {
+            delivery.isEntered = true
+            return handle(.tunnelOpened(at: worker.now))
+        }
+        let opening = transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
         self.opening = opening
         delivery.connectOutcome = opening.outcome
         worker.openingTunnels += 1
@@ -334,8 +346,7 @@ final class ExchangeDriver: TunnelDelegate {
     func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
         self.opening = nil
         worker.openingTunnels -= 1
-        delivery.connectOutcome = opening.outcome
-        delivery.judgedChain = opening.chain
+        note(opening)
         delivery.tunnelDescriptor = descriptor
         delivery.tunnelOpener = opening.transport
         handle(.tunnelOpened(at: worker.now))
@@ -344,13 +355,13 @@ final class ExchangeDriver: TunnelDelegate {
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
         self.opening = nil
         worker.openingTunnels -= 1
-        delivery.connectOutcome = opening.outcome
-        delivery.judgedChain = opening.chain
+        note(opening)
         handle(.upstreamFailed(noteFault(error), at: worker.now))
         connection?.flush()
     }
 
     private func splice() {
+        if delivery.isEntered { return enterTunnel() }
         guard let connection, let upstream = delivery.tunnelDescriptor, let opener = delivery.tunnelOpener else { return }
         delivery.tunnelDescriptor = nil
         delivery.tunnelOpener = nil
@@ -361,6 +372,21 @@ final class ExchangeDriver: TunnelDelegate {
             worker.transport.looksIntoTunnels
             ? HelloGate(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
         Tunnel.start(worker, connection: connection, client: client, upstream: upstream, gate: gate, owner: self)
+    }
+
+    private func enterTunnel() {
+        guard let connection else { return }
+        connection.output.buffer.append(Tunnel.greeting)
+        self.connection = nil
+        connection.enter(
+            TunnelEntrance(
+                worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection, owner: self))
+    }
+
+    /// What became of the opening of a tunnel, for the log.
+    func note(_ opening: TunnelOpening) {
+        delivery.connectOutcome = opening.outcome
+        delivery.judgedChain = opening.chain
     }
 
     func tunnelRefused(_ fault: Fault, _ counts: Tunnel.Counts) {

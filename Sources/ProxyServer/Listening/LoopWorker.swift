@@ -20,6 +20,11 @@ final class LoopWorker: BatchHandler {
     var openingTunnels = 0
     /// Where every read of this loop goes first.
     let readBuffer: UnsafeMutableRawBufferPointer
+    /// Where records of TLS are read, before what is in them goes to `readBuffer`: with what a record before has left, all of it has
+    /// room there.
+    let recordBuffer: UnsafeMutableRawBufferPointer
+    private(set) var interception: Interception?
+    private(set) lazy var handshakes = HandshakeQueue(self)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
@@ -55,11 +60,13 @@ final class LoopWorker: BatchHandler {
         let current = shared.current
         settings = current.settings
         context = current.context
+        interception = current.interception
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
         traces = TraceRing(count: traceLimits.count, byteCount: traceLimits.byteCount / loops)
         readBuffer = .allocate(byteCount: 64 * 1024, alignment: 16)
+        recordBuffer = .allocate(byteCount: 32 * 1024, alignment: 16)
     }
 
     /// Makes the loop serve; called on its thread before it runs. The first loop also listens.
@@ -75,7 +82,10 @@ final class LoopWorker: BatchHandler {
         }
     }
 
-    deinit { readBuffer.deallocate() }
+    deinit {
+        readBuffer.deallocate()
+        recordBuffer.deallocate()
+    }
 
     var store: ResponseStore { shared.store }
     var fetches: FetchTable { shared.fetches }
@@ -198,6 +208,7 @@ final class LoopWorker: BatchHandler {
     func adopt(_ current: ServerShared.Current) {
         settings = current.settings
         context = current.context
+        interception = current.interception
         retiredTransports.append(transport)
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         planClosing()

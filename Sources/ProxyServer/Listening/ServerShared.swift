@@ -9,12 +9,16 @@ final class ServerShared: Sendable {
     struct Current: Sendable {
         let settings: ServerSettings
         let context: ExchangeContext
+        /// `nil` where no authority is given.
+        let interception: Interception?
     }
 
     let store: ResponseStore
     let fetches = FetchTable()
     let unattended = UnattendedCount()
     let checks: CheckPool
+    /// The thread on which certificates for hosts are made.
+    let leafMaker: LoopThread
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog
@@ -25,12 +29,13 @@ final class ServerShared: Sendable {
     private let state: Guarded<Current>
 
     init(
-        store: ResponseStore, checks: CheckPool, budgets: UpstreamBudgets, loops: Int, accessLog: AccessLog, instance: UInt64,
+        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, budgets: UpstreamBudgets, loops: Int, accessLog: AccessLog, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
     ) {
         self.store = store
         self.checks = checks
+        self.leafMaker = leafMaker
         self.budgets = budgets
         self.counts = ConnectionCounts(loops: loops)
         self.warn = warn

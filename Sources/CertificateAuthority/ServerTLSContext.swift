@@ -1,0 +1,72 @@
+internal import COpenSSL
+package import ServerTrust
+
+/// By what TLS is spoken with clients: versions, ciphers, and the keys of session tickets, which are drawn with each value of this type
+/// and never written down. New settings make a new one, so that no session of the old ones is resumed under them.
+///
+/// TLS 1.2 and 1.3, forward secrecy alone, HTTP/1.1 alone by ALPN, no compression, no renegotiation, no early data. Which certificate is
+/// shown is said session by session. Any thread may use it.
+package final class ServerTLSContext: Sendable {
+    private let object: OwnedObject
+
+    var pointer: OpaquePointer { object.pointer }
+
+    /// For TLS 1.2; all of 1.3's are as good.
+    private static let ciphers =
+        "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+        + "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+    private static let groups = "X25519:P-256:P-384"
+    /// So many tickets for each full handshake: one for the connection that comes next.
+    private static let ticketCount = 1
+    /// In seconds; RFC 8446 §4.6.1 allows seven days.
+    private static let ticketLifetime = 7200
+
+    package init() throws(AuthorityFault) {
+        let made: OpaquePointer? = ErrorQueue.unchanged {
+            guard let pointer = SSL_CTX_new(TLS_server_method()) else { return nil }
+            if Self.configure(pointer) { return pointer }
+            SSL_CTX_free(pointer)
+            return nil
+        }
+        guard let made else { throw .cryptographyFailed }
+        object = OwnedObject(made) { SSL_CTX_free($0) }
+    }
+
+    private static func configure(_ pointer: OpaquePointer) -> Bool {
+        guard copenssl_context_set_versions(pointer, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
+            SSL_CTX_set_cipher_list(pointer, ciphers) == 1, copenssl_context_set_groups(pointer, groups) == 1,
+            SSL_CTX_set_num_tickets(pointer, ticketCount) == 1
+        else { return false }
+        SSL_CTX_set_options(pointer, copenssl_serving_options())
+        // What an idle connection holds is its keys alone.
+        copenssl_context_set_mode(pointer, copenssl_serving_mode())
+        // Tickets hold all there is to a session.
+        _ = copenssl_context_cache_no_sessions(pointer)
+        SSL_CTX_set_timeout(pointer, ticketLifetime)
+        SSL_CTX_set_max_early_data(pointer, 0)
+        copenssl_context_select_protocol(pointer, selectsHTTP1)
+        return true
+    }
+}
+
+/// Whoever offers protocols has to offer HTTP/1.1 (RFC 7301 §3.2).
+private func selectsHTTP1(
+    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    let name: StaticString = "http/1.1"
+    guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    var offset = 0
+    while offset < Int(offeredLength) {
+        let length = Int(offered[offset])
+        let isSame = length == name.utf8CodeUnitCount && offset + length < Int(offeredLength)
+            && (0..<length).allSatisfy { offered[offset + 1 + $0] == name.utf8Start[$0] }
+        if isSame {
+            chosen.pointee = offered + offset + 1
+            chosenLength.pointee = UInt8(length)
+            return SSL_TLSEXT_ERR_OK
+        }
+        offset += 1 + length
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}

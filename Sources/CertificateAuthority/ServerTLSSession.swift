@@ -1,0 +1,189 @@
+internal import COpenSSL
+internal import ServerTrust
+
+/// TLS with one client, from our side: octets in, octets out, no socket. Confined to its loop.
+///
+/// States and moves: handshaking ──`handshake` answers `.established`──▶ open ──close_notify──▶ ended; from each to failed.
+/// What is to be sent lies in `output`: whoever owns the session sends it and takes it away, also after a failure, since an alert may
+/// stand in it.
+package final class ServerTLSSession {
+    package enum Handshake: Equatable, Sendable {
+        case needsMore
+        /// - taken: how much of what came belonged to the handshake; the rest is for `receive`.
+        case established(taken: Int)
+        case failed(ServerTLSFailure)
+    }
+
+    package enum Received: Equatable, Sendable {
+        case octets(Int)
+        case needsMore
+        /// The client has said that it sends no more.
+        case ended
+        case failed(ServerTLSFailure)
+    }
+
+    /// What is to be sent, in records.
+    package var output: [UInt8] = []
+    private let pointer: OpaquePointer
+    /// What came and is not taken yet, for as long as a call lasts.
+    private var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    /// The longest plain text of a record (RFC 8446 §5.1).
+    package static let recordLength = 16_384
+    /// As much as TLS puts around a record at most (RFC 8446 §5.2).
+    package static let recordOverhead = 256 + 5
+
+    /// - Parameters:
+    ///   - leaf: what the client is shown.
+    ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 octets.
+    /// - Returns: `nil` where OpenSSL has no memory.
+    package init?(_ context: ServerTLSContext, showing leaf: Leaf, scope: [UInt8]) {
+        ERR_clear_error()
+        guard let pointer = SSL_new(context.pointer) else { return nil }
+        self.pointer = pointer
+        // The session does not keep us: we keep it.
+        guard let bio = BIO_new(TransferMethod.shared.pointer) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        SSL_set_bio(pointer, bio, bio)
+        guard SSL_use_certificate(pointer, leaf.certificate.pointer) == 1, SSL_use_PrivateKey(pointer, leaf.key.pointer) == 1,
+            SSL_set_session_id_context(pointer, scope, UInt32(scope.count)) == 1
+        else { return nil }
+        SSL_set_accept_state(pointer)
+    }
+
+    deinit { SSL_free(pointer) }
+
+    /// Whether the client came back with a ticket.
+    package var isResumed: Bool { SSL_session_reused(pointer) == 1 }
+
+    /// `TLSv1.2` or `TLSv1.3`.
+    package var version: String { String(cString: SSL_get_version(pointer)) }
+
+    /// Goes on with what came; all of it is taken, but for what stands behind the end.
+    package func handshake(_ octets: UnsafeRawBufferPointer) -> Handshake {
+        taking(octets) {
+            let result = SSL_do_handshake(pointer)
+            if result == 1 { return .established(taken: octets.count - incoming.count) }
+            return SSL_get_error(pointer, result) == SSL_ERROR_WANT_READ ? .needsMore : .failed(failure())
+        }
+    }
+
+    /// Takes records apart. All of what came is taken where the buffer has room for it and for one record besides.
+    /// - Parameter octets: empty where what has come before is to be read on.
+    package func receive(_ octets: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        taking(octets) {
+            var total = 0
+            while total < buffer.count {
+                var count = 0
+                let result = SSL_read_ex(pointer, buffer.baseAddress! + total, buffer.count - total, &count)
+                if result == 1 {
+                    total += count
+                    continue
+                }
+                let error = SSL_get_error(pointer, result)
+                // What follows what was read is told the next time.
+                if total > 0 { break }
+                switch error {
+                case SSL_ERROR_WANT_READ: return .needsMore
+                case SSL_ERROR_ZERO_RETURN: return .ended
+                default: return .failed(failure())
+                }
+            }
+            return .octets(total)
+        }
+    }
+
+    /// Puts all of it into records.
+    /// - Returns: whether that could be done.
+    package func send(_ octets: UnsafeRawBufferPointer) -> Bool {
+        ERR_clear_error()
+        var offset = 0
+        while offset < octets.count {
+            var count = 0
+            guard SSL_write_ex(pointer, octets.baseAddress! + offset, octets.count - offset, &count) == 1 else {
+                ERR_clear_error()
+                return false
+            }
+            offset += count
+        }
+        return true
+    }
+
+    /// Says that no more is sent.
+    package func end() {
+        ERR_clear_error()
+        _ = SSL_shutdown(pointer)
+        ERR_clear_error()
+    }
+
+    private func taking<Result>(_ octets: UnsafeRawBufferPointer, _ work: () -> Result) -> Result {
+        ERR_clear_error()
+        incoming = octets
+        defer {
+            incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+            ERR_clear_error()
+        }
+        return work()
+    }
+
+    private func failure() -> ServerTLSFailure {
+        let code = ERR_peek_last_error()
+        let alert = copenssl_alert_of(code)
+        return alert >= 0 ? .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) : .protocolError
+    }
+
+    // MARK: What OpenSSL asks for
+
+    fileprivate func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, incoming.count)
+        if count == 0 { return 0 }
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming[..<count]))
+        incoming = UnsafeRawBufferPointer(rebasing: incoming[count...])
+        return count
+    }
+
+    fileprivate func give(_ octets: UnsafeRawBufferPointer) { output.append(contentsOf: octets) }
+}
+
+/// Why TLS with a client ended.
+package enum ServerTLSFailure: Error, Equatable, Sendable {
+    /// By an alert of the client's (RFC 8446 §6): what it does not like of us.
+    case refusedByClient(alert: UInt8)
+    /// What the client sent is no TLS that is spoken here.
+    case protocolError
+}
+
+/// How OpenSSL reaches a session's octets.
+private final class TransferMethod: Sendable {
+    static let shared = TransferMethod()
+
+    private let object: OwnedObject
+    var pointer: OpaquePointer { object.pointer }
+
+    private init() {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session") else {
+            preconditionFailure("there is no memory for a method")
+        }
+        BIO_meth_set_read(method) { bio, buffer, count in
+            guard let bio, let buffer, let session = TransferMethod.session(of: bio) else { return -1 }
+            copenssl_bio_clear_retry(bio)
+            let taken = session.take(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)))
+            if taken > 0 { return Int32(taken) }
+            copenssl_bio_wants_read(bio)
+            return -1
+        }
+        BIO_meth_set_write(method) { bio, octets, count in
+            guard let bio, let octets, let session = TransferMethod.session(of: bio) else { return -1 }
+            copenssl_bio_clear_retry(bio)
+            session.give(UnsafeRawBufferPointer(start: octets, count: Int(count)))
+            return count
+        }
+        BIO_meth_set_ctrl(method) { _, command, _, _ in copenssl_is_flush(command) == 1 ? 1 : 0 }
+        object = OwnedObject(method) { BIO_meth_free($0) }
+    }
+
+    private static func session(of bio: OpaquePointer) -> ServerTLSSession? {
+        BIO_get_data(bio).map { Unmanaged<ServerTLSSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

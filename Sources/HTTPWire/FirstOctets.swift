@@ -1,0 +1,52 @@
+import HTTPMessage
+
+/// What a client begins to speak in a tunnel, by its first octets.
+package enum FirstOctets: Equatable, Sendable {
+    /// What there is could be the beginning of several.
+    case undecided
+    /// A record of TLS, be it well-formed or not.
+    case tls
+    case http1
+    /// The preface of HTTP/2 (RFC 9113 §3.4).
+    case http2
+    case other
+
+    /// How many octets of a method are looked at: none that is registered is longer.
+    static let methodLengthLimit = 24
+    /// No more octets than these are ever undecided.
+    package static let undecidedLimit = 32
+
+    package init(_ octets: Span<UInt8>) {
+        guard octets.count > 0 else {
+            self = .undecided
+            return
+        }
+        // A record's type, or the length of an SSL 2 message; no method begins with one.
+        if octets[0] < 0x20 || octets[0] >= 0x80 {
+            self = (20...23).contains(octets[0]) || octets[0] >= 0x80 ? .tls : .other
+            return
+        }
+        self = Self.ofText(octets)
+    }
+
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+    private static func ofText(_ octets: Span<UInt8>) -> FirstOctets {
+        let count = min(octets.count, preface.count)
+        if octets.extracting(0..<count).equals(preface.span.extracting(0..<count)) {
+            return count == preface.count ? .http2 : .undecided
+        }
+        // Empty lines may stand before a request (RFC 9112 §2.2).
+        var start = 0
+        while start < octets.count, octets[start] == ASCII.cr || octets[start] == ASCII.lf { start += 1 }
+        var end = start
+        while end < octets.count, ASCII.isAlpha(octets[end]) || octets[end] == UInt8(ascii: "-") { end += 1 }
+        if end - start > methodLengthLimit || start > 4 { return .other }
+        if end == octets.count { return .undecided }
+        guard end > start, octets[end] == ASCII.space else { return .other }
+        guard end + 1 < octets.count else { return .undecided }
+        // The target: of an origin, of a proxy, or `*`.
+        let first = octets[end + 1]
+        return first == ASCII.slash || first == UInt8(ascii: "*") || ASCII.isAlpha(first) ? .http1 : .other
+    }
+}

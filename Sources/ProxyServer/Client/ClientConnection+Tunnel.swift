@@ -1,0 +1,116 @@
+import CertificateAuthority
+import Glibc
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+
+/// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
+extension ClientConnection {
+    /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
+    /// - Returns: as `recv`.
+    func receive() -> Int {
+        let buffer = worker.readBuffer
+        guard let session = output.session else { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+        let records = worker.recordBuffer
+        let count = recv(descriptor, records.baseAddress, records.count, 0)
+        if count <= 0 { return count }
+        switch session.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: buffer) {
+        case .octets(let count): return count
+        case .needsMore: errno = EAGAIN
+        case .ended: return 0
+        case .failed: errno = ECONNABORTED
+        }
+        return -1
+    }
+
+    /// A request inside is one for the tunnel's origin, or none that is answered.
+    func start(_ framing: BodyFraming, in tunnel: TunnelAuthority, with driver: ExchangeDriver) {
+        do throws(MisdirectedRequest) {
+            try driver.exchange.request.resolve(in: tunnel)
+            driver.start(framing)
+        } catch {
+            driver.refuse(.misdirectedRequest(detail: Word(error.reason)), framing)
+        }
+    }
+
+    // MARK: The entrance
+
+    /// The CONNECT is answered, and what comes next decides.
+    func enter(_ entrance: TunnelEntrance) {
+        driver = nil
+        self.entrance = entrance
+        phase = .entering
+        setDeadline(worker.settings.timeouts.firstOctets)
+    }
+
+    func readEntrance() {
+        guard let entrance, entrance.takesInput else { return flush() }
+        let buffer = worker.recordBuffer
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        if count == 0 { return clientGone() }
+        if count < 0 {
+            if errno != EAGAIN && errno != EINTR { clientGone() }
+            return
+        }
+        entrance.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        flush()
+    }
+
+    /// What came together with the CONNECT.
+    func feedEntrance() {
+        guard hasInput, let entrance, entrance.takesInput else { return }
+        let held = input[inputStart...]
+        input = []
+        inputStart = 0
+        held.withUnsafeBytes { entrance.take($0) }
+        if phase != .entering { flush() }
+    }
+
+    /// The client has begun to speak: from here on it has the time of a handshake.
+    func entranceHasBegun() { setDeadline(worker.settings.timeouts.clientHandshake) }
+
+    /// What is in the tunnel is plain HTTP.
+    func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer) {
+        beginInside(tunnel)
+        keep(octets)
+        readInside()
+    }
+
+    /// What is in the tunnel is in TLS that ends here.
+    /// - Parameter octets: records that came behind the handshake.
+    func enter(_ tunnel: TunnelAuthority, sealed octets: UnsafeRawBufferPointer) {
+        beginInside(tunnel)
+        guard !octets.isEmpty, let session = output.session else { return }
+        let buffer = worker.readBuffer
+        switch session.receive(octets, into: buffer) {
+        case .octets(let count):
+            keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            readInside()
+        case .needsMore: break
+        case .ended, .failed: closesWhenDrained = true
+        }
+    }
+
+    private func beginInside(_ tunnel: TunnelAuthority) {
+        entrance = nil
+        self.tunnel = tunnel
+        phase = .idle
+        setDeadline(worker.settings.timeouts.clientIdle)
+    }
+
+    private func readInside() {
+        processInput()
+        feedBody()
+    }
+
+    /// Nothing comes of the tunnel. The client is told by an alert, if there is one for it.
+    func endEntrance(with alert: TLSAlert?) {
+        guard phase == .entering else { return }
+        entrance = nil
+        if let alert { output.buffer += alert.record }
+        phase = .idle
+        closesWhenDrained = true
+        flushSoon()
+    }
+}

@@ -1,0 +1,52 @@
+import EventLoop
+
+/// Handshakes with clients, one after the other: each costs as much as a hundred answers from memory, so that of those that have come
+/// at once one is begun in each batch of the loop, in their order, and everybody else is served between them. Confined to its loop.
+final class HandshakeQueue: BatchHandler {
+    private let worker: LoopWorker
+    private var waiting: [TunnelEntrance] = []
+    private var next = 0
+    /// Begun, and not at their end.
+    private var underWayCount = 0
+    private var isPlanned = false
+
+    init(_ worker: LoopWorker) { self.worker = worker }
+
+    func add(_ entrance: TunnelEntrance) {
+        waiting.append(entrance)
+        plan()
+    }
+
+    /// One that was begun is at its end, whichever.
+    func ended() {
+        underWayCount -= 1
+        plan()
+    }
+
+    func batchEnded() {
+        isPlanned = false
+        // Those who have left meanwhile cost nothing.
+        while next < waiting.count, !waiting[next].awaitsHandshake { next += 1 }
+        guard next < waiting.count, hasRoom else { return tidy() }
+        let first = waiting[next]
+        next += 1
+        tidy()
+        underWayCount += 1
+        first.beginHandshake()
+        plan()
+    }
+
+    private var hasRoom: Bool { underWayCount < worker.settings.handshakeLimit }
+
+    private func tidy() {
+        guard next == waiting.count else { return }
+        waiting.removeAll(keepingCapacity: next <= 1024)
+        next = 0
+    }
+
+    private func plan() {
+        guard !isPlanned, next < waiting.count, hasRoom else { return }
+        isPlanned = true
+        worker.loop.atEndOfBatch(self)
+    }
+}

@@ -1,0 +1,20 @@
+import CertificateAuthority
+import EventLoop
+import HTTPSession
+
+/// What TLS with clients is spoken by, under one reading of the settings: an authority, the certificates that it has made, and the keys
+/// of session tickets, which are new with each reading.
+final class Interception: Sendable {
+    let context: ServerTLSContext
+    let leaves: LeafShelf
+
+    /// - Parameter previous: of the settings before. What was made by the same authority is shown on.
+    init(_ authority: LocalAuthority, after previous: Interception?) throws(AuthorityFault) {
+        context = try ServerTLSContext()
+        if let leaves = previous?.leaves, leaves.root == authority.root {
+            self.leaves = leaves
+        } else {
+            leaves = LeafShelf(authority)
+        }
+    }
+}

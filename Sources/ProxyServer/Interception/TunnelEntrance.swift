@@ -1,0 +1,253 @@
+import CertificateAuthority
+import EventLoop
+import HTTPMessage
+import HTTPSession
+import HTTPWire
+import ProxyCore
+import ServerTrust
+
+/// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain
+/// HTTP, or gets a tunnel after all. Until then nobody is connected to.
+///
+/// States and moves: `reading`, until the client's first octets say what it speaks → `awaitingLeaf`, where TLS is to end here →
+/// `queued` → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
+/// `tunnelling`, a tunnel being opened. From each to `ended`. Confined to its loop; its connection keeps it.
+final class TunnelEntrance: TunnelDelegate {
+    private enum State {
+        case reading
+        case awaitingLeaf(Reply<LeafShelf.Answer>)
+        case queued(Leaf)
+        case handshaking(ServerTLSSession)
+        case tunnelling(TunnelOpening)
+        case ended
+    }
+
+    private let worker: LoopWorker
+    private let origin: Origin
+    private let via: String
+    private let hostKind: RequestTarget.HostKind
+    /// Carries the exchange of the CONNECT, which ends when it is decided.
+    private let owner: ExchangeDriver
+    private unowned let connection: ClientConnection
+    private var reader: ClientHelloReader
+    /// What came, where it is no TLS or not yet known to be any.
+    private var text: [UInt8] = []
+    private var state = State.reading
+    /// As whom TLS is spoken with the client.
+    private var shownHost: String
+
+    init(
+        _ worker: LoopWorker, to origin: Origin, kind: RequestTarget.HostKind, via: String, on connection: ClientConnection,
+        owner: ExchangeDriver
+    ) {
+        self.worker = worker
+        self.origin = origin
+        hostKind = kind
+        self.via = via
+        self.connection = connection
+        self.owner = owner
+        shownHost = origin.host
+        reader = ClientHelloReader(limits: worker.settings.parseLimits)
+    }
+
+    /// Whether what the client sends is to be read now.
+    var takesInput: Bool {
+        switch state {
+        case .reading, .handshaking: true
+        case .awaitingLeaf, .queued, .tunnelling, .ended: false
+        }
+    }
+
+    var awaitsHandshake: Bool {
+        if case .queued = state { true } else { false }
+    }
+
+    /// Everything that came before TLS with us.
+    private var held: [UInt8] { reader.octets.isEmpty ? text : reader.octets }
+
+    // MARK: What comes from the client
+
+    /// - Parameter octets: not empty.
+    func take(_ octets: UnsafeRawBufferPointer) {
+        switch state {
+        case .reading: octets.withMemoryRebound(to: UInt8.self) { read($0.span) }
+        case .handshaking(let session): handshake(session, octets)
+        case .awaitingLeaf, .queued, .tunnelling, .ended: preconditionFailure("nothing was asked for")
+        }
+    }
+
+    /// The client has left, or the connection ends for another reason.
+    func connectionEnded() {
+        switch state {
+        case .handshaking: refuse(.clientLeft)
+        case .reading, .awaitingLeaf, .queued, .tunnelling: end { $0.tunnelEnded(Tunnel.Counts()) }
+        case .ended: break
+        }
+    }
+
+    func deadlinePassed() {
+        switch state {
+        // Who sends nothing waits for the server to speak, as in many protocols.
+        case .reading where held.isEmpty: openTunnel()
+        case .reading, .awaitingLeaf, .queued, .handshaking: refuse(.timedOut)
+        case .tunnelling, .ended: break
+        }
+    }
+
+    private func read(_ octets: Span<UInt8>) {
+        if held.isEmpty { connection.entranceHasBegun() }
+        if !reader.octets.isEmpty { return readHello(octets) }
+        text.append(octets)
+        switch FirstOctets(text.span) {
+        case .undecided: break
+        case .tls:
+            let octets = text
+            text = []
+            readHello(octets.span)
+        case .http1: enterPlainHTTP()
+        case .http2, .other: openTunnel()
+        }
+    }
+
+    private func readHello(_ octets: Span<UInt8>) {
+        do throws(ClientHelloFault) {
+            switch try reader.take(octets) {
+            case .needsMore: break
+            case .hello(let hello): decide(on: hello)
+            case .notTLS: openTunnel()
+            }
+        } catch {
+            refuse(.unreadable(error))
+        }
+    }
+
+    private func decide(on hello: ClientHello) {
+        // By the settings of now, which may be other ones than when the tunnel was asked for.
+        switch worker.transport.decideEntered(on: hello, inTunnelTo: origin) {
+        case .tunnel: openTunnel()
+        case .refuse(let refusal): refuse(refusal)
+        case .intercept(let host): intercept(as: host)
+        }
+    }
+
+    // MARK: Plain HTTP
+
+    private func enterPlainHTTP() {
+        owner.delivery.connectOutcome = .plainHTTP
+        let octets = held
+        end { $0.tunnelEnded(Tunnel.Counts()) }
+        octets.withUnsafeBytes { connection.enter(authority(.http, host: origin.host, kind: hostKind), plain: $0) }
+    }
+
+    private func authority(_ scheme: RequestTarget.Scheme, host: String, kind: RequestTarget.HostKind) -> TunnelAuthority {
+        TunnelAuthority(scheme: scheme, host: Array(host.utf8), kind: kind, port: origin.port)
+    }
+
+    // MARK: TLS
+
+    private func intercept(as host: String) {
+        shownHost = host
+        owner.delivery.connectOutcome = .intercepted
+        guard let leaves = worker.interception?.leaves else { return refuse(.noLeaf(.noAuthority)) }
+        guard let name = try? LeafName(host) else { return refuse(.noLeaf(.noName)) }
+        let now = POSIXTime(worker.now)
+        if let leaf = leaves.leaf(for: name, at: now) { return queue(leaf) }
+        let reply = worker.loop.reply { [weak self] (answer: LeafShelf.Answer) in
+            guard let self, case .awaitingLeaf = state else { return }
+            switch answer {
+            case .success(let leaf): queue(leaf)
+            case .failure(let missing): refuse(.noLeaf(missing))
+            }
+        }
+        state = .awaitingLeaf(reply)
+        leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
+    }
+
+    private func queue(_ leaf: Leaf) {
+        state = .queued(leaf)
+        worker.handshakes.add(self)
+    }
+
+    /// It is this one's turn.
+    func beginHandshake() {
+        guard case .queued(let leaf) = state else { return worker.handshakes.ended() }
+        // A ticket is good for this host alone, and for this port.
+        let scope = SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets
+        guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope) else {
+            worker.handshakes.ended()
+            return refuse(.noLeaf(.failed))
+        }
+        state = .handshaking(session)
+        connection.output.session = session
+        reader.octets.withUnsafeBytes { handshake(session, $0) }
+        connection.flush()
+    }
+
+    private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
+        switch session.handshake(octets) {
+        case .needsMore: break
+        case .established(let taken):
+            let kind = shownHost == origin.host ? hostKind : .name
+            end { $0.tunnelEnded(Tunnel.Counts()) }
+            connection.enter(
+                authority(.https, host: shownHost, kind: kind), sealed: UnsafeRawBufferPointer(rebasing: octets[taken...]))
+        case .failed(.refusedByClient(let alert)):
+            worker.transport.noteRefusal(host: shownHost, port: origin.port)
+            refuse(.refusedByClient(TLSAlert(alert)))
+        case .failed(.protocolError): refuse(.clientHandshakeFailed)
+        }
+    }
+
+    // MARK: A tunnel after all
+
+    private func openTunnel() {
+        let opening = worker.transport.openTunnel(to: origin, via: via, delegate: self)
+        owner.delivery.connectOutcome = opening.outcome
+        state = .tunnelling(opening)
+        worker.openingTunnels += 1
+        connection.setDeadline(worker.settings.timeouts.tunnelIdle)
+    }
+
+    func tunnel(_ opening: TunnelOpening, didConnect descriptor: Int32, to address: IPAddress?) {
+        worker.openingTunnels -= 1
+        state = .ended
+        owner.note(opening)
+        guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
+        let gate =
+            worker.transport.looksIntoTunnels
+            ? HelloGate(worker, to: origin, openedBy: opening.transport, via: via) : nil
+        Tunnel.start(worker, connection: connection, client: client, upstream: descriptor, gate: gate, owner: owner)
+    }
+
+    func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {
+        worker.openingTunnels -= 1
+        state = .ended
+        owner.note(opening)
+        owner.tunnelRefused(owner.noteFault(error), Tunnel.Counts())
+        connection.endEntrance(with: reader.octets.isEmpty ? nil : .unrecognizedName)
+    }
+
+    // MARK: Ends
+
+    private func refuse(_ refusal: TunnelRefusal) {
+        // What TLS has to say by itself stands in the output already.
+        let isInTLS = if case .handshaking = state { true } else { false }
+        end { $0.tunnelRefused(FaultMapping.fault(refusal), Tunnel.Counts()) }
+        connection.endEntrance(with: isInTLS ? nil : refusal.alert)
+    }
+
+    /// Lets go of what is under way, and has the CONNECT's exchange end.
+    private func end(_ tell: (ExchangeDriver) -> Void) {
+        let former = state
+        state = .ended
+        switch former {
+        case .awaitingLeaf(let reply): worker.loop.forget(reply)
+        case .tunnelling(let opening):
+            opening.cancel()
+            worker.openingTunnels -= 1
+        case .handshaking: worker.handshakes.ended()
+        case .reading, .queued, .ended: break
+        }
+        tell(owner)
+    }
+}
