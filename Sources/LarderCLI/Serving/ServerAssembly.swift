@@ -13,11 +13,14 @@ enum ServerAssembly {
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
+        result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)
+        result.timeouts.firstOctets = milliseconds(settings.timeouts.firstOctets)
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
         result.timeouts.halfClosed = milliseconds(settings.timeouts.halfClosed)
         result.transport = transport(settings)
+        result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
         result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
         result.allowedClients = settings.clients.allow

@@ -82,6 +82,8 @@ extension LarderSettings {
         package var idle = Duration.seconds(60)
         /// `nil`: an exchange may take as long as bytes keep coming.
         package var total: Duration?
+        package var clientHandshake = Duration.seconds(10)
+        package var firstOctets = Duration.seconds(2)
         package var clientHead = Duration.seconds(30)
         package var clientBody = Duration.seconds(60)
         package var clientIdle = Duration.seconds(75)

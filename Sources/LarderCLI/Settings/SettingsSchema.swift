@@ -64,6 +64,12 @@ package enum SettingsSchema {
             "timeouts.total", \.timeouts.total, .optional(.time(), or: "off", meaning: "as long as bytes keep coming"),
             reloadable: true,
             "For one exchange with an origin, from start to end."),
+        Setting(
+            "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
+            "For a client in a tunnel that is intercepted, from its first octet to the end of its handshake."),
+        Setting(
+            "timeouts.first_octets", \.timeouts.firstOctets, .time(), reloadable: true,
+            "How long such a client may say nothing before it is taken for one whose server speaks first."),
         Setting("timeouts.client_head", \.timeouts.clientHead, .time(), reloadable: true, "For a client to send a whole head."),
         Setting(
             "timeouts.client_body", \.timeouts.clientBody, .time(), reloadable: true,
@@ -141,6 +147,25 @@ package enum SettingsSchema {
         Setting(
             "tls.connect.encrypted_hello", \.tls.connect.encryptedHello, .word(), reloadable: true,
             "Whether that may have another ClientHello encrypted in it (ECH). Browsers send what looks so to every host."),
+        Setting(
+            "tls.connect.never_intercept", \.tls.connect.neverIntercept, .list(of: .hostPattern), reloadable: true,
+            "Hosts that get a tunnel although `tls.default` intercepts: programs that believe nobody but their makers could not reach "
+                + "them otherwise. An entry in `tls.hosts` goes before it."),
+        Setting(
+            "tls.connect.other_protocols", \.tls.connect.otherProtocols, .word(), reloadable: true,
+            "What a client gets that offers no HTTP/1.1 inside TLS to a host that is intercepted, as gRPC does: a tunnel once the "
+                + "server has been judged, or nothing."),
+        Setting(
+            "tls.connect.refusals_kept", \.tls.connect.refusalsKept, .time(0...86_400_000), reloadable: true,
+            "For how long a host that only `tls.default` intercepts gets tunnels once a client has refused our certificate for it; "
+                + "`0s`: it does not."),
+        Setting(
+            "tls.authority.folder", \.tls.authority.folder, .optional(.path, or: "auto", meaning: "where `larder ca init` makes it"),
+            reloadable: true, "The certificate authority by which hosts are intercepted."),
+        Setting(
+            "tls.authority.passphrase_file", \.tls.authority.passphraseFile,
+            .optional(.path, or: "off", meaning: "its key is not encrypted"), reloadable: true,
+            "A file whose first line is the passphrase of its key."),
         Setting(
             "tls.key_log", \.tls.keyLog, .optional(.path, or: "off", meaning: "they are not"), reloadable: true,
             "A file to which the secrets of TLS connections are written, for those who look for a fault. Whoever has it reads what passes."

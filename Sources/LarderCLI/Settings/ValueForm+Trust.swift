@@ -50,7 +50,7 @@ enum TrustSchema {
         ("minimum_key_sizes", object([("rsa", number), ("elliptic_curve", number)])),
         ("refuse_digests", list(words("md5", "sha1", "sha224", "sha256", "sha384", "sha512"))), ("crl_files", oneOrMore(path)),
         ("crl", words("off", "soft", "hard")), ("ocsp", words("off", "soft", "hard")), ("sct", words("off", "audit")),
-        ("connect", words("tunnel", "probe", "deny")), ("labels", words("one", "all")),
+        ("connect", words("tunnel", "probe", "intercept", "deny")), ("labels", words("one", "all")),
     ])
 
     static let clientCertificate = object([

@@ -1,3 +1,4 @@
+import CertificateAuthority
 import HTTPSession
 import ServerTrust
 
@@ -18,11 +19,14 @@ package struct LoadedTrust: Sendable {
     let pinsFolder: String?
     /// What CONNECT gets.
     package let connect: ConnectPolicy
+    /// By which hosts are intercepted; `nil` where none is.
+    let authority: LocalAuthority?
     private let remarks: [TrustRemark]
 
     init(
         policies: TrustPolicySet, identities: HostTable<ClientIdentity>, keyLog: KeyLog?, pinned: [PinnedHost],
-        sites: [TrustSite], fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy, remarks: [TrustRemark]
+        sites: [TrustSite], fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy, authority: LocalAuthority?,
+        remarks: [TrustRemark]
     ) {
         self.policies = policies
         self.identities = identities
@@ -32,6 +36,7 @@ package struct LoadedTrust: Sendable {
         self.fallbackSite = fallbackSite
         self.pinsFolder = pinsFolder
         self.connect = connect
+        self.authority = authority
         self.remarks = remarks
     }
 

@@ -1,3 +1,4 @@
+import CertificateAuthority
 import Foundation
 import ServerTrust
 
@@ -12,6 +13,8 @@ package struct TrustFiles: Sendable {
     var allowsEmptyFolder = false
     /// Whether `tls.key_log` is opened, and made where it is not there: only by who makes connections for others. Else it is looked at.
     var opensKeyLog = false
+    /// Intercepts in place of the one that the settings name.
+    var authority: LocalAuthority?
 
     static let pinFileLimit = 1 << 20
     static let bundleLimit = 16 << 20
@@ -21,11 +24,13 @@ package struct TrustFiles: Sendable {
     static let includedEndings = [".yaml", ".yml"]
 
     package init(
-        systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false, opensKeyLog: Bool = false
+        systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false, opensKeyLog: Bool = false,
+        authority: LocalAuthority? = nil
     ) {
         self.systemBundles = systemBundles
         self.allowsEmptyFolder = allowsEmptyFolder
         self.opensKeyLog = opensKeyLog
+        self.authority = authority
     }
 
     /// - Returns: `nil` where the system has none.

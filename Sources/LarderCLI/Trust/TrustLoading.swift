@@ -1,3 +1,4 @@
+import CertificateAuthority
 import Foundation
 import HTTPSession
 import ProxyAdmin
@@ -16,6 +17,7 @@ struct TrustLoading {
     private var ways: [(HostScope, ConnectWay)] = []
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
+    private var authority: LocalAuthority?
     private var remarks: [TrustRemark] = []
     /// Where each entry stands, for the one that comes too late.
     private var positions: [HostScope: String] = [:]
@@ -39,10 +41,16 @@ struct TrustLoading {
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         // Last, so that what is refused for something else makes no file.
         if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
+        if fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
+            loading.loadAuthority(settings.authority, origin("tls.authority.folder"), passphrase: origin("tls.authority.passphrase_file"))
+        }
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
+            for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
+            connect.tunnelsOtherProtocols = settings.connect.otherProtocols == .tunnel
+            connect.refusalsKeptMilliseconds = Int(clamping: settings.connect.refusalsKept.wholeMilliseconds)
             connect.keptMilliseconds = Int(clamping: settings.connect.verdictsKept.wholeMilliseconds)
             connect.allowsMissingName = settings.connect.missingName == .allow
             connect.allowsEncryptedHello = settings.connect.encryptedHello == .allow
@@ -50,7 +58,7 @@ struct TrustLoading {
                 policies: try TrustPolicySet(loading.entries, fallback: fallback.policy), identities: loading.identities,
                 keyLog: loading.keyLog, pinned: loading.pinned, sites: loading.sites,
                 fallbackSite: loading.fallbackSite(settings.fallback, origin("tls.default")), pinsFolder: loading.pinsFolder,
-                connect: connect, remarks: loading.remarks)
+                connect: connect, authority: loading.authority, remarks: loading.remarks)
         } catch {
             preconditionFailure("hosts were read, and their repetition found, before: \(error)")
         }
@@ -94,6 +102,25 @@ struct TrustLoading {
                 _ = identities.insert(identity, for: entry.scope)
             }
             located += problems.all.map { LocatedProblem(source: origin.layer, problem: $0) }
+        }
+    }
+
+    private mutating func loadAuthority(
+        _ settings: TrustSettings.Authority, _ origin: SettingsReader.Origin, passphrase passphraseOrigin: SettingsReader.Origin
+    ) {
+        if let given = files.authority { return authority = given }
+        do throws(AuthorityFolderFault) {
+            var passphrase: [UInt8]?
+            if let file = settings.passphraseFile {
+                passphrase = try PassphraseFile.read(passphraseOrigin.path(of: file))
+            }
+            let named = settings.folder.map { AuthorityFolder(path: origin.path(of: $0)) }
+            guard let folder = named ?? AuthorityFolder(files.environment) else {
+                throw AuthorityFolderFault("nothing says where the authority stands that intercepts: HOME is not set")
+            }
+            authority = try folder.authority(try folder.roots(at: .now).signing.seat, passphrase: passphrase)
+        } catch {
+            report("hosts are to be intercepted: \(error.reason)", path: "tls.authority.folder", at: origin.place, in: origin)
         }
     }
 

@@ -9,6 +9,7 @@ package struct TrustSettings: Equatable, Sendable {
     /// The folder of further files with hosts.
     var pinsFrom: String?
     var clientCertificates = ClientCertificates()
+    var authority = Authority()
     /// The file for the secrets of connections.
     var keyLog: String?
     /// `nil` where nobody asked for its files to be read.
@@ -24,7 +25,7 @@ package struct TrustSettings: Equatable, Sendable {
     package static func == (left: TrustSettings, right: TrustSettings) -> Bool {
         left.fallback.shown == right.fallback.shown && left.hosts.shown == right.hosts.shown && left.pinsFrom == right.pinsFrom
             && left.clientCertificates.shown == right.clientCertificates.shown && left.keyLog == right.keyLog
-            && left.connect == right.connect
+            && left.connect == right.connect && left.authority == right.authority
     }
 }
 
@@ -50,6 +51,20 @@ extension TrustSettings {
         package var verdictsKept = Duration.seconds(60)
         package var missingName = Permission.allow
         package var encryptedHello = Permission.allow
+        var neverIntercept = NeverIntercept.usual
+        var otherProtocols = OtherProtocols.tunnel
+        var refusalsKept = Duration.zero
+    }
+
+    /// What a client gets that speaks no HTTP/1 inside TLS to a host that is intercepted.
+    enum OtherProtocols: String, CaseIterable, Sendable { case tunnel, deny }
+
+    /// Whose certificates clients are shown where hosts are intercepted.
+    struct Authority: Equatable, Sendable {
+        /// `nil`: the usual one, where `larder ca init` makes it.
+        var folder: String?
+        /// A file whose first line is the key's passphrase.
+        var passphraseFile: String?
     }
 
     package enum Permission: String, CaseIterable, Sendable { case allow, deny }

@@ -8,8 +8,8 @@ struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca", abstract: "Makes and looks after a certificate authority of your own.",
         discussion: """
-            It certifies hosts for the programs of whoever chooses to believe it. Larder does not intercept https yet: for now this \
-            makes the authority, and puts its root where programs look.
+            It certifies hosts for the programs of whoever chooses to believe it: under `connect: intercept` Larder answers https for \
+            them, with its rules, its cache and its pins.
 
               larder ca init --constrain corp.test
               larder ca install
@@ -47,21 +47,10 @@ struct PassphraseOption: ParsableArguments {
     @Option(help: ArgumentHelp("A file whose first line encrypts the key.", valueName: "file"))
     var passphraseFile: String?
 
-    static let lengthRange = 1...1024
-
     /// - Throws: exit code 1 after saying why there is none, without any of it.
     func value() throws(ExitCode) -> [UInt8]? {
         guard let passphraseFile else { return nil }
-        do throws(SettingsFile.Unreadable) {
-            let octets = try SettingsFile.secretOctets(at: passphraseFile, atMost: 4096)
-            let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
-            guard Self.lengthRange.contains(line.count) else {
-                throw SettingsFile.Unreadable(reason: "its first line has to be of 1 to 1024 octets")
-            }
-            return line
-        } catch {
-            throw AuthorityCommand.refuse("\(passphraseFile): \(error.reason)")
-        }
+        return try AuthorityCommand.reading { () throws(AuthorityFolderFault) in try PassphraseFile.read(passphraseFile) }
     }
 }
 

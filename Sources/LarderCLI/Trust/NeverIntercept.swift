@@ -1,0 +1,25 @@
+import ProxyPolicy
+import ServerTrust
+
+/// Hosts whose programs believe no certificate but their makers' own, as their makers say: to intercept them is to cut them off.
+enum NeverIntercept {
+    static let usual = [
+        // Apple: use of its products on enterprise networks.
+        "*.apple.com", "*.icloud.com", "*.mzstatic.com", "*.push.apple.com",
+        // Windows Update and activation.
+        "*.delivery.mp.microsoft.com", "*.update.microsoft.com", "*.windowsupdate.com",
+        // Firefox's updates and settings.
+        "*.services.mozilla.com", "aus5.mozilla.org",
+        // Messengers.
+        "*.signal.org", "*.whatsapp.net",
+    ]
+
+    static func scope(_ host: String) -> HostScope? { HostScope(host: host, labels: .all) }
+}
+
+extension ValueForm where Value == String {
+    /// A host, or `*.` and a host: everything below it.
+    static let hostPattern = ValueForm.text(
+        "a host in ASCII, an address, or `*.` and a host", schema: .object([("type", .string("string"))]),
+        parse: { NeverIntercept.scope($0) == nil ? nil : $0 }, show: { .plain($0) })
+}
