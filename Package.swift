@@ -143,9 +143,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "ProxyPolicy", "ServerTrust", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer",
-                "ProxyAdmin", "LarderCLI",
-                "TestSupport",
+                "HTTPMessage", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "HTTPSession", "ResponseStore", "ProxyCore",
+                "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

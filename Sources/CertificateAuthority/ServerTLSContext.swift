@@ -51,7 +51,8 @@ package final class ServerTLSContext: Sendable {
 
 /// Whoever offers protocols has to offer HTTP/1.1 (RFC 7301 §3.2).
 private func selectsHTTP1(
-    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     let name: StaticString = "http/1.1"
@@ -59,7 +60,8 @@ private func selectsHTTP1(
     var offset = 0
     while offset < Int(offeredLength) {
         let length = Int(offered[offset])
-        let isSame = length == name.utf8CodeUnitCount && offset + length < Int(offeredLength)
+        let isSame =
+            length == name.utf8CodeUnitCount && offset + length < Int(offeredLength)
             && (0..<length).allSatisfy { offered[offset + 1 + $0] == name.utf8Start[$0] }
         if isSame {
             chosen.pointee = offered + offset + 1

@@ -134,7 +134,8 @@ package struct Fields: Sendable {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Int(extent.count)))
         bytes.withUnsafeMutableBytes { bytes in
-            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[extent.range]))
+            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[extent.range]))
         }
     }
 

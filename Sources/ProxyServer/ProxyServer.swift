@@ -24,7 +24,8 @@ package final class ProxyServer: Sendable {
         addresses = sockets.map(\.address)
         let current = Self.current(settings, rules: rules, addresses: addresses, after: nil, warn)
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets, loops: loops, accessLog: accessLog,
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets,
+            loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         // The first loop accepts, so it starts last and knows the others.

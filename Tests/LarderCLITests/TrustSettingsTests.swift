@@ -78,10 +78,9 @@ struct TrustSettingsTests {
             "3:23: tls.hosts.a.example.ocsp: expected one of off, soft, hard, found `sfot`; did you mean `soft`?"
         ),
         (host("sct: hard"), "3:22: tls.hosts.a.example.sct: expected one of off, audit, found `hard`"),
-        (host("connect: prope"), "3:26: tls.hosts.a.example.connect: expected one of tunnel, probe, deny, found `prope`; did"),
         (
-            host("connect: intercept"),
-            "3:26: tls.hosts.a.example.connect: `intercept` is not there yet; it is one of tunnel, probe, deny"
+            host("connect: prope"),
+            "3:26: tls.hosts.a.example.connect: expected one of tunnel, probe, intercept, deny, found `prope`; did"
         ),
         (host("mode: report_only"), "3:23: tls.hosts.a.example.mode: there are no `pins` for it"),
         (host("enforce_from: 2027-01-31"), "3:31: tls.hosts.a.example.enforce_from: there are no `pins` for it"),

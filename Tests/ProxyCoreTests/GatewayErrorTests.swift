@@ -22,6 +22,8 @@ struct GatewayErrorTests {
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
         .clientCertificateRequired, .plaintextToPinnedHost,
         .connectDenied, .tunnelRefused(reason: "d"), .recordedChainRefused(reason: "d"),
+        .misdirectedRequest(detail: "d"), .noCertificate(reason: "d"), .clientRefusedCertificate(alert: "d"),
+        .clientHandshakeFailed(reason: "d"),
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -80,6 +82,10 @@ struct GatewayErrorTests {
         case .connectDenied: 51
         case .tunnelRefused: 52
         case .recordedChainRefused: 53
+        case .misdirectedRequest: 54
+        case .noCertificate: 55
+        case .clientRefusedCertificate: 56
+        case .clientHandshakeFailed: 57
         }
     }
 
@@ -98,7 +104,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<54))
+        #expect(Self.faults.map(Self.number) == Array(0..<58))
     }
 
     @Test(

@@ -19,6 +19,8 @@ package final class RawClient {
     /// Received and not yet used.
     package private(set) var held: [UInt8] = []
     private var isClosed = false
+    /// From `startTLS` on everything passes through it.
+    private var tls: TLSClient?
 
     /// - Parameter receiveBuffer: the kernel's buffer in octets; `nil` leaves it to the kernel.
     package init(
@@ -66,6 +68,23 @@ package final class RawClient {
 
     deinit { close() }
 
+    /// Speaks TLS from here on.
+    package func startTLS(_ terms: TLSClient.Terms) -> TLSClient.Handshake {
+        let client = TLSClient(descriptor: descriptor, terms)
+        let outcome = client.handshake()
+        if outcome == .done { tls = client }
+        return outcome
+    }
+
+    /// What was agreed on by `startTLS`.
+    package var agreed: TLSClient.Agreed? { tls?.agreed }
+
+    /// To come back with; TLS 1.3 brings it with what is read first.
+    package var ticket: TLSClient.Ticket? { tls?.ticket }
+
+    /// Says that no more is sent, within TLS.
+    package func endTLS() { tls?.end() }
+
     // MARK: Sending
 
     package func send(_ text: String) { send(bytes: Array(text.utf8)) }
@@ -73,6 +92,7 @@ package final class RawClient {
     /// - Returns: how many octets were taken before the peer closed, or took no more for the time limit.
     @discardableResult
     package func send(bytes: [UInt8]) -> Int {
+        if let tls { return tls.send(bytes) }
         var done = 0
         while done < bytes.count {
             let step = bytes.withUnsafeBytes {
@@ -122,6 +142,11 @@ package final class RawClient {
 
     /// Past what is held: straight from the socket. 0 at the end of the stream.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if let tls {
+            let count = tls.receive(into: buffer)
+            if count < 0 { throw fault(errno == EAGAIN ? .timedOut : .reset) }
+            return count
+        }
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count >= 0 { return count }

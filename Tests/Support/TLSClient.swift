@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// A client's side of TLS over a connection that stands already, with blocking calls. It believes everybody.
+/// A client's side of TLS over a connection that stands already, with blocking calls. It believes everybody, or one authority.
 package final class TLSClient {
     package enum Handshake: Equatable {
         case done
@@ -10,25 +10,118 @@ package final class TLSClient {
         case failed
     }
 
-    private let client: RawClient
+    /// What a client asks of TLS.
+    package struct Terms {
+        package var serverName: String?
+        /// The one authority that is believed, in DER; `nil` believes everybody.
+        package var anchor: [UInt8]?
+        /// As a client offers them by ALPN; empty offers none.
+        package var protocols: [String] = []
+        package var greatestVersion: Int32?
+        /// Of a connection before, to come back with its ticket.
+        package var ticket: Ticket?
+
+        package init(serverName: String? = nil, anchor: [UInt8]? = nil) {
+            self.serverName = serverName
+            self.anchor = anchor
+        }
+    }
+
+    /// A session that may be resumed.
+    package final class Ticket {
+        fileprivate let session: OpaquePointer
+        fileprivate init(_ session: OpaquePointer) { self.session = session }
+        deinit { SSL_SESSION_free(session) }
+    }
+
+    package struct Agreed {
+        package let version: String
+        package let protocolName: String
+        package let isResumed: Bool
+        /// The server's certificate, in DER.
+        package let certificate: [UInt8]
+    }
+
+    /// Keeps the descriptor open.
+    private let client: RawClient?
     private let context: OpaquePointer
     private let session: OpaquePointer
 
     /// - Parameter serverName: as it stands in the ClientHello; `nil` names nobody.
-    package init(_ client: RawClient, serverName: String?) {
-        self.client = client
+    package convenience init(_ client: RawClient, serverName: String?) {
+        self.init(descriptor: client.descriptor, Terms(serverName: serverName), owner: client)
+    }
+
+    init(descriptor: Int32, _ terms: Terms, owner: RawClient? = nil) {
+        client = owner
         context = SSL_CTX_new(TLS_client_method())!
         session = SSL_new(context)!
-        SSL_set_fd(session, client.descriptor)
-        if let serverName {
-            let named = serverName.withCString { name in
+        SSL_set_fd(session, descriptor)
+        if let name = terms.serverName {
+            let named = name.withCString { name in
                 SSL_ctrl(
                     session, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: name)
                 )
             }
             precondition(named == 1, "no name for a ClientHello")
         }
+        if let version = terms.greatestVersion { SSL_ctrl(session, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil) }
+        if let anchor = terms.anchor { believe(anchor, terms.serverName) }
+        if !terms.protocols.isEmpty {
+            let list = terms.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            precondition(SSL_set_alpn_protos(session, list, UInt32(list.count)) == 0)
+        }
+        if let ticket = terms.ticket { SSL_set_session(session, ticket.session) }
     }
+
+    private func believe(_ anchor: [UInt8], _ name: String?) {
+        let certificate = anchor.withUnsafeBufferPointer { octets in
+            var next = octets.baseAddress
+            return d2i_X509(nil, &next, octets.count)
+        }
+        defer { X509_free(certificate) }
+        X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
+        SSL_set_verify(session, SSL_VERIFY_PEER, nil)
+        if let name { SSL_set1_host(session, name) }
+    }
+
+    package var agreed: Agreed {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(session, &name, &count)
+        var der: [UInt8] = []
+        if let certificate = SSL_get1_peer_certificate(session) {
+            der = TestAuthority.der(of: certificate)
+            X509_free(certificate)
+        }
+        return Agreed(
+            version: String(cString: SSL_get_version(session)),
+            protocolName: String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self),
+            isResumed: SSL_session_reused(session) == 1, certificate: der)
+    }
+
+    /// What TLS 1.3 sends behind the handshake has come once something was read.
+    package var ticket: Ticket? { SSL_get1_session(session).map { Ticket($0) } }
+
+    func send(_ octets: [UInt8]) -> Int {
+        var done = 0
+        while done < octets.count {
+            let step = octets.withUnsafeBytes { SSL_write(session, $0.baseAddress! + done, Int32($0.count - done)) }
+            if step <= 0 { return done }
+            done += Int(step)
+        }
+        return done
+    }
+
+    /// As `recv`: 0 where the server has said that it sends no more; -1 also where it has ended without a word.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        ERR_clear_error()
+        let count = SSL_read(session, buffer.baseAddress, Int32(clamping: buffer.count))
+        if count > 0 { return Int(count) }
+        return SSL_get_error(session, count) == SSL_ERROR_ZERO_RETURN ? 0 : -1
+    }
+
+    func end() { _ = SSL_shutdown(session) }
 
     deinit {
         SSL_free(session)

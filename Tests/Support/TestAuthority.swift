@@ -113,7 +113,7 @@ package final class TestAuthority {
         return certificate
     }
 
-    private static func der(of certificate: OpaquePointer) -> [UInt8] {
+    static func der(of certificate: OpaquePointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Int(i2d_X509(certificate, nil))) { buffer, count in
             var next = buffer.baseAddress
             count = Int(i2d_X509(certificate, &next))

@@ -160,7 +160,8 @@ package enum SettingsSchema {
             "For how long a host that only `tls.default` intercepts gets tunnels once a client has refused our certificate for it; "
                 + "`0s`: it does not."),
         Setting(
-            "tls.authority.folder", \.tls.authority.folder, .optional(.path, or: "auto", meaning: "where `larder ca init` makes it"),
+            "tls.authority.folder", \.tls.authority.folder,
+            .optional(.path, or: "auto", meaning: "where `larder ca init` makes it"),
             reloadable: true, "The certificate authority by which hosts are intercepted."),
         Setting(
             "tls.authority.passphrase_file", \.tls.authority.passphraseFile,

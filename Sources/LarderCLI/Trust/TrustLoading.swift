@@ -42,7 +42,8 @@ struct TrustLoading {
         // Last, so that what is refused for something else makes no file.
         if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
         if fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
-            loading.loadAuthority(settings.authority, origin("tls.authority.folder"), passphrase: origin("tls.authority.passphrase_file"))
+            loading.loadAuthority(
+                settings.authority, origin("tls.authority.folder"), passphrase: origin("tls.authority.passphrase_file"))
         }
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {

@@ -75,7 +75,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {
-        if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) { return clientGone() }
+        if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
+            // A client that refuses our certificate says so in its last octets.
+            if phase == .entering { readEntrance() }
+            return clientGone()
+        }
         if events.contains(.writable) { flush() }
         if events.contains(.readable) {
             switch phase {

@@ -173,7 +173,9 @@ extension OutputQueue {
             let count: Int
             if bufferOffset < buffer.count {
                 count = min(left, buffer.count - bufferOffset)
-                isSealed = buffer.withUnsafeBytes { session.send(UnsafeRawBufferPointer(rebasing: $0[bufferOffset..<bufferOffset + count])) }
+                isSealed = buffer.withUnsafeBytes {
+                    session.send(UnsafeRawBufferPointer(rebasing: $0[bufferOffset..<bufferOffset + count]))
+                }
             } else {
                 count = min(left, tailRange.count)
                 isSealed = tail.withBytes(tailRange.lowerBound..<tailRange.lowerBound + count, session.send)

@@ -380,7 +380,8 @@ final class ExchangeDriver: TunnelDelegate {
         self.connection = nil
         connection.enter(
             TunnelEntrance(
-                worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection, owner: self))
+                worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection,
+                owner: self))
     }
 
     /// What became of the opening of a tunnel, for the log.

@@ -173,7 +173,8 @@ final class TunnelEntrance: TunnelDelegate {
         guard case .queued(let leaf) = state else { return worker.handshakes.ended() }
         // A ticket is good for this host alone, and for this port.
         let scope = SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets
-        guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope) else {
+        guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope)
+        else {
             worker.handshakes.ended()
             return refuse(.noLeaf(.failed))
         }

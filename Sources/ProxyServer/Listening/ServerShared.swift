@@ -29,7 +29,8 @@ final class ServerShared: Sendable {
     private let state: Guarded<Current>
 
     init(
-        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, budgets: UpstreamBudgets, loops: Int, accessLog: AccessLog, instance: UInt64,
+        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, budgets: UpstreamBudgets, loops: Int,
+        accessLog: AccessLog, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
     ) {

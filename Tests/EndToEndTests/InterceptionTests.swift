@@ -1,0 +1,340 @@
+import HTTPSession
+import ProxyServer
+import ServerTrust
+import TestSupport
+import Testing
+
+@Suite("CONNECT by host: intercept")
+struct InterceptionTests {
+    @Test("What is fetched in a tunnel is stored, and served to whoever asks for the same URL", arguments: [1, 4])
+    func storesAndServes(loops: Int) throws {
+        let stage = try InterceptingStage(loops: loops)
+        let first = try stage.fetch("/a")
+        #expect(first.text == "answer to GET /a" && first.cacheStatus == "Larder; fwd=uri-miss; stored")
+        let second = try stage.fetch("/a")
+        #expect(second.text == "answer to GET /a" && second.cacheStatus.hasPrefix("Larder; hit"))
+        // The same outside of any tunnel.
+        let client = try RawClient(port: stage.proxy.port, owner: stage)
+        client.send(stage.head("https://one.test:\(stage.origin.port)/a"))
+        #expect(try client.readResponse().cacheStatus.hasPrefix("Larder; hit"))
+        #expect(stage.origin.requestHeads.count == 1)
+        #expect(try stage.logged("connect").filter { !$0.isEmpty } == ["intercept", "intercept"])
+        #expect(try stage.logged("url").contains("https://one.test:\(stage.origin.port)/a"))
+    }
+
+    @Test("One connection carries many requests, also sent at once, each with its answer in order")
+    func keepsAlive() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.secure()
+        for path in ["/1", "/2", "/1"] {
+            client.send(stage.head(path))
+            #expect(try client.readResponse().text == "answer to GET \(path)")
+        }
+        client.send(stage.head("/3") + stage.head("/1") + stage.head("/4"))
+        for path in ["/3", "/1", "/4"] { #expect(try client.readResponse().text == "answer to GET \(path)") }
+        #expect(stage.origin.requestHeads.count == 4)
+    }
+
+    @Test("The certificate names the host alone, and the client's TLS is what it asked for", arguments: [0x0303, 0x0304])
+    func showsLeaf(version: Int32) throws {
+        let stage = try InterceptingStage()
+        let client = try stage.secure {
+            $0.greatestVersion = version
+            $0.protocols = ["h2", "http/1.1"]
+        }
+        let agreed = try #require(client.agreed)
+        #expect(agreed.version == (version == 0x0303 ? "TLSv1.2" : "TLSv1.3"))
+        #expect(agreed.protocolName == "http/1.1")
+        let leaf = try #require(Certificate(der: agreed.certificate))
+        #expect(leaf.facts.names == ["one.test"])
+    }
+
+    @Test(
+        "A client that comes back with its ticket needs no full handshake, and one for another host does",
+        arguments: [0x0303, 0x0304])
+    func resumes(version: Int32) throws {
+        let stage = try InterceptingStage()
+        func client(_ host: String, _ ticket: TLSClient.Ticket?) throws -> RawClient {
+            let client = try stage.secure(host) {
+                $0.greatestVersion = version
+                $0.ticket = ticket
+            }
+            client.send(stage.head("/", host: host))
+            _ = try client.readResponse()
+            return client
+        }
+        let first = try client("one.test", nil)
+        let ticket = try #require(first.ticket)
+        #expect(try client("one.test", ticket).agreed?.isResumed == true)
+        #expect(try client("two.test", ticket).agreed?.isResumed == false)
+    }
+
+    @Test("Under settings that were read again no ticket of before is good")
+    func reloadEndsTickets() throws {
+        let stage = try InterceptingStage()
+        let first = try stage.secure()
+        first.send(stage.head("/"))
+        _ = try first.readResponse()
+        let ticket = try #require(first.ticket)
+        let ours = stage.ours
+        let trust = try SecureStage.trust(stage.authority)
+        try stage.proxy.reload(InterceptingStage.yaml) {
+            $0.transport.trust = trust
+            $0.transport.connect = InterceptingStage.policy { _ in }
+            $0.authority = ours
+        }
+        #expect(try stage.secure { $0.ticket = ticket }.agreed?.isResumed == false)
+        // A connection that stands goes on.
+        first.send(stage.head("/"))
+        #expect(try first.readResponse().status == 200)
+    }
+
+    @Test("A body of several megabytes comes whole, both ways")
+    func carriesBodies() throws {
+        let body = String(repeating: "0123456789abcdef\n", count: 300_000)
+        let stage = try InterceptingStage(answer: { request, connection in
+            let content = connection.readBody(of: request) ?? []
+            connection.respond(body: content.isEmpty ? body : "got \(content.count)")
+            return true
+        })
+        let client = try stage.secure()
+        client.send(stage.head("/down"))
+        #expect(try client.readResponse().text == body)
+        client.send(stage.head("/up", method: "POST", fields: "Content-Length: \(body.utf8.count)\r\n") + body)
+        #expect(try client.readResponse(to: "POST").text == "got 5100000")
+    }
+
+    @Test("A server that is not believed is told of in a 502 inside TLS, and gets no octet of the request (T30, T32)")
+    func tellsOfBadServer() throws {
+        let stage = try InterceptingStage(originNames: "DNS:elsewhere.test")
+        let response = try stage.fetch("/secret")
+        #expect(response.status == 502 && response.code == "certificate_not_trusted" && response.detail == "host_mismatch")
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
+    @Test("A host that cannot be reached is told of inside TLS, and what is stored of it is served")
+    func servesWithoutOrigin() throws {
+        let stage = try InterceptingStage()
+        _ = try stage.fetch("/a")
+        stage.origin.stop()
+        #expect(try stage.fetch("/a").cacheStatus.hasPrefix("Larder; hit"))
+        #expect(try stage.fetch("/b").code == "connection_refused")
+    }
+
+    // MARK: Whom the client means (T17)
+
+    @Test("A Host field or an absolute target that names another than the tunnel is answered 421 (T17)")
+    func refusesOtherHosts() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.secure()
+        let port = stage.origin.port
+        for head in [
+            stage.head("/", host: "two.test"), "GET / HTTP/1.1\r\nHost: one.test\r\n\r\n",
+            stage.head("https://two.test:\(port)/"), stage.head("http://one.test:\(port)/"),
+            "GET https://one.test:\(port)/ HTTP/1.1\r\nHost: two.test:\(port)\r\n\r\n",
+        ] {
+            client.send(head)
+            let response = try client.readResponse()
+            #expect(response.status == 421 && response.code == "misdirected_request", "\(head)")
+        }
+        client.send(stage.head("https://ONE.test:\(port)/x"))
+        #expect(try client.readResponse().text == "answer to GET /x")
+        client.send("GET /y HTTP/1.0\r\n\r\n")
+        #expect(try client.readResponse().text == "answer to GET /y")
+        let other = try stage.secure()
+        other.send("CONNECT one.test:\(port) HTTP/1.1\r\nHost: one.test:\(port)\r\n\r\n")
+        #expect(try other.readResponse().code == "misdirected_request")
+        #expect(stage.origin.requestHeads.count == 2)
+    }
+
+    @Test("A ClientHello that names another than the tunnel ends with unrecognized_name (T17)")
+    func refusesOtherName() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect("one.test")
+        #expect(client.startTLS(stage.terms("two.test")) == .alert(112))
+        #expect(stage.origin.requestHeads.isEmpty)
+        #expect(try stage.logged("detail") == ["server_name_mismatch"])
+    }
+
+    @Test("A tunnel to an address is for the name in the ClientHello, or for the address where there is none")
+    func namesAddresses() throws {
+        let stage = try InterceptingStage()
+        let named = try stage.connect("127.0.0.1")
+        #expect(named.startTLS(stage.terms("one.test")) == .done)
+        named.send(stage.head("/a"))
+        #expect(try named.readResponse().text == "answer to GET /a")
+        let bare = try stage.connect("127.0.0.1")
+        #expect(bare.startTLS(stage.terms(nil)) == .done)
+        let leaf = try #require(Certificate(der: bare.agreed?.certificate ?? []))
+        #expect(leaf.facts.names == ["127.0.0.1"])
+        bare.send(stage.head("/b", host: "127.0.0.1"))
+        #expect(try bare.readResponse().text == "answer to GET /b")
+    }
+
+    @Test("http and https of one host are stored apart (T19)")
+    func keepsSchemesApart() throws {
+        let stage = try InterceptingStage()
+        _ = try stage.fetch("/a")
+        let client = try RawClient(port: stage.proxy.port, owner: stage)
+        client.send(stage.head("http://one.test:\(stage.origin.port)/a"))
+        #expect(try client.readResponse().cacheStatus.contains("fwd=uri-miss"))
+    }
+
+    // MARK: What is not intercepted
+
+    @Test("A host with a tunnel of its own is not intercepted, nor one that is never intercepted, nor one that is denied")
+    func leavesOthersAlone() throws {
+        let stage = try InterceptingStage(connect: { policy in
+            HostScope(host: "two.test").map { policy.exceptFromInterception($0) }
+        })
+        for host in ["tunnel.test", "two.test"] {
+            let client = try stage.connect(host)
+            #expect(client.startTLS(TLSClient.Terms(serverName: host, anchor: stage.authority.der)) == .done, "\(host)")
+            client.send(stage.head("/", host: host))
+            #expect(try client.readResponse()["Via"] == nil)
+        }
+        let client = try RawClient(port: stage.proxy.port, owner: stage)
+        client.send("CONNECT denied.test:443 HTTP/1.1\r\nHost: denied.test:443\r\n\r\n")
+        #expect(try client.readResponse().code == "connect_denied")
+    }
+
+    @Test("A client that offers HTTP/2 alone gets a tunnel to a server that has been judged")
+    func tunnelsHTTP2() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect()
+        var terms = TLSClient.Terms(serverName: "one.test", anchor: stage.authority.der)
+        terms.protocols = ["h2"]
+        #expect(client.startTLS(terms) == .done)
+        client.send(stage.head("/"))
+        #expect(try client.readResponse()["Via"] == nil)
+        client.close()
+        #expect(try stage.logged("connect") == ["probe"])
+    }
+
+    @Test("Where other protocols are denied, a client that offers HTTP/2 alone is told that none of its own is spoken")
+    func deniesHTTP2() throws {
+        let stage = try InterceptingStage(connect: { $0.tunnelsOtherProtocols = false })
+        let client = try stage.connect()
+        var terms = stage.terms()
+        terms.protocols = ["h2"]
+        #expect(client.startTLS(terms) == .alert(120))
+        #expect(try stage.logged("detail") == ["no_http1_offered"])
+    }
+
+    @Test("A server that is not believed gets no tunnel from a client that offers HTTP/2 alone")
+    func judgesForHTTP2() throws {
+        let stage = try InterceptingStage(originNames: "DNS:elsewhere.test")
+        let client = try stage.connect()
+        var terms = TLSClient.Terms(serverName: "one.test")
+        terms.protocols = ["h2"]
+        #expect(client.startTLS(terms) == .alert(112))
+        #expect(try stage.logged("error") == ["certificate_not_trusted"])
+    }
+
+    @Test("A client that does not believe our authority is named in the log with what it said")
+    func namesUnbelievers() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect()
+        #expect(client.startTLS(TLSClient.Terms(serverName: "one.test", anchor: stage.authority.der)) == .failed)
+        client.close()
+        try eventually { stage.proxy.server.connectionCount == 0 }
+        #expect(try stage.logged("error") == ["client_refused_certificate"])
+        #expect(try stage.logged("detail") == ["unknown_ca"])
+    }
+
+    @Test("Where it is set, such a host gets tunnels from then on; not one that the settings have intercepted")
+    func learnsTunnels() throws {
+        let stage = try InterceptingStage(connect: { policy in
+            policy.refusalsKeptMilliseconds = 60_000
+            HostScope(host: "two.test").map { _ = policy.insert(.intercept, for: $0) }
+        })
+        for host in ["one.test", "two.test"] {
+            let stranger = TLSClient.Terms(serverName: host, anchor: stage.authority.der)
+            #expect(try stage.connect(host).startTLS(stranger) == .failed)
+            // The alert is on its way.
+            try eventually { try stage.connect(host).startTLS(stranger) == (host == "one.test" ? .done : .failed) }
+        }
+    }
+
+    @Test("A host outside the authority's constraint is refused, and the log says why (T28)")
+    func holdsToConstraint() throws {
+        let stage = try InterceptingStage(constrainedTo: ["one.test"])
+        #expect(try stage.fetch("/").status == 200)
+        #expect(try stage.connect("two.test").startTLS(stage.terms("two.test")) == .alert(49))
+        #expect(try stage.logged("detail").contains("outside_authority_constraint"))
+    }
+
+    // MARK: Plain HTTP in a tunnel
+
+    @Test("Plain HTTP in a tunnel is answered as such, and stored under its http URL", arguments: ["one.test", "tunnel.test"])
+    func answersPlainHTTP(host: String) throws {
+        let plain = ScriptedOrigin.answering(InterceptingStage.answersPath)
+        defer { plain.stop() }
+        let stage = try InterceptingStage()
+        let isEntered = host == "one.test"
+        for isFirst in [true, false] {
+            let client = try stage.connect(host, port: plain.port)
+            client.send("GET /p HTTP/1.1\r\nHost: \(host):\(plain.port)\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response.text == "answer to GET /p")
+            let status = isFirst ? "Larder; fwd=uri-miss; stored" : "Larder; hit"
+            #expect(isEntered ? response.cacheStatus.hasPrefix(status) : response["Via"] == nil)
+        }
+        #expect(try stage.logged("connect").filter { !$0.isEmpty } == (isEntered ? ["http", "http"] : ["tunnel", "tunnel"]))
+    }
+
+    @Test("What is neither TLS nor HTTP gets no tunnel to a host that is intercepted")
+    func refusesOtherOctets() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect()
+        client.send("SSH-2.0-client\r\n")
+        #expect(client.isClosedByPeer())
+        #expect(stage.origin.requestHeads.isEmpty)
+    }
+
+    // MARK: Time and number (T36)
+
+    @Test("A client that stops in the midst of its handshake has its time, and no more")
+    func limitsHandshake() throws {
+        let stage = try InterceptingStage(change: { $0.timeouts.clientHandshake = 300 })
+        let client = try stage.connect()
+        client.send(bytes: [22, 3, 1, 2, 0, 1])
+        #expect(client.isClosedByPeer())
+        #expect(try stage.logged("detail") == ["client_hello_timeout"])
+    }
+
+    @Test("A hundred that come at once are all served, while some have stopped in the midst")
+    func servesMany() throws {
+        let stage = try InterceptingStage(
+            loops: 2,
+            change: {
+                $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 1_000
+            })
+        let stopped = try (0..<6).map { _ in try stage.connect() }
+        for client in stopped { client.send(bytes: [22, 3, 1, 2, 0, 1]) }
+        let (port, originPort, anchor) = (stage.proxy.port, stage.origin.port, stage.ours.root.der)
+        let texts = try concurrently(100) { index in
+            let client = try RawClient(port: port)
+            client.send("CONNECT one.test:\(originPort) HTTP/1.1\r\nHost: one.test:\(originPort)\r\n\r\n")
+            _ = try client.readResponse(to: "CONNECT")
+            guard client.startTLS(TLSClient.Terms(serverName: "one.test", anchor: anchor)) == .done else { return "no TLS" }
+            client.send("GET /\(index % 7) HTTP/1.1\r\nHost: one.test:\(originPort)\r\n\r\n")
+            return try client.readResponse().text
+        }
+        for (index, text) in texts.enumerated() { #expect(text == "answer to GET /\(index % 7)") }
+        #expect(stage.origin.requestHeads.count == 7)
+    }
+
+    @Test("A client that leaves within its handshake, and one that closes an idle connection, leave nothing behind")
+    func forgetsThoseWhoLeave() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect()
+        client.send(bytes: [22, 3, 1, 2, 0, 1])
+        client.close()
+        let idle = try stage.secure()
+        idle.endTLS()
+        #expect(idle.isClosedByPeer())
+        idle.close()
+        try eventually { stage.proxy.server.connectionCount == 0 }
+    }
+}
