@@ -48,6 +48,8 @@ public struct CacheOverrides: Equatable, Sendable {
     /// Whether the rest of a response of which a part was asked for is fetched for the store; `nil` means that it is not.
     public var fillsParts: Bool?
     public var ignored: Directives = []
+    /// Nothing may leave: the cache is disconnected (RFC 9111 §4.2.4), which holds before every policy.
+    package var isDisconnected = false
     /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
@@ -96,6 +98,7 @@ public struct CacheOverrides: Equatable, Sendable {
         variantLimit = later.variantLimit ?? variantLimit
         fillsParts = later.fillsParts ?? fillsParts
         ignored.formUnion(later.ignored)
+        isDisconnected = later.isDisconnected || isDisconnected
     }
 
     /// A lifetime for all statuses or for some: one word, which a later one takes the place of as a whole.
@@ -114,8 +117,8 @@ public struct CacheOverrides: Equatable, Sendable {
 
     package var effectivePolicy: CachePolicy { policy ?? .useProtocol }
 
-    /// Whether the request must be answered from the store or not at all (RFC 9111 §5.2.1.7, or a rule).
+    /// Whether the request must be answered from the store or not at all (RFC 9111 §5.2.1.7, a rule, or since nothing may leave).
     package func forbidsForwarding(of request: RequestDirectives) -> Bool {
-        request.contains(.onlyIfCached) || effectivePolicy == .storedOnly
+        isDisconnected || request.contains(.onlyIfCached) || effectivePolicy == .storedOnly
     }
 }

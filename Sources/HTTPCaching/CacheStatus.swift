@@ -45,6 +45,9 @@ package struct CacheStatus: Equatable, Sendable {
             detail = terms.detail ?? reason.word
         case .validate(let reason), .forward(let reason): self.init(.forwarded(reason))
         case .notSatisfiable: self.init(.notSatisfied)
+        case .offlineMiss:
+            self.init(.notSatisfied)
+            detail = ReuseDecision.offlineMissWord
         }
     }
 
@@ -152,7 +155,9 @@ package struct CacheStatus: Equatable, Sendable {
 extension ReuseTerms {
     /// What is told before anything else of how it could be used.
     fileprivate var detail: StaticString? {
-        usedUnsafe ? "unsafe" : isByRecordedChain ? Self.recordedChainWord : nil
+        if usedUnsafe { return "unsafe" }
+        if isByRecordedChain { return Self.recordedChainWord }
+        return isPastObjection ? StaleReason.offline.word : nil
     }
 }
 

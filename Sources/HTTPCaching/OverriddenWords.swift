@@ -52,7 +52,7 @@ extension ReuseDecision {
     package var terms: ReuseTerms? {
         switch self {
         case .fresh(let terms), .staleAllowed(let terms, _): terms
-        case .validate, .forward, .notSatisfiable: nil
+        case .validate, .forward, .notSatisfiable, .offlineMiss: nil
         }
     }
 

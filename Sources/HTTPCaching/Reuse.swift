@@ -12,8 +12,10 @@ package struct ReuseTerms: Equatable, Sendable {
     /// It came under another trust policy, the origin server cannot be asked, and the policy in force accepts the chain that was
     /// recorded with it.
     package internal(set) var isByRecordedChain = false
+    /// It is fresh, and the request or a rule would have the origin server asked all the same: passed over, since nothing may leave.
+    package internal(set) var isPastObjection = false
 
-    /// The word for that, wherever it is told.
+    /// The word for the first of these, wherever it is told.
     package static var recordedChainWord: StaticString { "recorded_chain" }
 }
 
@@ -27,27 +29,34 @@ package enum ReuseDecision: Equatable, Sendable {
     case forward(ForwardReason)
     /// The request may not go forward (only-if-cached, or a rule), and would have to for this reason: 504.
     case notSatisfiable(ForwardReason)
+    /// Nothing may leave at all, and the request would have to for this reason: 504.
+    case offlineMiss(ForwardReason)
 
     /// The origin server is asked, before the client is answered or behind it.
     package var asksOrigin: Bool {
         switch self {
         case .validate, .forward: true
         case .staleAllowed(_, let reason): reason.wantsValidation
-        case .fresh, .notSatisfiable: false
+        case .fresh, .notSatisfiable, .offlineMiss: false
         }
     }
 
     /// What `notSatisfiable` is called wherever it is told: as a decision and as the error that it leads to.
     package static var notSatisfiableWord: StaticString { "cache_miss_only_if_cached" }
+    /// The same of `offlineMiss`.
+    package static var offlineMissWord: StaticString { "offline_miss" }
 }
 
 /// The one decision about reuse. It reads trivial values only and allocates nothing.
 package enum Reuse {
     /// What can be said without looking into the store; `nil` where a look-up is needed.
     package static func decideBeforeLookUp(for request: RequestDirectives, overrides: CacheOverrides) -> ReuseDecision? {
-        // An unsafe request is written through whatever the client or a rule says (§4), so it is never answered by 504.
-        guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else { return .forward(.method) }
+        // An unsafe request is written through whatever the client or a rule says (§4): only where nothing may leave is it answered by 504.
+        guard !request.flags.isDisjoint(with: [.isGET, .isHEAD, .isKeyedByContent]) else {
+            return overrides.isDisconnected ? .offlineMiss(.method) : .forward(.method)
+        }
         if request.contains(.content) { return forward(.requestContent, request, overrides) }
+        if overrides.isDisconnected { return nil }
         switch overrides.effectivePolicy {
         case .reload: return forward(.reload, request, overrides)
         case .reloadAll: return forward(.reloadAll, request, overrides)
@@ -71,6 +80,7 @@ package enum Reuse {
         if request.contains(.originCondition) { return forward(.originCondition, request, overrides) }
         if facts.trust != request.trust { return validate(.trustChanged, facts, request, overrides) }
         let clock = ReuseClock(facts, overrides: overrides, at: now)
+        if overrides.isDisconnected { return decideDisconnected(facts, clock, request, overrides) }
         switch overrides.effectivePolicy {
         case .storedElseLoad: return decideStored(facts, clock, .storedElseLoad, request, overrides)
         case .storedOnly: return decideStored(facts, clock, .storedOnly, request, overrides)
@@ -101,7 +111,7 @@ package enum Reuse {
 
     /// `storedElseLoad` and `storedOnly`: any age is served, and the rule holds before the request's own directives, which
     /// are advice (§5.2.1). What the origin server forbids needs an unsafe rule.
-    private static func decideStored(
+    static func decideStored(
         _ facts: ReuseFacts, _ clock: ReuseClock, _ reason: StaleReason,
         _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
@@ -141,7 +151,8 @@ package enum Reuse {
     private static func forward(
         _ reason: ForwardReason, _ request: RequestDirectives, _ overrides: CacheOverrides
     ) -> ReuseDecision {
-        overrides.forbidsForwarding(of: request) ? .notSatisfiable(reason) : .forward(reason)
+        if overrides.isDisconnected { return .offlineMiss(reason) }
+        return overrides.forbidsForwarding(of: request) ? .notSatisfiable(reason) : .forward(reason)
     }
 }
 

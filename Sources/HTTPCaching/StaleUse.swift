@@ -10,9 +10,11 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
     case staleWhileRevalidate
     /// The same by a rule.
     case grace
+    /// Nothing may leave, by the settings (`mode: offline`).
+    case offline
     /// The origin server's stale-if-error, or the client's (RFC 5861 §4).
     case staleIfError
-    /// Nothing may leave, or a rule prefers a stale response to what the origin server sent.
+    /// Nothing may leave any more, or a rule prefers a stale response to what the origin server sent.
     case failure
 
     package var word: StaticString {
@@ -22,6 +24,7 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
         case .storedOnly: "stored_only"
         case .staleWhileRevalidate: "stale_while_revalidate"
         case .grace: "grace"
+        case .offline: "offline"
         case .staleIfError: "stale_if_error"
         case .failure: "stale_on_failure"
         }
@@ -80,6 +83,7 @@ extension Reuse {
         let decision = decide(facts, for: request, overrides: overrides, at: now)
         switch decision {
         case .fresh, .staleAllowed: return decision.byRecordedChain
+        case .offlineMiss: return decision
         case .validate, .forward, .notSatisfiable:
             let stale = failure.flatMap { staleAfterFailure($0, facts, for: request, overrides: overrides, at: now) }
             return stale?.byRecordedChain ?? decision
@@ -147,7 +151,7 @@ extension ReuseDecision {
         case .staleAllowed(var terms, let reason):
             terms.isByRecordedChain = true
             return .staleAllowed(terms, reason)
-        case .validate, .forward, .notSatisfiable: return self
+        case .validate, .forward, .notSatisfiable, .offlineMiss: return self
         }
     }
 }

@@ -58,7 +58,7 @@ package struct DecisionTrace: Sendable {
         if case .stored(_, _, usedUnsafe: true) = storage { return true }
         return switch reuse {
         case .fresh(let terms), .staleAllowed(let terms, _): terms.usedUnsafe
-        case .validate, .forward, .notSatisfiable, nil: false
+        case .validate, .forward, .notSatisfiable, .offlineMiss, nil: false
         }
     }
 }

@@ -6,10 +6,22 @@ extension ReuseDecision {
         switch self {
         case .fresh(let terms) where terms.isByRecordedChain, .staleAllowed(let terms, _) where terms.isByRecordedChain:
             ReuseTerms.recordedChainWord
-        case .fresh: "fresh"
+        case .fresh(let terms): terms.isPastObjection ? StaleReason.offline.word : "fresh"
         case .staleAllowed(_, let reason): reason.word
         case .validate(let reason), .forward(let reason): reason.word
         case .notSatisfiable: Self.notSatisfiableWord
+        case .offlineMiss: Self.offlineMissWord
+        }
+    }
+}
+
+extension ReuseDecision {
+    /// What a client is told where the request would have to go forward and may not; `nil` where it may, or need not.
+    var missFault: Fault? {
+        switch self {
+        case .notSatisfiable(let reason): .onlyIfCachedMiss(detail: Word(reason.word))
+        case .offlineMiss(let reason): .offlineMiss(detail: Word(reason.word))
+        case .fresh, .staleAllowed, .validate, .forward: nil
         }
     }
 }

@@ -24,6 +24,9 @@ extension Exchange {
         // If-Range validates it as If-None-Match would.
         case .validate: isUsable = false
         case .forward, .notSatisfiable: return false
+        case .offlineMiss:
+            forward(by: decision, at: now, into: &commands)
+            return true
         }
         if isUsable, partial.holds(wanted) {
             trace.reuse = decision
@@ -33,6 +36,10 @@ extension Exchange {
             return true
         }
         if joinBodyUnderWay(at: now, into: &commands) { return true }
+        if obligations.cache.isDisconnected {
+            forward(by: .offlineMiss(.partial), at: now, into: &commands)
+            return true
+        }
         guard !obligations.cache.forbidsForwarding(of: directives) else { return false }
         let missing = partial.missing(of: wanted)
         let completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
@@ -88,7 +95,9 @@ extension Exchange {
         if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
             return false
         }
-        return Storability.refusal(of: request, directives: directives, overrides: obligations.cache) == nil
+        let refusal = Storability.refusal(of: request, directives: directives, overrides: obligations.cache)
+        // A disconnected cache completes nothing: it may read what may not be stored.
+        return refusal == nil || refusal == .requestNoStore && obligations.cache.isDisconnected
     }
 
     private func wanted(of response: StoredResponse, length whole: UInt64) -> Range<UInt64>? {

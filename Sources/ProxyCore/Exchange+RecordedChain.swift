@@ -27,7 +27,7 @@ extension Exchange {
         else { return false }
         switch decision(byRecordedChainOf: stored, insteadOf: fault, at: now) {
         case .fresh, .staleAllowed: break
-        case .validate, .forward, .notSatisfiable: return false
+        case .validate, .forward, .notSatisfiable, .offlineMiss: return false
         }
         selected = stored
         faultUnlessAccepted = fault
@@ -54,13 +54,14 @@ extension Exchange {
         switch decision {
         case .fresh, .staleAllowed:
             trace.reuse = decision
-            if fault.failure != nil { trace.fault = fault }
+            // In a cache that is disconnected by its settings nothing has failed.
+            if fault.failure != nil, !obligations.cache.isDisconnected { trace.fault = fault }
             isValidating = false
             if isLeading { commands.append(.releaseJoined) }
             deliverSelected(outcome: decision.isFresh ? .hit : .staleHit, into: &commands)
-        case .notSatisfiable(let reason):
+        case .notSatisfiable, .offlineMiss:
             trace.reuse = decision
-            fail(.onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
+            fail(decision.missFault ?? fault, at: now, into: &commands)
         case .validate, .forward: fail(fault, at: now, into: &commands)
         }
     }

@@ -43,7 +43,7 @@ extension Exchange {
         guard case .allow(let entailed) = context.rules.match(request, into: &matched) else { return false }
         if matched.isEmpty { return true }
         obligations = entailed
-        if obligations.cache.setCookie == nil { obligations.cache.setCookie = context.setCookie }
+        context.complete(&obligations.cache)
         return true
     }
 
@@ -59,6 +59,7 @@ extension Exchange {
         guard context.tunnelPorts.allows(request.target.port) else {
             return fail(.portNotAllowed, at: now, into: &commands)
         }
+        if context.mode == .offline { return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands) }
         state = .connecting
         commands.append(.openTunnel)
     }

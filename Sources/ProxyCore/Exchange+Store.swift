@@ -53,11 +53,10 @@ extension Exchange {
             // It may still stand in for an origin that fails, unless only the origin can say whether the request is for it.
             if reason != .originCondition { selected = candidate }
             forward(by: decision, at: now, into: &commands)
-        case .notSatisfiable(let reason):
+        case .notSatisfiable(let reason), .offlineMiss(let reason):
             trace.reuse = decision
-            if reason == .trustChanged,
-                judgesRecordedChain(
-                    of: candidate, insteadOf: .onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
+            if reason == .trustChanged, let fault = decision.missFault,
+                judgesRecordedChain(of: candidate, insteadOf: fault, at: now, into: &commands)
             {
                 return
             }
@@ -69,9 +68,7 @@ extension Exchange {
     /// (T24).
     mutating func forward(by decision: ReuseDecision, at now: Timestamp, into commands: inout CommandBuffer) {
         trace.reuse = decision
-        if case .notSatisfiable(let reason) = decision {
-            return fail(.onlyIfCachedMiss(detail: Word(reason.word)), at: now, into: &commands)
-        }
+        if let fault = decision.missFault { return fail(fault, at: now, into: &commands) }
         guard RequestCollapsing.mayJoin(request, directives: directives, obligations: obligations, secondaryKey) else {
             return fetch(at: now, into: &commands)
         }

@@ -111,7 +111,7 @@ package struct Exchange: ~Copyable, Sendable {
 
     package init(context: ExchangeContext) {
         self.context = context
-        obligations.cache.setCookie = context.setCookie
+        context.complete(&obligations.cache)
     }
 
     /// Makes the exchange ready for the next request, under the settings given; storage is kept.
@@ -119,7 +119,7 @@ package struct Exchange: ~Copyable, Sendable {
         self.id = id
         if !matched.isEmpty || self.context !== context {
             obligations = Obligations()
-            obligations.cache.setCookie = context.setCookie
+            context.complete(&obligations.cache)
             if self.context !== context { forgetOrigins() }
             self.context = context
         }

@@ -7,6 +7,15 @@ import ProxyPolicy
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
 
+    /// Whether anything may leave.
+    package enum Mode: UInt8, Sendable {
+        case live
+        /// Nothing: what is stored is served whatever its age, else 504 (RFC 9111 §4.2.4).
+        case offline
+
+        package var word: String { self == .offline ? "offline" : "live" }
+    }
+
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
 
     package typealias JudgeChain =
@@ -36,6 +45,7 @@ package final class ExchangeContext: Sendable {
     }
 
     package let rules: PolicyRuleSet
+    package let mode: Mode
     package let limits: ProxyLimits
     package let tunnelPorts: TunnelPorts
     package let hostMismatch: HostMismatch
@@ -63,7 +73,8 @@ package final class ExchangeContext: Sendable {
     private let viaLineOfHTTP10: [UInt8]
 
     package init(
-        rules: PolicyRuleSet, limits: ProxyLimits = ProxyLimits(), tunnelPorts: TunnelPorts = .listed([443, 80]),
+        rules: PolicyRuleSet, mode: Mode = .live, limits: ProxyLimits = ProxyLimits(),
+        tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
@@ -75,6 +86,7 @@ package final class ExchangeContext: Sendable {
         boundarySecret: UInt64 = 0
     ) {
         self.rules = rules
+        self.mode = mode
         self.limits = limits
         self.tunnelPorts = tunnelPorts
         self.hostMismatch = hostMismatch
@@ -91,6 +103,12 @@ package final class ExchangeContext: Sendable {
         self.boundarySecret = boundarySecret
         self.viaLine = Array("Via: 1.1 ".utf8) + pseudonym + [0x0D, 0x0A]
         self.viaLineOfHTTP10 = Array("Via: 1.0 ".utf8) + pseudonym + [0x0D, 0x0A]
+    }
+
+    /// What the settings say of every request, where no rule has said otherwise.
+    func complete(_ cache: inout CacheOverrides) {
+        if cache.setCookie == nil { cache.setCookie = setCookie }
+        cache.isDisconnected = mode == .offline
     }
 
     /// What that line says, as text: for who does not write a head.

@@ -18,6 +18,8 @@ package enum Fault: Equatable, Sendable {
     case notForAProxy
     case misdirectedRequest(detail: Word)
     case onlyIfCachedMiss(detail: Word)
+    /// Nothing may leave, and the answer is not in the store.
+    case offlineMiss(detail: Word)
     case loop
     case clientRefusedCertificate(alert: Word)
     case clientHandshakeFailed(reason: Word)
@@ -67,7 +69,6 @@ package enum Fault: Equatable, Sendable {
 
     // Ours.
     case noTrustAnchors
-    case egressClosed
     case overloaded
     case checkQueueFull
     case shuttingDown

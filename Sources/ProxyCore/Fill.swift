@@ -69,6 +69,6 @@ extension Exchange {
 
     /// A part is stored now, or about to be.
     mutating func fillRest(into commands: inout CommandBuffer) {
-        if obligations.cache.fillsParts == true { commands.append(.fillRest) }
+        if obligations.cache.fillsParts == true, !obligations.cache.isDisconnected { commands.append(.fillRest) }
     }
 }

@@ -89,6 +89,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 504, Word(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
                 "Only a stored response was asked for, and none can be used.", detail: detail)
+        case .offlineMiss(let detail):
+            self.init(
+                504, Word(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
+                "This proxy is offline: nothing may leave it, and nothing stored can be used.", detail: detail)
         case .loop:
             self.init(
                 508, "loop_detected", "proxy_loop_detected", .client, "The request has come back to where it was before.")
@@ -243,10 +247,6 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 500, "no_trust_anchors", "proxy_configuration_error", .larder,
                 "There are no certificates to judge the host's by, so https hosts are not asked.")
-        case .egressClosed:
-            self.init(
-                504, "egress_closed", "destination_unavailable", .policy, "Nothing may leave this proxy at present.",
-                retry: true)
         case .overloaded:
             self.init(
                 503, "overloaded", "connection_limit_reached", .larder, "There are too many connections.", retry: true,
@@ -282,8 +282,8 @@ extension Fault {
     /// How the way upstream failed, as far as a stored response may stand in; `nil` for what the client did wrong or policy forbids.
     var failure: OriginFailure? {
         switch self {
-        // The gate before everything that leaves is closed: that is being disconnected (RFC 9111 §4.2.4).
-        case .egressClosed: return .disconnected
+        // The gate before everything that leaves has been closed meanwhile: that is being disconnected (RFC 9111 §4.2.4).
+        case .offlineMiss: return .disconnected
         // Somebody has answered, who is not believed: no error of the origin server's (RFC 5861 §4).
         case .untrustedServer: return nil
         default: break

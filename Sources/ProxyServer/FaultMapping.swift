@@ -29,7 +29,7 @@ package enum FaultMapping {
 
     static func fault(_ error: TransportError) -> Fault {
         switch error {
-        case .egressClosed: .egressClosed
+        case .egressClosed: .offlineMiss(detail: "egress_closed")
         case .connectDenied: .connectDenied
         case .plaintextToPinnedHost: .plaintextToPinnedHost
         case .noTrustAnchors: .noTrustAnchors

@@ -24,8 +24,7 @@ package final class ProxyServer: Sendable {
         addresses = sockets.map(\.address)
         let current = Self.current(settings, rules: rules, addresses: addresses, after: nil, warn)
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets,
-            loops: loops, accessLog: accessLog,
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets, loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         // The first loop accepts, so it starts last and knows the others.
@@ -46,6 +45,8 @@ package final class ProxyServer: Sendable {
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
         let current = Self.current(
             settings, rules: rules, addresses: addresses, after: shared.current.interception, shared.warn)
+        // What has begun under the settings before goes on; it connects nowhere any more.
+        if settings.mode == .offline { shared.current.settings.transport.gate.close() }
         shared.replace(current)
         for thread in threads {
             thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
@@ -91,6 +92,9 @@ package final class ProxyServer: Sendable {
         shared.leafMaker.join()
     }
 
+    /// In force for the requests to come.
+    package var mode: ExchangeContext.Mode { shared.current.settings.mode }
+
     package var connectionCount: Int { shared.counts.total }
 
     private static func current(
@@ -99,6 +103,8 @@ package final class ProxyServer: Sendable {
     ) -> ServerShared.Current {
         var settings = settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
+        // One of its own: that of other settings stays as it is.
+        if settings.mode == .offline { settings.transport.gate = EgressGate(isOpen: false) }
         return ServerShared.Current(
             settings: settings, context: context(settings, rules: rules, addresses: addresses),
             interception: interception(settings, after: previous, warn))
@@ -119,7 +125,8 @@ package final class ProxyServer: Sendable {
     /// What requests are decided by under these settings and rules.
     package static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
         ExchangeContext(
-            rules: rules, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts, hostMismatch: settings.hostMismatch,
+            rules: rules, mode: settings.mode, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
+            hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),

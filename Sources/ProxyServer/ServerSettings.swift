@@ -38,6 +38,8 @@ package struct ServerSettings: Sendable {
         package init() {}
     }
 
+    /// What closes the gate of `transport`.
+    package var mode = ExchangeContext.Mode.live
     package var parseLimits = ParseLimits()
     /// As they were at the start.
     package var traceLimits = TraceLimits()

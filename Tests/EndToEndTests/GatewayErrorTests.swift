@@ -185,9 +185,9 @@ struct GatewayErrorTests {
         _ = try stage.fetch("/kept")
         gate.close()
         #expect(try stage.fetch("/kept").text == "stored")
-        #expect(try stage.fetch("/other").code == "egress_closed")
+        #expect(try stage.fetch("/other").code == "offline_miss")
         let client = try stage.client()
         client.send("CONNECT 127.0.0.1:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.readResponse().code == "egress_closed")
+        #expect(try client.readResponse().code == "offline_miss")
     }
 }

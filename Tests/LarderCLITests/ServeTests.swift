@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LarderCLI
+
 @Suite("larder serve")
 struct ServeTests {
     /// A `larder serve` of its own, with a settings file that may change; it ends with the test.
@@ -188,6 +190,48 @@ struct ServeTests {
             #expect(try clients[number].readResponse().text == "/\(number)")
         }
         #expect(served.said.split(separator: "\n").count { $0.contains("cannot accept") } <= 1)
+    }
+
+    @Test("The mode is a setting, said at the start; a reload changes it, and a flag holds against the file")
+    func takesMode() throws {
+        let served = try Served("mode: offline\n")
+        let port = try #require(try served.ports().first)
+        #expect(served.said.contains("mode      offline"))
+        func code() throws -> String? {
+            let client = try RawClient(port: UInt16(port))
+            client.send("GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: a\r\n\r\n")
+            let json = try JSONSerialization.jsonObject(with: Data(try client.readResponse().body)) as? [String: Any]
+            return json?["code"] as? String
+        }
+        #expect(try code() == "offline_miss")
+        let status = try CommandLineTests.larder("status", "--set", "admin.socket=\(served.folder.path)/admin.sock")
+        #expect(status.output.contains("mode         offline\n"))
+        _ = try served.folder.write("mode: live\n", to: "larder.yaml")
+        served.signal(SIGHUP)
+        #expect(served.says("the settings were read again"))
+        #expect(try code() == "connection_refused")
+    }
+
+    @Test(
+        "--offline, --mode and LARDER_MODE are the same setting, and flags that say different things are refused",
+        arguments: [
+            (["--offline"], [:], "mode: offline"), (["-m", "offline"], ["LARDER_MODE": "live"], "mode: offline"),
+            ([], ["LARDER_MODE": "offline"], "mode: offline"), (["--mode", "ofline"], [:], "did you mean `offline`?"),
+            (["--offline", "-m", "live"], [:], "say different things"),
+        ] as [([String], [String: String], String)])
+    func takesModeFlags(flags: [String], environment: [String: String], expected: String) throws {
+        if expected.hasPrefix("mode:") {
+            let sources = SettingsSources(
+                flags: try ServeCommand.parse(flags).flags, environment: environment.merging(["HOME": "/nowhere"]) { $1 })
+            guard case .settings(let settings) = sources.load().outcome else {
+                Issue.record("they are good")
+                return
+            }
+            #expect(settings.mode == .offline)
+        } else {
+            let outcome = try CommandLineTests.larder(["serve"] + flags, environment: environment)
+            #expect(outcome.code != 0 && outcome.talk.contains(expected), "\(outcome.talk)")
+        }
     }
 
     @Test("A port that is taken is a failure with its reason")

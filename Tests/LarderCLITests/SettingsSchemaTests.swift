@@ -9,6 +9,7 @@ struct SettingsSchemaTests {
     /// A value for each setting that is not its default, as YAML, and how it is shown.
     static let examples: [(name: String, yaml: String, shown: String)] = [
         ("listen", "[127.0.0.2:0, '[::1]:8080', localhost:1]", #"[127.0.0.2:0, "[::1]:8080", 127.0.0.1:1]"#),
+        ("mode", "offline", "offline"),
         ("store.path", "':memory:'", #"":memory:""#),
         ("store.memory.high", "1.5GiB", "1536MiB"),
         ("store.memory.low", "1MB", "1000000"),

@@ -17,7 +17,7 @@ struct GatewayErrorTests {
         .destinationUnroutable, .upstreamQueueFull, .upstreamQueueTimeout, .upstreamProxyRefused, .responseTimeout(phase: "idle"),
         .malformedResponse(detail: "d"), .responseFieldsTooLarge, .responseIncomplete, .unexpectedUpgrade, .unacceptableStatus,
         .unacceptableContentType, .malformedJSON, .malformedCoding, .unsupportedCoding, .responseBodyTooLarge,
-        .noTrustAnchors, .egressClosed, .overloaded, .checkQueueFull, .shuttingDown, .internalError,
+        .noTrustAnchors, .offlineMiss(detail: "d"), .overloaded, .checkQueueFull, .shuttingDown, .internalError,
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
         .clientCertificateRequired, .plaintextToPinnedHost,
@@ -66,7 +66,7 @@ struct GatewayErrorTests {
         case .unsupportedCoding: 35
         case .responseBodyTooLarge: 36
         case .noTrustAnchors: 37
-        case .egressClosed: 38
+        case .offlineMiss: 38
         case .overloaded: 39
         case .checkQueueFull: 40
         case .shuttingDown: 41

@@ -388,7 +388,7 @@ struct OriginValidationTests {
         "A stored response stands in for an origin out of reach, never for one that may not be reached",
         arguments: [
             (Fault.connectionRefused, true), (.nameNotFound, true), (.responseTimeout(phase: "idle"), true),
-            (.upstreamQueueFull, true), (.egressClosed, true), (.destinationProhibited, false),
+            (.upstreamQueueFull, true), (.offlineMiss(detail: "egress_closed"), true), (.destinationProhibited, false),
             (.badTarget(detail: "host"), false), (.requestTimeout, false),
         ])
     func refusalIsNoFailure(fault: Fault, servesStale: Bool) throws {

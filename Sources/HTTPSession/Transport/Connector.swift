@@ -34,6 +34,7 @@ final class Connector {
     /// Each looks a name up on a thread of its own, with some descriptors, and keeps its place until that thread is at its end, or, where
     /// its time was over before, for as long as that may take.
     private let lookUpLimit: Int
+    private let gate: EgressGate
     /// How many of the attempts wait for their name.
     private var lookUpCount = 0
     /// Until when the places are kept of those whose time was over before their name was looked up.
@@ -43,13 +44,14 @@ final class Connector {
     /// Once for the process, before any handle is made.
     private static let isReady: Bool = larder_curl_global_init() == CURLE_OK
 
-    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, audit: PinAudit? = nil) {
+    init(loop: EventLoop, addresses: AddressPolicy, lookUpLimit: Int, gate: EgressGate, audit: PinAudit? = nil) {
         precondition(Self.isReady, "libcurl did not initialise")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         self.loop = loop
         self.multi = multi
         self.addresses = addresses
         self.lookUpLimit = lookUpLimit
+        self.gate = gate
         self.audit = audit
         // The callbacks' pointer is good until `close`, which the owner calls before it lets go.
         let this = Unmanaged.passUnretained(self).toOpaque()
@@ -108,11 +110,14 @@ final class Connector {
         overdue.removeAll { $0 <= loop.now }
         while let next = waiting.first, !isClosed {
             let left = next.deadline.milliseconds(since: loop.now)
-            guard left < Self.leastMilliseconds || next.observer == nil || lookUpsUnderWay < lookUpLimit else { return }
+            let isOver = left < Self.leastMilliseconds || next.observer == nil || !gate.isOpen
+            guard isOver || lookUpsUnderWay < lookUpLimit else { return }
             waiting.removeFirst()
             if next.observer == nil { cancelledCount -= 1 }
             if left < Self.leastMilliseconds {
                 next.fail(.timedOut(.nameLookUp))
+            } else if !gate.isOpen {
+                next.fail(.egressClosed)
             } else {
                 next.begin { begin(next.target, milliseconds: left, observer: $0) }
             }

@@ -39,7 +39,8 @@ package final class Transport {
         self.configuration = configuration
         self.budgets = budgets
         connector = Connector(
-            loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps, audit: configuration.audit)
+            loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps, gate: configuration.gate,
+            audit: configuration.audit)
         readBuffer = .allocate(byteCount: configuration.limits.headLength + Self.readLength, alignment: 64)
         let port = loop.port { [unowned self] (message: BudgetMessage) in self.handle(message) }
         self.port = port

@@ -145,10 +145,19 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     func granted(_ connection: UpstreamConnection) {
         guard case .queued = state else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
+        guard transport.configuration.gate.isOpen else {
+            connection.close()
+            return refuse(.egressClosed)
+        }
         start(on: connection, isReused: true)
     }
 
     private func connect(to endpoint: Endpoint) {
+        // It may have waited for its turn while the gate was closed.
+        guard transport.configuration.gate.isOpen else {
+            transport.budgets.release(endpoint.key)
+            return refuse(.egressClosed)
+        }
         waitingSince = loop.now
         state = .connecting
         // The attempt keeps the time of look-up and connecting; the timer has only the whole to watch.

@@ -19,6 +19,14 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
     var store: String?
 
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("live, or offline: nothing leaves, and what is stored is served whatever its age.", valueName: "mode"))
+    var mode: String?
+
+    @Flag(help: "The same as --mode offline.")
+    var offline = false
+
     @Option(help: ArgumentHelp("Writes the ports there once they are open, one on a line.", valueName: "file"))
     var portFile: String?
 
@@ -26,6 +34,12 @@ struct ServeCommand: ParsableCommand {
 
     @Flag(name: [.short, .long], help: "Says nothing at the start.")
     var quiet = false
+
+    func validate() throws {
+        if offline, let mode, mode != LarderSettings.Mode.offline.rawValue {
+            throw ValidationError("--offline and --mode \(printable(mode)) say different things.")
+        }
+    }
 
     func run() throws {
         SignalThread.block()
@@ -35,12 +49,14 @@ struct ServeCommand: ParsableCommand {
     }
 
     /// The flags that are settings too.
-    private var flags: [(flag: String, name: String, value: SettingsNode)] {
+    var flags: [(flag: String, name: String, value: SettingsNode)] {
         var flags: [(flag: String, name: String, value: SettingsNode)] = []
         if !listen.isEmpty {
             flags.append(("--listen", "listen", SettingsNode(.sequence(listen.map(SettingsNode.plain)), at: .none)))
         }
         if let store { flags.append(("--store", "store.path", .plain(store))) }
+        if let mode { flags.append(("--mode", "mode", .plain(mode))) }
+        if offline { flags.append(("--offline", "mode", .plain(LarderSettings.Mode.offline.rawValue))) }
         return flags
     }
 
@@ -58,7 +74,8 @@ struct ServeCommand: ParsableCommand {
             }
         }
         if !quiet {
-            let message = StartMessage(addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file)
+            let message = StartMessage(
+                addresses: server.addresses, storePath: plan.storePath, settingsFile: loaded.file, mode: plan.settings.mode)
             Terminal.talk(message.text(style: Terminal.Style()))
         }
         StartUpCode.letGo()

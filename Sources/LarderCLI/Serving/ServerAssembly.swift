@@ -10,6 +10,7 @@ import ResponseStore
 enum ServerAssembly {
     static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
         var result = ServerSettings()
+        result.mode = settings.mode == .offline ? .offline : .live
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)

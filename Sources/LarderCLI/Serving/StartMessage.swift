@@ -5,6 +5,7 @@ struct StartMessage {
     let addresses: [ListenAddress]
     let storePath: String
     let settingsFile: String?
+    let mode: LarderSettings.Mode
 
     func text(style: Terminal.Style) -> String {
         var lines = [
@@ -13,6 +14,7 @@ struct StartMessage {
         ]
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
+        if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
         if let first = addresses.first { lines.append("  use       " + style.bold("export http_proxy=http://\(first)")) }
         lines.append(style.faint("  Ctrl-C finishes what is under way and ends."))
         return lines.joined(separator: "\n") + "\n"

@@ -6,6 +6,7 @@ import ProxyPolicy
 /// Sizes are in bytes, times are `Duration`s, and `nil` means "no limit" or "by the machine", as each says.
 package struct LarderSettings: Equatable, Sendable {
     package var listen = ListenAddress.defaults
+    package var mode = Mode.live
     package var store = Store()
     /// `nil`: one for each core, four at most.
     package var loops: Int?
@@ -29,6 +30,9 @@ package struct LarderSettings: Equatable, Sendable {
 }
 
 extension LarderSettings {
+    /// Whether anything may leave.
+    package enum Mode: String, CaseIterable, Sendable { case live, offline }
+
     package struct Store: Equatable, Sendable {
         /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.
         package var path: String?

@@ -8,6 +8,11 @@ package enum SettingsSchema {
                 + "this machine needs `clients.allow`."),
 
         Setting(
+            "mode", \.mode, .word(), reloadable: true,
+            "Whether Larder asks origins. `offline`: nothing leaves, what is stored is served whatever its age, and what is not there is "
+                + "answered with 504."),
+
+        Setting(
             "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
             "The file that keeps what was fetched, or `:memory:` for none."),
         Setting(

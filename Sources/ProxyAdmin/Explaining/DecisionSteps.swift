@@ -167,7 +167,11 @@ struct DecisionSteps {
                 "the stored response is used: the trust policy accepts the certificates that were recorded with it, and it is "
                     + freshness, "", "\(ReuseTerms.recordedChainWord)")
         case .fresh(let terms):
-            return step("the stored response is used: fresh for another \(terms.remaining) s", "RFC 9111 §4", "fresh")
+            let objection =
+                terms.isPastObjection
+                ? ", and what would have the origin asked all the same is passed over: Larder is offline" : ""
+            return step(
+                "the stored response is used: fresh for another \(terms.remaining) s\(objection)", "RFC 9111 §4", "\(reuse.word)")
         case .staleAllowed(_, let reason):
             let text = ReasonText(reason)
             return step("the stored response is used: \(text.says)", text.section, "\(reason.word)")
@@ -178,6 +182,7 @@ struct DecisionSteps {
         case .forward(let reason):
             let text = ReasonText(reason)
             return step("the origin is asked: \(text.says)", text.section, "\(reason.word)")
+        case .offlineMiss(let reason): return offlineStep(reason)
         case .notSatisfiable(let reason):
             let text = ReasonText(reason)
             // What was not the request's word was a rule's.
@@ -190,6 +195,15 @@ struct DecisionSteps {
                 "nothing may go forward\(cause.isEmpty ? "" : " (\(cause))"), and nothing stored can be used: \(text.says)",
                 section, values: [("reason", .string("\(reuse.word)")), ("because", .string("\(reason.word)"))])
         }
+    }
+
+    /// What is not there, or what of it forbids its use, is told behind the colon.
+    private func offlineStep(_ reason: ForwardReason) -> Explanation.Step {
+        let text = ReasonText(reason)
+        return Explanation.Step(
+            "decision", "Larder is offline, and nothing stored can be used: \(text.says)",
+            text.section.isEmpty ? "RFC 9111 §4.2.4" : text.section,
+            values: [("reason", .string("\(ReuseDecision.offlineMissWord)")), ("because", .string("\(reason.word)"))])
     }
 
     private func step(_ says: String, _ section: String, _ word: String) -> Explanation.Step {

@@ -32,7 +32,7 @@ extension Explanation {
         let isSent: Bool =
             switch trace.reuse {
             case .validate, .forward: trace.outcome != .collapsed
-            case .fresh, .staleAllowed, .notSatisfiable, nil: trace.upstreamStatus > 0
+            case .fresh, .staleAllowed, .notSatisfiable, .offlineMiss, nil: trace.upstreamStatus > 0
             }
         guard isSent else { return nil }
         return Step(

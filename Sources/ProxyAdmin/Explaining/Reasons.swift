@@ -52,6 +52,7 @@ struct ReasonText {
         .storedOnly: ReasonText("stale, and a rule's policy is stored_only", "RFC 9111 §4.2.4"),
         .staleWhileRevalidate: ReasonText("stale, within stale-while-revalidate, and validated behind", "RFC 5861 §3"),
         .grace: ReasonText("stale, within the grace that a rule gives"),
+        .offline: ReasonText("stale, and Larder is offline", "RFC 9111 §4.2.4"),
         .staleIfError: ReasonText("stale, within stale-if-error, and the origin fails", "RFC 5861 §4"),
     ]
 

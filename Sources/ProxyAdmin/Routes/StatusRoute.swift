@@ -10,8 +10,8 @@ package enum StatusRoute {
             let wantsText = request.wantsText
             let reply = exchange.loop.reply { (loops: LoopStatistics) in
                 let report = StatusReport(
-                    process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), loops: loops,
-                    store: store.statistics)
+                    process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), mode: server.mode,
+                    loops: loops, store: store.statistics)
                 if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
             }
             server.statistics(reply)

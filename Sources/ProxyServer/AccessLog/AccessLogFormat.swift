@@ -156,6 +156,7 @@ extension AccessRecord {
     var squidCode: StaticString {
         switch outcome {
         case .none, .local, .background: "NONE_NONE"
+        case .hit where isOffline, .staleHit where isOffline: "TCP_OFFLINE_HIT"
         case .hit where status == 304: "TCP_INM_HIT"
         case .hit: isFromMemory ? "TCP_MEM_HIT" : "TCP_HIT"
         case .staleHit: "TCP_REFRESH_FAIL_OLD"

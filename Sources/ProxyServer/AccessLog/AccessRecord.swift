@@ -22,6 +22,8 @@ package struct AccessRecord: Sendable {
     package var isUpgraded = false
     /// A hit that was answered from memory, without the disk.
     package var isFromMemory = false
+    /// Nothing may leave, by the settings.
+    package var isOffline = false
     /// Why a stored response could or could not be used, a word of `Cache-Status`. Empty where none was looked for.
     package var reuse: StaticString = ""
     /// Whether the response was kept, and why not: `stored`, or the reason. Empty where that was not asked.

@@ -174,6 +174,15 @@ struct AccessLogFormatTests {
         #expect(String(decoding: output, as: UTF8.self) == expected)
     }
 
+    @Test(
+        "Squid's word for what is served offline is its own, fresh or stale", arguments: [DecisionTrace.Outcome.hit, .staleHit])
+    func tellsOffline(outcome: DecisionTrace.Outcome) {
+        var record = AccessRecord()
+        record.outcome = outcome
+        record.isOffline = true
+        #expect("\(record.squidCode)" == "TCP_OFFLINE_HIT")
+    }
+
     @Test("The clock goes on from line to line, within a second and past it, and back where it was set back")
     func advances() throws {
         var lines = AccessLines()

@@ -1,0 +1,27 @@
+import HTTPMessage
+
+/// A cache that is disconnected by its settings (`mode: offline`): what is stored is used whatever its age (RFC 9111 §4.2.4), and nothing is
+/// asked of an origin server.
+///
+/// What the request says of ages (§5.2.1) is advice, and a rule's policy says when to ask: neither has anything to choose between here. What
+/// the origin server says of stale use is obeyed as ever: §5.2.2.2 has a disconnected cache answer with an error, 504.
+extension Reuse {
+    static func decideDisconnected(
+        _ facts: ReuseFacts, _ clock: ReuseClock, _ request: RequestDirectives, _ overrides: CacheOverrides
+    ) -> ReuseDecision {
+        let decision = decideStored(facts, clock, .offline, request, overrides)
+        guard case .fresh(var terms) = decision else { return decision }
+        terms.isPastObjection = objection(of: request, clock) != nil || overrides.effectivePolicy.alwaysAsks
+        return .fresh(terms)
+    }
+}
+
+extension CachePolicy {
+    /// The origin server is asked however fresh what is stored may be.
+    fileprivate var alwaysAsks: Bool {
+        switch self {
+        case .reload, .reloadAll, .revalidate: true
+        case .useProtocol, .storedElseLoad, .storedOnly: false
+        }
+    }
+}
