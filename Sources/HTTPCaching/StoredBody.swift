@@ -6,10 +6,13 @@ package typealias StoredRowID = Int64
 package struct BodyReference: Equatable, Hashable, Sendable {
     package let id: Int64
     @usableFromInline package let length: UInt64
+    /// By which the row is known again in a file that another process writes; 0 where nobody else does.
+    package let seal: Int64
 
-    package init(id: Int64, length: UInt64) {
+    package init(id: Int64, length: UInt64, seal: Int64 = 0) {
         self.id = id
         self.length = length
+        self.seal = seal
     }
 }
 

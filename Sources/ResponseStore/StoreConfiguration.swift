@@ -11,8 +11,18 @@ package struct StoreConfiguration: Sendable {
         }
     }
 
+    /// Who writes the file.
+    package enum Access: Sendable {
+        /// This process alone, which takes the store's lock.
+        case owned
+        /// Another process, perhaps: here the file is only read, beneath a memory tier that alone keeps what is new (docs/decisions/0015).
+        /// It has to be there, and of this version.
+        case readOnlyBeneathMemory
+    }
+
     /// A file's path, or `:memory:`, which keeps nothing on the disk.
     package var path: String
+    package var access = Access.owned
     package var memory = Marks(high: 100 << 20, low: 60 << 20)
     package var disk = Marks(high: 2 << 30, low: 3 << 29)
     /// The longest body that stands in memory.
@@ -28,6 +38,11 @@ package struct StoreConfiguration: Sendable {
     package init(path: String) { self.path = path }
 
     package var isInMemory: Bool { path == ":memory:" }
+
+    /// Whether a file is written: then it is this process's.
+    var writesFile: Bool { !isInMemory && access == .owned }
+    /// Whether one is read that is another's.
+    var readsFileBeneath: Bool { !isInMemory && access == .readOnlyBeneathMemory }
 }
 
 /// The store's bounds that are not settings of their own.
@@ -59,6 +74,8 @@ package struct StoreLimits: Sendable {
     package var checkpointBytes = 16 << 20
     package var logHoldBytes = 64 << 20
     package var logLimitBytes = 128 << 20
+    /// Of a file beneath memory: of about so many keys what stands there may be out of date. With more nothing of the file is used any longer.
+    package var hiddenKeys = 1 << 20
     /// How long the writer gathers operations for one transaction.
     package var gatherMilliseconds = 50
 
@@ -79,4 +96,6 @@ package enum StoreNotice: Sendable, Equatable {
     case damagedEntry(String)
     /// The totals were not the sum of the rows; they are now, having been counted anew. At most once a minute.
     case recounted(entries: Int64, bytes: Int64)
+    /// A file that is read beneath memory is not used any more.
+    case fileLeft(reason: String)
 }

@@ -12,6 +12,8 @@ import TestSupport
 ///     StoreTorture flip PATH FROM TO  flips one bit of a store's file for each seed of the range, and looks at everything in it
 ///     StoreTorture purge PATH         stores and purges until it is killed, and says each round whose purge was acknowledged
 ///     StoreTorture purged PATH LAST   fails unless everything that was purged up to that round is gone
+///     StoreTorture churn PATH         stores and evicts until it is killed, and says each number
+///     StoreTorture beneath PATH MS    reads that file beneath memory meanwhile, and fails where an octet is wrong
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.
@@ -27,10 +29,13 @@ enum StoreTorture {
             case "purge" where arguments.count == 2: try purge(arguments[1])
             case "purged" where arguments.count == 3: try verifyPurged(arguments[1], last: Int(arguments[2]) ?? -1)
             case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
+            case "churn" where arguments.count == 2: try churn(arguments[1])
+            case "beneath" where arguments.count == 3:
+                try readBeneath(arguments[1], milliseconds: Int(arguments[2]) ?? 0)
             default:
                 print(
-                    "StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | purge PATH | purged PATH LAST | fill PATH COUNT"
-                )
+                    "StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | purge PATH | purged PATH LAST | churn PATH "
+                        + "| beneath PATH MS | fill PATH COUNT")
                 exit(2)
             }
         } catch {
@@ -69,7 +74,7 @@ enum StoreTorture {
         while case .busy = store.put(response(number, body: body(number))) { usleep(1000) }
     }
 
-    private static func fillLarge(_ store: ResponseStore, _ number: Int) {
+    static func fillLarge(_ store: ResponseStore, _ number: Int) {
         let body = body(number)
         let plan = FillingPlan(response: response(number, body: []), length: number % 2 == 1 ? UInt64(body.count) : nil)
         guard let filling = store.beginFilling(plan) else { return put(store, number) }
@@ -177,7 +182,7 @@ enum StoreTorture {
             body: .bytes(body))
     }
 
-    private static func isLarge(_ number: Int) -> Bool { number % 300 == 7 || number % 700 == 10 }
+    static func isLarge(_ number: Int) -> Bool { number % 300 == 7 || number % 700 == 10 }
 
     static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
 

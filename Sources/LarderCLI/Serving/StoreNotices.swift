@@ -13,6 +13,7 @@ enum StoreNotices {
         case .damagedEntry(let detail): "a stored response was damaged and has been deleted (\(detail))"
         case .recounted(let entries, let bytes):
             "the store's totals did not fit what it holds, and have been counted anew: \(entries) responses, \(bytes) bytes"
+        case .fileLeft(let reason): "the store's file is another process's, and is not read any more: \(reason)"
         }
     }
 }

@@ -86,7 +86,7 @@ extension ResponseStore {
     /// Gives the thread that looks at the store something to do: in transactions of its own, under 100 ms each.
     /// - Parameter job: Hears `nil` when the store is closed, its file cannot be opened, or too many wait.
     package func browse(_ job: @escaping BrowseJob) {
-        if core.file == nil || !core.browsers.add(job) { job(nil) }
+        if !hasFile || !core.browsers.add(job) { job(nil) }
     }
 
     private func pageOfMemory(_ listing: StoreListing) -> StorePage {
@@ -104,8 +104,8 @@ extension ResponseStore {
 }
 
 extension ResponseStore {
-    /// Whether there is a file to look at.
-    package var hasFile: Bool { core.file != nil }
+    /// Whether there is a file of this store's own to look at.
+    package var hasFile: Bool { core.memory.hasDisk }
 
     /// The one with this number, where it stands in memory alone.
     package func inMemoryAlone(row: StoredRowID) -> StoredResponse? {

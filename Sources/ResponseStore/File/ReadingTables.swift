@@ -5,7 +5,7 @@ final class ReadingTables {
 
     private let connection: Connection
     private let chains: ChainReading
-    private let rowsByKey, partialRowsByKey, chunkByID, extentAt, extentsOfRow: Statement
+    private let rowsByKey, partialRowsByKey, chunkByID, extentAt, extentsOfRow, sealOfRow: Statement
 
     init(_ connection: Connection, _ directory: ChainDirectory) throws(StoreError) {
         self.connection = connection
@@ -20,6 +20,7 @@ final class ReadingTables {
         rowsByKey = try rows(inState: .complete)
         partialRowsByKey = try rows(inState: .partial)
         chunkByID = try connection.prepare("SELECT checksum, data FROM chunk WHERE id=?")
+        sealOfRow = try connection.prepare("SELECT checksum FROM response WHERE id=?")
         extentsOfRow = try connection.prepare("SELECT \(ExtentRow.columns) FROM extent WHERE response=? ORDER BY first")
         // Those of a response that is being deleted are read to the end by who has begun.
         extentAt = try connection.prepare(
@@ -36,8 +37,12 @@ final class ReadingTables {
     }
 
     /// All live responses of a key, unordered, bodies included as far as they may stand in memory.
-    /// - Parameter bodyLimit: For bodies in chunks, together.
-    func responses(ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int) throws(StoreError) -> Found {
+    /// - Parameters:
+    ///   - bodyLimit: For bodies in chunks, together.
+    ///   - sealing: Bodies that are read later are to be known again.
+    func responses(
+        ofKey key: [UInt8], _ hash: KeyHash, bodyLimit: Int, sealing: Bool = false
+    ) throws(StoreError) -> Found {
         var found = Found()
         var left = bodyLimit
         hash.withBytes { rowsByKey.bind(1, copying: $0) }
@@ -51,7 +56,7 @@ final class ReadingTables {
             }
             // Another key with the same hash: not ours, and not damaged.
             guard row.key == key else { continue }
-            if let body = try body(of: row, limit: &left),
+            if let body = try body(of: row, limit: &left, seal: sealing ? row.checksum : 0),
                 let response = row.response(body: body, chain: try chains.chain(row.chain))
             {
                 found.responses.append(response)
@@ -79,6 +84,22 @@ final class ReadingTables {
             found.append(PartialResponse(response, extents: extents.ranges))
         }
         return found
+    }
+
+    /// The purges whose deletions are not at their end.
+    func purgesUnderWay() throws(StoreError) -> [Purge] { try connection.purges().map(\.work.purge) }
+
+    /// Reads something of a body while its row is certainly the one that was looked up: it may have gone, and another have its number.
+    /// - Returns: `false` where it is not there any more; nothing was read then.
+    func whileSealed(_ body: BodyReference, _ read: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        // The number comes from the file.
+        guard body.id > .min else { return false }
+        sealOfRow.bind(1, abs(body.id))
+        // Not reset before that is read: both have to come from the same moment.
+        defer { sealOfRow.reset() }
+        guard try sealOfRow.step(), sealOfRow.integer(0) == body.seal else { return false }
+        try read()
+        return true
     }
 
     /// What responses came by, verified; `nil` for none.
@@ -141,7 +162,7 @@ final class ReadingTables {
     }
 
     /// - Returns: `nil` for a body that is not what was stored.
-    private func body(of row: ResponseRow, limit: inout Int) throws(StoreError) -> StoredBody? {
+    private func body(of row: ResponseRow, limit: inout Int, seal: Int64) throws(StoreError) -> StoredBody? {
         guard row.bodyLength >= 0 else { return nil }
         if row.bodyID == 0 {
             return rowsByKey.withBytes(15) { bytes in
@@ -150,7 +171,9 @@ final class ReadingTables {
             }
         }
         let length = UInt64(row.bodyLength)
-        guard length <= UInt64(max(limit, 0)) else { return .onDisk(BodyReference(id: row.bodyID, length: length)) }
+        guard length <= UInt64(max(limit, 0)) else {
+            return .onDisk(BodyReference(id: row.bodyID, length: length, seal: seal))
+        }
         limit -= Int(length)
         if row.bodyID < 0 { return try joinedBody(BodyReference(id: row.bodyID, length: length)) }
         var bytes: [UInt8] = []

@@ -3,6 +3,8 @@ struct MemoryShard: Sendable {
     var table = MemoryTable()
     /// One copy for each row that may be on the disk, waiting to be written included.
     var keys = KeyTable()
+    /// Of a file beneath memory: the keys of which what stands there may be out of date.
+    private(set) var hidden = KeyTable()
     /// Counts every change, so that a look-up on the disk can tell whether one came between.
     var changes: UInt64 = 0
     /// How many changes to keys with this hash (or one that falls together with it) wait to be written.
@@ -13,6 +15,14 @@ struct MemoryShard: Sendable {
 
     private static let waitingCount = 1024
     private static let invalidationCount = 256
+
+    /// - Returns: `false` where there is no room for one more.
+    mutating func hide(_ key: UInt64, limit: Int) -> Bool {
+        if hidden.contains(key) { return true }
+        guard hidden.count < limit else { return false }
+        hidden.insert(key)
+        return true
+    }
 
     mutating func addWaiting(_ hash: UInt64) {
         if waiting.isEmpty { waiting = Array(repeating: 0, count: MemoryShard.waitingCount) }

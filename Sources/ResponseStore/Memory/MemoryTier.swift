@@ -11,8 +11,10 @@ final class MemoryTier: Sendable {
 
     let hasher: KeyHasher
     let marks: StoreConfiguration.Marks
-    /// Whether there is a disk below.
+    /// Whether there is a disk below that takes what is new.
     let hasDisk: Bool
+    /// What is read beneath, and never written.
+    let fileBeneath: FileBeneath?
     let purges: PurgeMarks
     let shards: InlineArray<64, Guarded<MemoryShard>>
     let totalBytes = Atomic<Int>(0)
@@ -21,10 +23,11 @@ final class MemoryTier: Sendable {
     private let second = Atomic<UInt32>(0)
     let keysAreComplete = Atomic<Bool>(false)
 
-    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, purges: PurgeMarks) {
+    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, fileBeneath: FileBeneath? = nil, purges: PurgeMarks) {
         self.hasher = hasher
         self.marks = marks
         self.hasDisk = hasDisk
+        self.fileBeneath = fileBeneath
         self.purges = purges
         shards = InlineArray { _ in Guarded(MemoryShard()) }
     }
@@ -47,6 +50,7 @@ final class MemoryTier: Sendable {
                 variants.noteAccess(now: now)
                 return .found(variants)
             }
+            if let fileBeneath { return fileBeneath.isUsed && !shard.hidden.contains(hash.high) ? .unknown : .absent }
             return knowsKeys && !shard.keys.contains(hash.high) ? .absent : .unknown
         }
     }
@@ -72,6 +76,8 @@ final class MemoryTier: Sendable {
         let answer: MemoryAnswer? = shards[shard(hash)].withLock { shard in
             guard shard.changes == changes, !shard.isWaiting(hash.low) else { return nil }
             guard let found else { return .absent }
+            // Another process may take a body from its file at any time: who asks again is shown what is there then.
+            if fileBeneath != nil, found.responses.contains(where: \.isOnDisk) { return .found(found) }
             if byteCount + found.byteCount <= room { dropped = insert(found, hash, into: &shard) }
             return .found(found)
         }
@@ -151,7 +157,7 @@ final class MemoryTier: Sendable {
     func freshen(
         _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Void
     ) {
-        change(hash, key: new.key) { variants in
+        change(hash, key: new.key, hidesUnknown: false) { variants in
             // What it would freshen is purged too.
             guard let new = purges.left(of: new, since: since.purge) else { return nil }
             if hasDisk { enqueue(new) }
@@ -177,11 +183,16 @@ final class MemoryTier: Sendable {
         if case .keys(let keys) = purge.target {
             for key in keys {
                 let hash = hasher.hash(key)
-                shards[shard(hash)].withLock { $0.changes &+= 1 }
+                shards[shard(hash)].withLock { shard in
+                    shard.changes &+= 1
+                    hideFile(hash, in: &shard)
+                }
                 count += self.purge(purge, key, hash)
             }
             return count
         }
+        // It may mean anything that stands there.
+        fileBeneath?.leave(because: "a purge may cover what stands in it")
         for index in 0..<MemoryTier.shardCount {
             // Judged outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in
@@ -236,6 +247,7 @@ final class MemoryTier: Sendable {
         var dropped: StoredVariants?
         shards[shard(hash)].withLock { shard in
             dropped = removeFromTable(hash, key, in: &shard)
+            hideFile(hash, in: &shard)
             if isUnknown || shard.keys.contains(hash.high) {
                 noteChange(hash, in: &shard)
                 enqueue()
@@ -258,19 +270,30 @@ final class MemoryTier: Sendable {
         return purges.left(of: response, since: since.purge)
     }
 
+    /// What a file beneath has for the key may be out of date from now on.
+    private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
+        guard let fileBeneath, !shard.hide(hash.high, limit: fileBeneath.hiddenKeysOfShard) else { return }
+        fileBeneath.leave(because: "too much of what stands in it has been fetched or changed since")
+    }
+
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {
         shard.changes &+= 1
         if hasDisk { shard.addWaiting(hash.low) }
     }
 
-    /// - Parameter transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
-    private func change(_ hash: KeyHash, key: [UInt8], _ transform: ([StoredResponse]) -> [StoredResponse]?) {
+    /// - Parameters:
+    ///   - hidesUnknown: What a file beneath has for a key of which memory has nothing does not hold any more.
+    ///   - transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
+    private func change(
+        _ hash: KeyHash, key: [UInt8], hidesUnknown: Bool = true, _ transform: ([StoredResponse]) -> [StoredResponse]?
+    ) {
         let now = now
         var dropped: [StoredVariants?] = []
         shards[shard(hash)].withLock { shard in
             let old = shard.table.find(hash.low, key)
             guard let responses = transform(old?.responses ?? []) else { return }
             noteChange(hash, in: &shard)
+            if old != nil || hidesUnknown { hideFile(hash, in: &shard) }
             guard let old else { return }
             dropped = replace(old, by: responses, hash, now: now, in: &shard)
             dropped.append(old)
@@ -303,6 +326,7 @@ final class MemoryTier: Sendable {
         _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
     ) -> [StoredVariants?] {
         let old = shard.table.find(hash.low, response.key)
+        hideFile(hash, in: &shard)
         var responses = [response]
         // Without Vary it would be selected before all others (RFC 9111 §4.1): they need not stay.
         var isComplete = true

@@ -39,9 +39,15 @@ final class StoreReader {
         // Changes to other keys of the shard come between now and then; a few tries see a quiet moment.
         for _ in 0..<3 {
             guard case .ready(let changes) = core.memory.beginLookUp(job.hash) else { break }
+            if core.memory.fileBeneath != nil {
+                let known = core.memory.find(job.key.span)
+                if case .unknown = known {} else { return job.answer(LookUpResult(known)) }
+            }
             // Taken before the reading: what is at its end by then is gone from the file, and what comes later is a change.
-            let purges = core.purges.active
-            var found = try tables.responses(ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit)
+            let purges = core.memory.fileBeneath == nil ? core.purges.active : try tables.purgesUnderWay()
+            var found = try tables.responses(
+                ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit,
+                sealing: core.memory.fileBeneath != nil)
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(of: job.key, found)
@@ -73,7 +79,7 @@ final class StoreReader {
     }
 
     private func noteUse(of variants: StoredVariants?, lastAccess: Int64) {
-        guard let variants else { return }
+        guard let variants, core.memory.hasDisk else { return }
         let now = Clock.seconds()
         guard now - lastAccess >= Int64(StoreCore.accessInterval) else { return }
         core.queue.add(.accessed(variants.responses.map(\.row), at: now), urgent: false)
@@ -86,6 +92,12 @@ final class StoreReader {
             job.answer(.bytes([], 0..<0))
             return
         }
+        guard job.body.seal != 0 else { return try readPiece(job, in: tables) }
+        let isThere = try tables.whileSealed(job.body) { () throws(StoreError) in try readPiece(job, in: tables) }
+        if !isThere { job.answer(.failed) }
+    }
+
+    private func readPiece(_ job: BodyReadJob, in tables: ReadingTables) throws(StoreError) {
         if job.body.id < 0 {
             switch try tables.piece(ofExtents: job.body, at: job.offset) {
             case .bytes(let bytes, let range): return job.answer(.bytes(bytes, range))
@@ -114,7 +126,7 @@ final class StoreReader {
             throw StoreError(.busy, path: core.configuration.path, message: "the file is being replaced")
         }
         do {
-            let opened = try ReadingTables(try file.connect(.reading), core.chains)
+            let opened = try ReadingTables(try core.connectReader(to: file), core.chains)
             tables = opened
             return opened
         } catch {
@@ -130,7 +142,9 @@ final class StoreReader {
     }
 
     private func failed(_ job: ReadJob, _ error: StoreError) {
-        if error.code == .damaged {
+        if error.code == .damaged, let beneath = core.memory.fileBeneath {
+            beneath.leave(because: error.message)
+        } else if error.code == .damaged {
             core.queue.add(
                 .fileIsDamaged(generation: core.fileGeneration.load(ordering: .acquiring), reason: error.message), urgent: true)
         }

@@ -16,12 +16,15 @@ package final class ResponseStore: Sendable {
     /// - Throws: When another process has the store, its file is a newer version's or another application's, or nothing can be opened.
     package init(_ configuration: StoreConfiguration) throws(StoreError) {
         let secret = FileSystem.randomBytes(KeyHasher.secretLength)
-        if configuration.isInMemory {
+        if !configuration.writesFile {
             lock = Guarded(nil)
-            core = StoreCore(configuration, secret: secret, nextRow: 1)
+            core =
+                configuration.isInMemory
+                ? StoreCore(configuration, secret: secret, nextRow: 1) : try StoreCore(readingBeneath: configuration)
             memory = core.memory
             let core = core
-            threads = Guarded([StoreThread(name: "store-writer") { MemoryKeeper(core).run() }])
+            threads = Guarded(
+                [StoreThread(name: "store-writer") { MemoryKeeper(core).run() }] + ResponseStore.readers(of: core))
             return
         }
         try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
@@ -40,12 +43,17 @@ package final class ResponseStore: Sendable {
         }
         self.core = core
         memory = core.memory
-        var started = [writer, StoreThread(name: "store-log") { core.checkpointer.run(core) }]
-        for number in 0..<max(1, configuration.readerCount) {
-            started.append(StoreThread(name: "store-reader-\(number)") { StoreReader(core).run() })
+        let log = StoreThread(name: "store-log") { core.checkpointer.run(core) }
+        threads = Guarded([writer, log] + ResponseStore.readers(of: core))
+    }
+
+    /// The threads that read the file; none where there is none.
+    private static func readers(of core: StoreCore) -> [StoreThread] {
+        if core.file == nil { return [] }
+        let readers = (0..<max(1, core.configuration.readerCount)).map { number in
+            StoreThread(name: "store-reader-\(number)") { StoreReader(core).run() }
         }
-        started.append(StoreThread(name: "store-browser") { BrowsingReader(core).run() })
-        threads = Guarded(started)
+        return readers + [StoreThread(name: "store-browser") { BrowsingReader(core).run() }]
     }
 
     deinit { shutdown() }
@@ -79,7 +87,9 @@ package final class ResponseStore: Sendable {
     package func lookUp(_ key: [UInt8], reply: Reply<LookUpResult>) { lookUp(key) { reply.send($0) } }
 
     func lookUp(_ key: [UInt8], _ answer: @escaping @Sendable (LookUpResult) -> Void) {
-        guard core.memory.hasDisk else { return answer(LookUpResult(core.memory.find(key.span).orAbsent)) }
+        guard core.memory.hasDisk || core.memory.fileBeneath?.isUsed == true else {
+            return answer(LookUpResult(core.memory.find(key.span).orAbsent))
+        }
         let job = LookUpJob(key: key, hash: core.memory.hasher.hash(key), answer: answer)
         if !core.readers.add(.lookUp(job)) { answer(.unavailable) }
     }

@@ -6,10 +6,14 @@ import Synchronization
 final class StoreCore: Sendable {
     /// The file hears of a row's use at most once in so many seconds.
     static let accessInterval: UInt32 = 300
+    /// Of a store above another's file: so high that they fall together with none of that.
+    static let firstRowAboveFile: StoredRowID = 1 << 42
 
     let configuration: StoreConfiguration
     /// `nil` for a store in memory.
     let file: StoreFile?
+    /// By which keys are hashed.
+    let secret: [UInt8]
     let memory: MemoryTier
     let queue: WriterQueue
     let readers: ReaderPool<ReadJob>
@@ -29,10 +33,12 @@ final class StoreCore: Sendable {
 
     init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID, chains: ChainDirectory = ChainDirectory()) {
         self.chains = chains
+        self.secret = secret
         self.configuration = configuration
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(
-            hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: !configuration.isInMemory, purges: purges)
+            hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: configuration.writesFile,
+            fileBeneath: configuration.readsFileBeneath ? FileBeneath(configuration) : nil, purges: purges)
         queue = WriterQueue(limits: configuration.limits)
         readers = ReaderPool(limit: configuration.limits.queuedReads)
         fillingBudget = FillingBudget(limit: configuration.limits.fillingBytes)
@@ -41,7 +47,7 @@ final class StoreCore: Sendable {
 
     /// A longer body is not stored.
     var bodyLimit: UInt64 {
-        UInt64(configuration.isInMemory ? configuration.memoryBodyLimit : max(configuration.disk.low, 0))
+        UInt64(configuration.writesFile ? max(configuration.disk.low, 0) : configuration.memoryBodyLimit)
     }
 
     /// Each filling may always have two chunks in memory, so their number is bounded too.

@@ -1,4 +1,4 @@
-/// The writing thread's stand-in for a store without a file: evicts from memory, and takes in what has come whole. Confined to its thread.
+/// The writing thread's stand-in for a store that writes no file: evicts from memory, and takes in what has come whole. Confined to its thread.
 final class MemoryKeeper {
     private let core: StoreCore
     private var hand = MemoryHand()
@@ -35,6 +35,8 @@ final class MemoryKeeper {
                 core.purges.retire(work.purge)
                 work.report(.inEffect)
                 work.report(.done(count: work.inMemoryAlone))
+            case .lookUp(let job): if !core.readers.add(.lookUp(job)) { job.answer(.unavailable) }
+            // Of a file, whose owner sees to it.
             default: break
             }
         }

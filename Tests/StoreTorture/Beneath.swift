@@ -1,0 +1,59 @@
+import Glibc
+import HTTPCaching
+import ResponseStore
+
+/// One process that stores and evicts without a pause, and another that reads its file beneath memory.
+extension StoreTorture {
+    /// Each number comes again and again, so that rows go and come all the time.
+    private static let churned = 3000
+
+    static func churn(_ path: String) throws {
+        let store = try open(path) { $0.disk = .init(high: 24 << 20, low: 16 << 20) }
+        var round = 0
+        while true {
+            for number in 0..<churned {
+                if isLarge(number) { fillLarge(store, number) } else { put(store, number) }
+                if number % 5 == round % 5 { store.invalidate([key(number / 2)]) }
+                print(round * churned + number)
+                fflush(nil)
+                if number % 16 == 0 { usleep(2000) }
+            }
+            round += 1
+        }
+    }
+
+    /// Looks for so many milliseconds. Fails where an octet is wrong, or next to nothing was found.
+    static func readBeneath(_ path: String, milliseconds: Int) throws {
+        let store = try open(path) {
+            $0.access = .readOnlyBeneathMemory
+            // Little room, so that most is read from the file; and large bodies stay there.
+            $0.memory = .init(high: 1 << 20, low: 1 << 19)
+            $0.memoryBodyLimit = 1 << 20
+        }
+        var (found, large, failed, wrong, number) = (0, 0, 0, 0, 0)
+        let end = now() + milliseconds
+        while now() < end {
+            number = (number * 7 + 1) % churned
+            for number in [number, number / 300 * 300 + 7] {
+                guard let response = find(store, number) else { continue }
+                found += 1
+                if case .onDisk = response.body { large += 1 }
+                // It may have been evicted meanwhile; then there is no body rather than a wrong one.
+                guard let octets = bytes(store, response) else {
+                    failed += 1
+                    continue
+                }
+                if octets != body(number) { wrong += 1 }
+            }
+        }
+        store.shutdown()
+        print("found \(found), \(large) of them large, failed \(failed), wrong \(wrong)")
+        exit(wrong == 0 && found > 50 && large > 0 && failed < found / 2 ? 0 : 1)
+    }
+
+    private static func now() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+}
