@@ -124,6 +124,10 @@ extension Exchange {
     }
 
     mutating func upstreamFailed(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+        // The gate is closed: a tunnel, which is no reading of the store, would have gone out.
+        if case .offlineMiss = fault, state == .connecting {
+            return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
+        }
         // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
         if !isUnattended, let failure = fault.failure {
             if standsIn(for: failure, at: now) {

@@ -59,7 +59,6 @@ extension Exchange {
         guard context.tunnelPorts.allows(request.target.port) else {
             return fail(.portNotAllowed, at: now, into: &commands)
         }
-        if context.mode == .offline { return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands) }
         state = .connecting
         commands.append(.openTunnel)
     }

@@ -91,7 +91,11 @@ package struct Rehearsal: ~Copyable {
             case .sendLocal: conclusion = .answersItself
             // How many it would be is for the purge itself to say.
             case .purge: return handle(.purged(count: 0, at: now), at: now)
-            case .openTunnel: conclusion = .opensTunnel
+            case .openTunnel:
+                conclusion = .opensTunnel
+                // What the gate would say.
+                guard case .offline = exchange.context.mode else { break }
+                return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: now), at: now)
             // What has effects elsewhere is left undone here.
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,
                 .splice, .completeUpstream, .cancelUpstream, .abortClient, .finish:
