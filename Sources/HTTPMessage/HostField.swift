@@ -1,6 +1,6 @@
 extension RequestHead {
     /// What the `Host` field names; `nil` where there is none, or it is empty. A parsed head has at most one, well formed.
-    private var hostField: Authority? {
+    package var hostField: Authority? {
         guard let line = fields.first(.host), !line.value.isEmpty else { return nil }
         return try? Authority(parsing: line.value.range, in: fields.bytes.span)  // malformed ones were refused on parsing
     }

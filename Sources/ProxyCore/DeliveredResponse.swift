@@ -84,13 +84,14 @@ extension Exchange {
         if request.method != .head { output.append(contentsOf: body) }
     }
 
-    /// OPTIONS for the server as a whole, TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8), and PURGE.
+    /// OPTIONS for the server as a whole, TRACE or OPTIONS that may go no further (RFC 9110 §9.3.7, §9.3.8), PURGE, and our own pages.
     package func writeLocal(at now: Timestamp, into output: inout [UInt8]) {
         writeStatusLine(.ok, into: &output)
         output.append("Date: ")
         HTTPDate.write(now, into: &output)
         output.append("\r\n")
         if let purgedCount { return writePurged(purgedCount, into: &output) }
+        if let page = OwnPage(request) { return writeOwnPage(page, into: &output) }
         guard request.method == .trace else {
             output.append(Self.allowLine)
             output.append("Content-Length: 0\r\n")
@@ -212,7 +213,7 @@ extension Exchange {
     }
 
     /// Age, where it is from the store, Via, the decisions, and whether the connection goes on; then the empty line.
-    private func writeEnd(age: DeltaSeconds? = nil, receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
+    func writeEnd(age: DeltaSeconds? = nil, receivedIn version: HTTPVersion = .http11, into output: inout [UInt8]) {
         let capacity = Age.lineLimit + context.viaLineLength + CacheStatus.lineLimit + Self.lastLinesLimit
         output.append(addingCapacity: capacity) { output in
             if let age { Age.write(age, into: &output) }

@@ -77,7 +77,7 @@ extension Exchange {
     private mutating func refusal() -> Fault? {
         if LoopDetection.isLoop(request, in: context) { return .loop }
         switch request.target.form {
-        case .origin: return .notForAProxy
+        case .origin: return refusalOfDirectRequest()
         case .absolute, .authority, .asterisk: break
         }
         if context.hostMismatch == .deny, !request.hostFieldMatchesTarget { return .hostMismatch }
@@ -90,10 +90,13 @@ extension Exchange {
         return nil
     }
 
-    /// OPTIONS for the server as a whole is asked of us (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
+    /// So are our own pages, and OPTIONS for the server as a whole (RFC 9110 §9.3.7); with Max-Forwards at 0 we are the final recipient
     /// of OPTIONS and TRACE (RFC 9110 §7.6.2).
     private mutating func isAnsweredHere() -> Bool {
-        if case .asterisk = request.target.form { return true }
+        switch request.target.form {
+        case .asterisk, .origin: return true
+        case .absolute, .authority: break
+        }
         switch request.method {
         case .options, .trace: return MaxForwards.value(in: request.fields) == 0
         default: return false

@@ -37,10 +37,13 @@ package final class ExchangeContext: Sendable {
     package struct OwnAddress: Sendable {
         package let hosts: [[UInt8]]
         package let port: UInt16
+        /// It listens on every address of the machine.
+        package let isAnyAddress: Bool
 
-        package init(hosts: [[UInt8]], port: UInt16) {
+        package init(hosts: [[UInt8]], port: UInt16, isAnyAddress: Bool = false) {
             self.hosts = hosts
             self.port = port
+            self.isAnyAddress = isAnyAddress
         }
     }
 
@@ -54,6 +57,8 @@ package final class ExchangeContext: Sendable {
     /// Cache-Status tells the key by which what is stored was looked for.
     package let tellsKey: Bool
     package let ownAddresses: [OwnAddress]
+    /// Of the authority by whose certificates hosts are intercepted, for clients that ask for it. `nil`: there is none.
+    package let rootCertificate: RootCertificate?
     /// Who may purge with the method PURGE; empty: nobody.
     package let purgeClients: [AddressRange]
     /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T6). `nil`
@@ -77,6 +82,7 @@ package final class ExchangeContext: Sendable {
         tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
+        rootCertificate: RootCertificate? = nil,
         purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
         trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
         judgeChain: JudgeChain? = nil,
@@ -94,6 +100,7 @@ package final class ExchangeContext: Sendable {
         self.targets = targets
         self.tellsKey = tellsKey
         self.ownAddresses = ownAddresses
+        self.rootCertificate = rootCertificate
         self.purgeClients = purgeClients
         self.plaintextRule = plaintextRule
         self.trustInForce = trustInForce

@@ -17,6 +17,8 @@ package enum Fault: Equatable, Sendable {
     case requestTimeout
     case notForAProxy
     case misdirectedRequest(detail: Word)
+    /// Of a request to ourselves as a server.
+    case foreignHost, crossSite, noAuthority
     case onlyIfCachedMiss(detail: Word)
     /// Nothing may leave, and the answer is not in the store.
     case offlineMiss(detail: Word)

@@ -85,6 +85,18 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 421, "misdirected_request", "http_request_error", .client,
                 "The request is for another origin than the tunnel in which it came.", detail: detail)
+        case .foreignHost:
+            self.init(
+                403, "foreign_host", "http_request_denied", .policy,
+                "The Host field names another server than this proxy: ask for it by the address at which it listens.")
+        case .crossSite:
+            self.init(
+                403, "cross_site", "http_request_denied", .policy, "Pages of other sites get nothing of this proxy.")
+        case .noAuthority:
+            self.init(
+                404, "no_authority", "proxy_configuration_error", .client,
+                "No certificate authority is in use here: larder ca init makes one, and a host with the setting connect: intercept uses it."
+            )
         case .onlyIfCachedMiss(let detail):
             self.init(
                 504, Word(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,

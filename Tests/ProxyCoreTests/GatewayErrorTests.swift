@@ -21,8 +21,8 @@ struct GatewayErrorTests {
         .purgeOff, .purgeNotAllowed, .unexpectedNotModified,
         .untrustedServer(reason: "d"), .handshakeAlert(description: "d"), .handshakeFailed,
         .clientCertificateRequired, .plaintextToPinnedHost,
-        .connectDenied, .tunnelRefused(reason: "d"), .recordedChainRefused(reason: "d"),
-        .misdirectedRequest(detail: "d"), .noCertificate(reason: "d"), .clientRefusedCertificate(alert: "d"),
+        .connectDenied, .tunnelRefused(reason: "d"), .recordedChainRefused(reason: "d"), .foreignHost, .crossSite,
+        .noAuthority, .misdirectedRequest(detail: "d"), .noCertificate(reason: "d"), .clientRefusedCertificate(alert: "d"),
         .clientHandshakeFailed(reason: "d"),
     ]
 
@@ -82,10 +82,13 @@ struct GatewayErrorTests {
         case .connectDenied: 51
         case .tunnelRefused: 52
         case .recordedChainRefused: 53
-        case .misdirectedRequest: 54
-        case .noCertificate: 55
-        case .clientRefusedCertificate: 56
-        case .clientHandshakeFailed: 57
+        case .foreignHost: 54
+        case .crossSite: 55
+        case .noAuthority: 56
+        case .misdirectedRequest: 57
+        case .noCertificate: 58
+        case .clientRefusedCertificate: 59
+        case .clientHandshakeFailed: 60
         }
     }
 
@@ -104,7 +107,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<58))
+        #expect(Self.faults.map(Self.number) == Array(0..<61))
     }
 
     @Test(

@@ -47,10 +47,16 @@ struct RefusalTests {
         try book.run(.request("GET http://localhost:3181/"), [.lookUp(onDisk: false)])
     }
 
-    @Test("A request in origin form is told that this is a proxy")
-    func originForm() throws {
-        let book = try Playbook()
-        try book.run(.request("GET /x"), [.sendError], .delivered, [.finish])
+    @Test(
+        "A request in origin form is told that this is a proxy, but for the few that are for us",
+        arguments: [
+            "GET /x", "GET /", "GET /proxy.pac?x", "GET /proxy.pac/", "GET /Proxy.pac", "GET //proxy.pac", "GET /%70roxy.pac",
+            "POST /proxy.pac", "OPTIONS /proxy.pac", "DELETE /ca.pem", "PURGE /proxy.pac", "GET /ca.key", "GET /ca",
+            "TRACE /ca.der",
+        ])
+    func originForm(line: String) throws {
+        let book = Playbook(context: own)
+        try book.run(.request(line, "Host: localhost:3180"), [.sendError], .delivered, [.finish])
         #expect(book.written?.status == 400)
         #expect(try JSONBody(#require(book.written).body)["code"] == "not_a_proxy_request")
     }

@@ -8,6 +8,6 @@ enum OwnNames {
         if address.address.isLoopback || address.address.isUnspecified {
             hosts += ["localhost", "localhost.", "127.0.0.1", "::1", "0.0.0.0", "::"].map { Array($0.utf8) }
         }
-        return ExchangeContext.OwnAddress(hosts: hosts, port: address.port)
+        return ExchangeContext.OwnAddress(hosts: hosts, port: address.port, isAnyAddress: address.address.isUnspecified)
     }
 }
