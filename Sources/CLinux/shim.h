@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -30,6 +31,7 @@ extern ssize_t splice(int from, __off64_t *from_offset, int to, __off64_t *to_of
 extern int pipe2(int descriptors[2], int flags);
 extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
 extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
 
 // What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
@@ -37,8 +39,10 @@ extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
 // No core file is written, and no other process but root's reads what this one has in memory.
-static inline int larder_forbid_dumps(void) {
-    const struct rlimit none = {0, 0};
+// Where the limit is lent, it can be raised again as far as it went: for a child that is given its own.
+static inline int larder_forbid_dumps(int is_lent) {
+    struct rlimit none = {0, 0};
+    if (is_lent && getrlimit(RLIMIT_CORE, &none) == 0) none.rlim_cur = 0;
     int core = setrlimit(RLIMIT_CORE, &none);
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) | core;
 }

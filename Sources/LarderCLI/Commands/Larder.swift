@@ -11,15 +11,20 @@ public struct Larder: ParsableCommand {
             Serve, and let programs go through it:
 
               larder serve
-              export http_proxy=http://127.0.0.1:3180
+              eval "$(larder env)"
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 5 a store in which something is wrong (cache verify), \
-            7 pins that do not hold (pins check).
+            Or have one command go through a Larder of its own:
+
+              larder run -- curl http://example.com/
+
+            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run --strict tells of, 5 a store in which something is \
+            wrong (cache verify), 7 pins that do not hold (pins check).
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self,
-            ConfigCommand.self, PinsCommand.self, AuthorityCommand.self, VersionCommand.self, CompletionsCommand.self,
+            ServeCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self,
+            ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
+            VersionCommand.self, CompletionsCommand.self,
         ])
 
     public init() {}

@@ -10,13 +10,19 @@ struct SettingsOptions: ParsableArguments {
     var set: [String] = []
 
     /// The settings in force, after warnings were said. Problems are said and end the command with exit code 2.
-    /// - Parameter trustFiles: what reads the files that `tls:` names; `nil` where they are not needed.
+    /// - Parameters:
+    ///   - defaults: as `--set` has them, for what nobody has set there.
+    ///   - policy: a file whose settings take the place of the settings file's.
+    ///   - trustFiles: what reads the files that `tls:` names; `nil` where they are not needed.
+    ///   - hasChild: as `ProcessMemorySecrecy` wants to know it.
     func load(
-        flags: [(flag: String, name: String, value: SettingsNode)] = [], trustFiles: TrustFiles? = nil
+        flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
+        trustFiles: TrustFiles? = nil, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
         // Among the files are keys and passphrases.
-        if trustFiles != nil { ProcessMemorySecrecy.begin() }
-        let sources = SettingsSources(file: config, assignments: set, flags: flags, trustFiles: trustFiles)
+        if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
+        let sources = SettingsSources(
+            file: config, policy: policy, assignments: defaults + set, flags: flags, trustFiles: trustFiles)
         let loaded = sources.load()
         for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }
         switch loaded.outcome {

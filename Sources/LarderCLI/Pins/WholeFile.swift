@@ -4,7 +4,16 @@ import ServerTrust
 /// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
 enum WholeFile {
     /// Why it is as it was before, for "cannot write it: …".
-    struct Unwritten: Error { let reason: String }
+    struct Unwritten: Error {
+        let reason: String
+
+        init(reason: String) { self.reason = reason }
+
+        /// - Parameter code: of the system's.
+        init(code: Int32) { reason = String(cString: strerror(code)) }
+
+        static var lastError: Unwritten { Unwritten(code: errno) }
+    }
 
     /// - Parameters:
     ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
@@ -13,13 +22,19 @@ enum WholeFile {
     static func write(
         _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {
+        try write(Array(text.utf8), to: path, replaces: replaces, inPlaceOf: before)
+    }
+
+    static func write(
+        _ octets: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+    ) throws(Unwritten) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
         let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if lock >= 0 { flock(lock, LOCK_EX) }
         defer { if lock >= 0 { close(lock) } }
         let hidden = place.deletingLastPathComponent().path + "/.\(place.lastPathComponent).\(getpid())"
         let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw lastError() }
+        guard descriptor >= 0 else { throw .lastError }
         var code: Int32 = 0
         var facts = stat()
         if replaces, stat(place.path, &facts) == 0 {
@@ -28,7 +43,7 @@ enum WholeFile {
                 code = errno
             }
         }
-        if code == 0 { code = Descriptor.write(Array(text.utf8)[...], to: descriptor) }
+        if code == 0 { code = Descriptor.write(octets[...], to: descriptor) }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
         if let before, (try? SettingsFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
@@ -41,10 +56,6 @@ enum WholeFile {
         }
         // After a rename there is none left.
         unlink(hidden)
-        if code != 0 { throw Unwritten(reason: String(cString: strerror(code))) }
-    }
-
-    private static func lastError() -> Unwritten {
-        Unwritten(reason: String(cString: strerror(errno)))
+        if code != 0 { throw Unwritten(code: code) }
     }
 }

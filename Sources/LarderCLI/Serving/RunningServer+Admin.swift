@@ -45,6 +45,7 @@ extension RunningServer {
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
             ControlRoutes.reload { self.reload() },
             ControlRoutes.stop { self.drain() },
+            ClientSetUpRoute.route(addresses) { self.trust.withLock { $0 } },
             PinAuditRoute.route(pinAudit) { self.trust.withLock { $0 } },
         ] + CacheRoutes.all(store, server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)

@@ -14,6 +14,8 @@ import Synchronization
 final class RunningServer: Sendable {
     let server: ProxyServer
     let store: ResponseStore
+    /// Why the store's file is not used, where the plan allows for that.
+    let storeWithout: String?
     let accessLog: AccessLog
     private let sources: SettingsSources
     private let pseudonym: String
@@ -44,13 +46,7 @@ final class RunningServer: Sendable {
             loops: plan.loopCount)
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
-        do {
-            store = try ResponseStore(
-                ServerAssembly.store(settings, path: plan.storePath) { logger.warning("\(StoreNotices.text($0))") })
-        } catch {
-            logger.error("cannot open the store: \(error)")
-            throw ExitCode.failure
-        }
+        (store, storeWithout) = try Self.openStore(plan, logger)
         // Two of us in a row are no loop: each signs Via with a name of its own.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
         do {
@@ -113,11 +109,16 @@ final class RunningServer: Sendable {
     /// From a second signal, or from the drain: the first that comes ends the process, the other waits for that.
     private func end() -> Never {
         while isEnding.exchange(true, ordering: .acquiringAndReleasing) { DispatchSemaphore(value: 0).wait() }
+        close()
+        Foundation.exit(0)
+    }
+
+    /// Ends all that serves, and waits for it. Called once.
+    func close() {
         admin.withLock { $0 }?.stop()
         server.stop()
         store.shutdown()
         if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
-        Foundation.exit(0)
     }
 
     /// Reads the settings again; where they are bad, those in force stay.
@@ -146,6 +147,26 @@ final class RunningServer: Sendable {
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")
             return .done(waiting: waiting)
+        }
+    }
+
+    private static func openStore(
+        _ plan: ServingPlan, _ logger: Logger
+    ) throws(ExitCode) -> (store: ResponseStore, without: String?) {
+        func open(_ path: String) throws(StoreError) -> ResponseStore {
+            try ResponseStore(
+                ServerAssembly.store(plan.settings, path: path) { logger.warning("\(StoreNotices.text($0))") })
+        }
+        do throws(StoreError) {
+            do throws(StoreError) {
+                return (try open(plan.storePath), nil)
+            } catch {
+                guard plan.mayServeWithoutFile else { throw error }
+                return (try open(":memory:"), "\(error)")
+            }
+        } catch {
+            logger.error("cannot open the store: \(error)")
+            throw ExitCode.failure
         }
     }
 

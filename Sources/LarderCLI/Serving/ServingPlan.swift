@@ -9,16 +9,21 @@ struct ServingPlan {
     let loopCount: Int
     /// `nil` where there is to be no admin socket, or nothing says where it could stand.
     let adminSocketPath: String?
+    /// Whether a store's file that cannot be had, because another process has it or there is no place for it, is done without.
+    let mayServeWithoutFile: Bool
 
     /// - Throws: exit code 2, after saying what is wrong.
-    init(_ loaded: LoadedSettings) throws(ExitCode) {
+    init(_ loaded: LoadedSettings, mayServeWithoutFile: Bool = false) throws(ExitCode) {
         settings = loaded.settings
+        self.mayServeWithoutFile = mayServeWithoutFile
         loopCount = settings.loops ?? min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
         adminSocketPath = AdminSocketPath.of(settings, loaded.sources.environment)
         if let path = settings.store.path {
             storePath = path == ":memory:" ? path : URL(filePath: path).path
         } else if let folder = UserFolders(loaded.sources.environment).cache {
             storePath = "\(folder)/store.sqlite"
+        } else if mayServeWithoutFile {
+            storePath = ":memory:"
         } else {
             Terminal.talk("store.path: neither XDG_CACHE_HOME nor HOME says where the store may stand; use --store PATH\n")
             throw ExitCode(2)

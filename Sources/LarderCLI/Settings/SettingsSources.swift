@@ -2,10 +2,12 @@ import Foundation
 import ProxyAdmin
 import ProxyPolicy
 
-/// Where settings come from, the weakest first: file, environment, flags (`--set`, then flags of their own).
+/// Where settings come from, the weakest first: file, policy, environment, flags (`--set`, then flags of their own).
 package struct SettingsSources: Sendable {
     /// `-c`: must be there. `nil`: the first that is there of the usual places, or none.
     var file: String?
+    /// `--policy`: a second file, whose settings take the place of the first one's.
+    var policy: String?
     /// Each `name=value`, the value as YAML.
     var assignments: [String] = []
     /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
@@ -29,7 +31,7 @@ package struct SettingsSources: Sendable {
         var warnings: [String] = []
 
         let path = file ?? Self.usualFile(environment)
-        if let path {
+        for path in [path, policy].compactMap({ $0 }) {
             do throws(SettingsProblems) {
                 let root = try SettingsFile.node(at: path, mayBePipe: isFirst)
                 layers.append(SettingsLayer(name: path, root: root, folder: Self.folder(of: path)))

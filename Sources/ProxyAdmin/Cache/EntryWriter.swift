@@ -80,7 +80,7 @@ struct EntryWriter {
 }
 
 /// Pieces of text about entries.
-enum EntryText {
+package enum EntryText {
     /// Octets that are visible ASCII as they are, all others percent-encoded.
     static func append(visible octets: ArraySlice<UInt8>, into output: inout [UInt8]) {
         for octet in octets {
@@ -99,7 +99,7 @@ enum EntryText {
     }
 
     /// `999 B`, `1.2 KiB`, `3.0 GiB`
-    static func size(_ count: UInt64) -> String {
+    package static func size(_ count: UInt64) -> String {
         if count < 1024 { return "\(count) B" }
         // Not ten times the count, which a length from a file may make too great.
         var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024

@@ -1,0 +1,21 @@
+import HTTPMessage
+import ProxyAdmin
+import ServerTrust
+
+/// `GET /v1/clients`: what programs have to know to go through this Larder.
+enum ClientSetUpRoute {
+    static let path = "/v1/clients"
+
+    /// - Parameters:
+    ///   - addresses: those that are listened on.
+    ///   - trust: as it is in force.
+    static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
+        AdminRoute(.get, path) { _, exchange in
+            exchange.answer(
+                json: .object([
+                    ("proxies", .array(addresses.map { .string("\($0)") })), ("root", .null),
+                    ("anchors", .array(trust().namedAnchors.map { .string($0.pem) })),
+                ]))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+
+struct EnvCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "env", abstract: "Prints the variables by which programs go through the Larder that runs.",
+        discussion: """
+            Its files stand in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients.
+
+              eval "$(larder env)"
+              larder env --shell fish | source
+              larder env --shell pwsh | Out-String | Invoke-Expression
+              docker build $(larder env --shell docker) .
+              larder env --shell apt | sudo tee /etc/apt/apt.conf.d/90larder
+            """)
+
+    @Option(help: "sh, fish, pwsh, json, dotenv, docker (build arguments), apt (apt.conf) or gradle (gradle.properties).")
+    var shell = ShellSyntax.sh
+
+    @OptionGroup var options: SettingsOptions
+
+    func run() throws {
+        let given = ProcessInfo.processInfo.environment
+        Terminal.output(shell.text(try JoinedLarder(options, over: given).environment, over: given))
+    }
+}

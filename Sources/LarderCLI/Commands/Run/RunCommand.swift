@@ -1,0 +1,141 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs a command whose requests go through a Larder of its own.",
+        discussion: """
+            It sets for the command, and for nobody else, every variable by which programs are told of a proxy, and takes away what \
+            it made when the command ends.
+
+              larder run -- curl http://example.com/
+              larder run --summary -- npm install
+
+            Exit codes: the command's own, 128 and more where a signal ended it; 125 where Larder could not do its part, 126 and \
+            127 where the command cannot be run or is not there; 4 with --strict. 2 for wrong usage.
+            """)
+
+    /// For a command that has done well without being let do all that it asked for.
+    static let strictCode = ExitCode(4)
+
+    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
+    var log: String?
+
+    @Flag(help: "Goes through the Larder that runs, with its store and its settings.")
+    var join = false
+
+    @Flag(help: "Exit code 4 where a request was denied or missed, though the command has done well.")
+    var strict = false
+
+    @Flag(help: "Says at the end what was asked for, on standard error.")
+    var summary = false
+
+    @OptionGroup var options: SettingsOptions
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty {
+            throw ValidationError("Which command? It stands behind --, as in: larder run -- curl http://example.com/")
+        }
+        if join, policy != nil || store != nil || log != nil || strict || summary {
+            throw ValidationError(
+                "--join goes through a Larder that has settings, store and log of its own: say those to that one.")
+        }
+    }
+
+    func run() throws {
+        // Before anything is changed, and any thread is made.
+        let given = GivenState()
+        let environment = ProcessInfo.processInfo.environment
+        if join {
+            guard let joined = try? JoinedLarder(options, over: environment).environment else {
+                throw PrivateLarder.failureCode  // it has said why
+            }
+            let variables = environment.merging(joined.variables(over: environment).map { ($0.name, $0.value) }) { $1 }
+            throw ExitCode(try Self.run(command, variables, given))
+        }
+        guard let folder = PrivateFolder(environment) else {
+            throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
+        }
+        defer { folder.remove() }
+        var terms = PrivateLarder.Terms()
+        terms.policy = policy
+        terms.store = store
+        terms.log = log
+        terms.isCounted = summary || strict
+        let larder = try PrivateLarder(options, terms, in: folder)
+        let code = Result { () throws(ExitCode) in
+            let variables = try set(larder, folder, over: environment)
+            return try Self.run(command, variables, given)
+        }
+        let tally = larder.close()
+        if summary, let tally { Terminal.talk(RunSummary(tally: tally, remarks: remarks(larder, environment)).text) }
+        let ended = try code.get()
+        let isIncomplete = tally.map { $0.deniedCount + $0.missedCount > 0 } ?? false
+        if ended != 0 { throw ExitCode(ended) }
+        if strict, isIncomplete { throw Self.strictCode }
+    }
+
+    /// Writes the files that the variables name.
+    /// - Returns: the command's whole environment.
+    private func set(
+        _ larder: PrivateLarder, _ folder: PrivateFolder, over given: [String: String]
+    ) throws(ExitCode) -> [String: String] {
+        let trust = ClientTrust(root: nil, anchors: larder.settings.tls.namedAnchors, environment: given)
+        let environment = ClientEnvironment(
+            proxy: larder.address, files: ClientFiles(folder: folder.path), carriesTrust: !trust.isEmpty)
+        do throws(WholeFile.Unwritten) {
+            try ClientFolder(environment, trust: trust, given: given).fill(folder)
+        } catch {
+            throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
+        }
+        var variables = given
+        for (name, value) in environment.variables(over: given) { variables[name] = value }
+        // So that larder status, and explain, speak to this one.
+        if let socket = larder.adminSocket { variables["LARDER_ADMIN_SOCKET"] = socket }
+        return variables
+    }
+
+    /// - Returns: the command's exit code.
+    private static func run(
+        _ command: [String], _ environment: [String: String], _ given: GivenState
+    ) throws(ExitCode) -> Int32 {
+        if let number = GivenSignals.pendingEnd { throw ExitCode(128 + number) }
+        do throws(ChildProcess.Failure) {
+            return try ChildProcess(command, environment: environment, given: given).waitForEnd()
+        } catch {
+            let name = printable(command[0], limit: 4096)
+            switch error {
+            case .missing:
+                Terminal.talk("larder: \(name): there is no such command\n")
+                throw ExitCode(ProgramSearch.missingCode)
+            case .notExecutable(let reason):
+                Terminal.talk("larder: \(name): \(reason)\n")
+                throw ExitCode(ProgramSearch.notExecutableCode)
+            case .system(let reason): throw PrivateLarder.fail("cannot start \(name): \(reason)")
+            }
+        }
+    }
+
+    private func remarks(_ larder: PrivateLarder, _ given: [String: String]) -> [String] {
+        var remarks: [String] = []
+        if let reason = larder.storeWithout { remarks.append("what was fetched is forgotten: \(reason)") }
+        if ["no_proxy", "NO_PROXY"].contains(where: { given[$0]?.isEmpty == false }) {
+            remarks.append("NO_PROXY was set, and left out: all requests went through Larder")
+        }
+        let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
+        if names.contains(where: { given[$0]?.isEmpty == false }), larder.settings.upstream.proxy == nil {
+            remarks.append("the proxy of the variables was not used: upstream.proxy names the one that Larder goes through")
+        }
+        return remarks
+    }
+}

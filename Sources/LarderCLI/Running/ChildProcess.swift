@@ -1,0 +1,100 @@
+import Foundation
+
+/// The program that runs behind Larder: in this process's group, so that the terminal is its own.
+struct ChildProcess {
+    /// Why there is none.
+    enum Failure: Error, Equatable {
+        case missing
+        /// With the reason.
+        case notExecutable(String)
+        /// For want of memory or processes, and not by the program's fault.
+        case system(String)
+    }
+
+    private let process: pid_t
+
+    /// - Parameters:
+    ///   - command: not empty; its first word is looked for as a shell does.
+    ///   - environment: all of it.
+    init(
+        _ command: [String], environment: [String: String], given: GivenState
+    ) throws(Failure) {
+        guard case .found(let path) = ProgramSearch(command[0], path: environment["PATH"]) else {
+            let isThere = ProgramSearch(command[0], path: environment["PATH"]) == .notExecutable
+            throw isThere ? .notExecutable("it is no program that may be run") : .missing
+        }
+        func spawned(_ path: String, _ words: [String]) -> (process: pid_t, code: Int32) {
+            given.limits.lent { Self.spawn(path, words, environment, given) }
+        }
+        var outcome = spawned(path, command)
+        // What the kernel does not know is a shell's, as it is for a shell.
+        if outcome.code == ENOEXEC { outcome = spawned("/bin/sh", ["sh", path] + command.dropFirst()) }
+        process = outcome.process
+        switch outcome.code {
+        case 0: return
+        case EAGAIN, ENOMEM, EMFILE, ENFILE: throw .system(String(cString: strerror(outcome.code)))
+        case ENOENT: throw .notExecutable("the program that its first line names is not there")
+        default: throw .notExecutable(String(cString: strerror(outcome.code)))
+        }
+    }
+
+    /// Hands signals on until the child has ended. What the terminal sends goes to the whole group: the child has had it.
+    /// - Returns: its exit code; 128 and the signal's number where one ended it.
+    func waitForEnd() -> Int32 {
+        var set = GivenSignals.set
+        while true {
+            var facts = siginfo_t()
+            let number = sigwaitinfo(&set, &facts)
+            if number == SIGCHLD {
+                if let code = endCode() { return code }
+            } else if number > 0, !Self.isFromTerminal(number, facts) {
+                kill(process, number)
+            }
+        }
+    }
+
+    /// The kernel's own, and not one that a process has sent. A terminal that goes away may tell only the first of a session.
+    private static func isFromTerminal(_ number: Int32, _ facts: siginfo_t) -> Bool {
+        (number == SIGINT || number == SIGQUIT) && facts.si_code > 0
+    }
+
+    /// - Returns: `nil` while it runs.
+    private func endCode() -> Int32? {
+        var status: Int32 = 0
+        guard waitpid(process, &status, WNOHANG) == process else { return nil }
+        // wait(2): the low seven bits are a signal's number, and the second octet is the code.
+        let ending = status & 0x7F
+        return ending == 0 ? status >> 8 & 0xFF : 128 + ending
+    }
+
+    /// - Returns: the process, or the error's number.
+    private static func spawn(
+        _ path: String, _ words: [String], _ environment: [String: String], _ given: GivenState
+    ) -> (process: pid_t, code: Int32) {
+        var attributes = posix_spawnattr_t()
+        var code = posix_spawnattr_init(&attributes)
+        guard code == 0 else { return (0, code) }
+        defer { posix_spawnattr_destroy(&attributes) }
+        var mask = given.signals.mask
+        var usual = sigset_t()
+        sigemptyset(&usual)
+        if !given.signals.ignoresBrokenPipes { sigaddset(&usual, SIGPIPE) }
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        posix_spawnattr_setsigdefault(&attributes, &usual)
+        code = posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        guard code == 0 else { return (0, code) }
+        var actions = posix_spawn_file_actions_t()
+        code = posix_spawn_file_actions_init(&actions)
+        guard code == 0 else { return (0, code) }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        code = given.descriptors.closeOthers(&actions)
+        guard code == 0 else { return (0, code) }
+
+        let arguments = words.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var process: pid_t = 0
+        code = posix_spawn(&process, path, &actions, &attributes, arguments, variables)
+        return (process, code)
+    }
+}

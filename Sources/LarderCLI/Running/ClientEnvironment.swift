@@ -1,0 +1,79 @@
+import CertificateAuthority
+
+/// The variables of programs that are to go through a Larder.
+struct ClientEnvironment {
+    let proxy: ListenAddress
+    let files: ClientFiles
+    /// Whether there is somebody to believe beyond the system's anchors. Else the variables about that are left as they are.
+    let carriesTrust: Bool
+
+    var proxyURL: String { "http://\(proxy)" }
+
+    /// - Parameter given: the variables that there are.
+    /// - Returns: those that are to be set, in the table's order.
+    func variables(over given: [String: String]) -> [(name: String, value: String)] {
+        ClientVariable.all.compactMap { variable in
+            if variable.meaning.isOfTrust, !carriesTrust { return nil }
+            return (variable.name, value(of: variable.meaning, over: given[variable.name]))
+        }
+    }
+
+    private func value(of meaning: ClientVariable.Meaning, over given: String?) -> String {
+        switch meaning {
+        case .proxy: proxyURL
+        case .nothing: ""
+        case .constant(let value): value
+        case .bundle: files.bundle
+        case .additions: files.additions
+        case .javaOptions: Self.joined(given, javaOptions)
+        case .wgetSettings: files.wgetSettings
+        case .aptSettings: files.aptSettings
+        }
+    }
+
+    /// Once alone, however often the variables are set on top of each other.
+    private static func joined(_ given: String?, _ ours: String) -> String {
+        guard let given, !given.allSatisfy(\.isWhitespace) else { return ours }
+        return given.hasSuffix(ours) ? given : "\(given) \(ours)"
+    }
+
+    private var javaOptions: String {
+        var options = JavaProperty.all(proxy: proxy).map { "-D\($0.name)=\($0.value)" }
+        if carriesTrust {
+            options += JavaProperty.trust(files).map { "-D\($0.name)=\(JavaProperty.quoted($0.value))" }
+        }
+        return options.joined(separator: " ")
+    }
+}
+
+/// A property of Java's.
+struct JavaProperty {
+    let name: String
+    let value: String
+
+    /// Java leaves this machine's own names out unless it is told to leave out none. Maven's own client looks at these only when told to.
+    static func all(proxy: ListenAddress) -> [JavaProperty] {
+        let host = "\(proxy.address)"
+        return [
+            JavaProperty(name: "http.proxyHost", value: host), JavaProperty(name: "http.proxyPort", value: "\(proxy.port)"),
+            JavaProperty(name: "https.proxyHost", value: host), JavaProperty(name: "https.proxyPort", value: "\(proxy.port)"),
+            JavaProperty(name: "http.nonProxyHosts", value: ""),
+            JavaProperty(name: "aether.connector.http.useSystemProperties", value: "true"),
+        ]
+    }
+
+    static func trust(_ files: ClientFiles) -> [JavaProperty] {
+        [
+            JavaProperty(name: "javax.net.ssl.trustStore", value: files.javaStore),
+            JavaProperty(name: "javax.net.ssl.trustStoreType", value: "PKCS12"),
+            JavaProperty(name: "javax.net.ssl.trustStorePassword", value: TrustStoreArchive.usualPassword),
+        ]
+    }
+
+    /// For `JAVA_TOOL_OPTIONS`, where blanks part options unless they are quoted, and nothing is escaped.
+    static func quoted(_ value: String) -> String {
+        guard value.contains(where: { $0.isWhitespace || $0 == "'" || $0 == "\"" }) else { return value }
+        return value.split(separator: "'", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "'\($0)'" }
+            .joined(separator: "\"'\"")
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import ServerTrust
+
+/// Writes the files that variables name.
+struct ClientFolder {
+    let environment: ClientEnvironment
+    private let trust: ClientTrust
+    private let given: [String: String]
+
+    init(_ environment: ClientEnvironment, trust: ClientTrust, given: [String: String]) {
+        self.environment = environment
+        self.trust = trust
+        self.given = given
+    }
+
+    /// Into an empty folder that is gone after a while.
+    func fill(_ folder: PrivateFolder) throws(WholeFile.Unwritten) {
+        for (path, octets) in texts { try folder.write(octets, to: path) }
+        if environment.carriesTrust { try folder.write(javaStore(), to: environment.files.javaStore) }
+    }
+
+    /// Into a folder that stays: what stands there already is left as it is.
+    func update() throws(WholeFile.Unwritten) {
+        let files = environment.files
+        do {
+            try FileManager.default.createDirectory(
+                atPath: files.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw WholeFile.Unwritten(reason: "the folder cannot be made")
+        }
+        // Written last, once the store of these certificates stands there.
+        let mark = "\(files.folder)/trust.mark"
+        let markText = Array("\(SHA256Digest(of: trust.bundleText).hexadecimal)\n".utf8)
+        if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {
+            try WholeFile.write(javaStore(), to: files.javaStore, replaces: true)
+            try WholeFile.write(markText, to: mark, replaces: true)
+        }
+        for (path, octets) in texts where !Self.stands(octets, at: path) { try WholeFile.write(octets, to: path, replaces: true) }
+    }
+
+    private var texts: [(path: String, octets: [UInt8])] {
+        let files = environment.files
+        let settings = ClientSettingsText(environment: environment, given: given)
+        var texts = [(files.wgetSettings, settings.wget), (files.aptSettings, settings.apt)]
+        if environment.carriesTrust {
+            texts += [(files.bundle, trust.bundleText), (files.additions, Array(trust.additionsText.utf8))]
+        }
+        return texts
+    }
+
+    private func javaStore() throws(WholeFile.Unwritten) -> [UInt8] {
+        guard let octets = trust.javaStore() else { throw WholeFile.Unwritten(reason: "OpenSSL failed") }
+        return octets
+    }
+
+    private static func stands(_ octets: [UInt8], at path: String) -> Bool {
+        (try? SettingsFile.octets(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// What stands in the settings files of wget and apt. Neither knows a way to write every path, and a line that would be read as
+/// something else is left out.
+struct ClientSettingsText {
+    let environment: ClientEnvironment
+    /// The variables that there are.
+    let given: [String: String]
+
+    /// A file named by `WGETRC` takes the place of the user's, which is copied for that.
+    var wget: [UInt8] {
+        var lines = ["use_proxy = on"]
+        for name in ["http_proxy", "https_proxy"] { lines.append("\(name) = \(environment.proxyURL)") }
+        lines.append("no_proxy =")
+        if environment.carriesTrust { lines.append("ca_certificate = \(environment.files.bundle)") }
+        return userWgetSettings + Self.text(of: lines)
+    }
+
+    private var userWgetSettings: [UInt8] {
+        let usual = given["HOME"].map { "\($0)/.wgetrc" }
+        guard let path = given["WGETRC"] ?? usual, path != environment.files.wgetSettings else { return [] }
+        do throws(SettingsFile.Unreadable) {
+            let octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
+            return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
+        } catch { return [] }
+    }
+
+    /// What is longer is no file of settings.
+    private static let lengthLimit = 1 << 20
+
+    var apt: [UInt8] {
+        var lines: [String] = []
+        if let before = given["APT_CONFIG"], !before.isEmpty, before != environment.files.aptSettings {
+            lines.append("#include \"\(before)\";")
+        }
+        return Self.text(of: lines + aptLines)
+    }
+
+    var aptLines: [String] {
+        var lines = ["http", "https"].map { "Acquire::\($0)::Proxy \"\(environment.proxyURL)\";" }
+        let bundle = environment.files.bundle
+        if environment.carriesTrust, !bundle.contains("\"") { lines.append("Acquire::https::CaInfo \"\(bundle)\";") }
+        return lines
+    }
+
+    private static func text(of lines: [String]) -> [UInt8] {
+        Array(lines.filter { !$0.contains("\n") }.map { "\($0)\n" }.joined().utf8)
+    }
+}

@@ -1,0 +1,92 @@
+/// A variable by which programs are told of a proxy, or of whom to believe: the one table from which `larder run`, `larder env`
+/// and docs/run.md are made.
+struct ClientVariable: Sendable {
+    /// What it is set to.
+    enum Meaning: Sendable {
+        /// The proxy, as `http://127.0.0.1:3180`.
+        case proxy
+        /// Nothing at all: what it would leave out no rule would see.
+        case nothing
+        case constant(String)
+        /// A file with the system's anchors and those that come with Larder.
+        case bundle
+        /// A file with those that come with Larder alone: for who adds them to its own.
+        case additions
+        /// Java's options, behind those that are there.
+        case javaOptions
+        /// wget's settings, behind those of its user.
+        case wgetSettings
+        /// apt's settings, behind those that are there.
+        case aptSettings
+
+        /// Whether it says whom to believe, and nothing else.
+        var isOfTrust: Bool {
+            switch self {
+            case .bundle, .additions: true
+            case .proxy, .nothing, .constant, .javaOptions, .wgetSettings, .aptSettings: false
+            }
+        }
+
+        /// For docs/run.md.
+        var about: String {
+            switch self {
+            case .proxy: "the proxy"
+            case .nothing: "empty"
+            case .constant(let value): "`\(value)`"
+            case .bundle: "the bundle"
+            case .additions: "Larder's certificates alone, which it adds to its own"
+            case .javaOptions: "the proxy, no host left out, and the trust store, behind the options that are there"
+            case .wgetSettings: "a file: its user's settings, then the proxy and the bundle"
+            case .aptSettings: "a file: the one that it named before, then the proxy and the bundle"
+            }
+        }
+    }
+
+    let name: String
+    let meaning: Meaning
+    /// Who looks at it.
+    let readers: String
+
+    init(_ name: String, _ meaning: Meaning, _ readers: String) {
+        self.name = name
+        self.meaning = meaning
+        self.readers = readers
+    }
+
+    static let all: [ClientVariable] = [
+        // curl reads this one in lower case only: a CGI program finds a request's field `Proxy` in the other (httpoxy).
+        ClientVariable("http_proxy", .proxy, "curl, git, wget, Python, Ruby, Perl, PHP's curl, uv"),
+        ClientVariable("https_proxy", .proxy, "the same"),
+        ClientVariable("all_proxy", .proxy, "curl, httpx"),
+        ClientVariable("no_proxy", .nothing, "all of these"),
+        ClientVariable("HTTP_PROXY", .proxy, "Go, Node, Python, gcloud"),
+        ClientVariable("HTTPS_PROXY", .proxy, "the same, and cargo"),
+        ClientVariable("ALL_PROXY", .proxy, "curl, uv"),
+        ClientVariable("NO_PROXY", .nothing, "all of these"),
+        ClientVariable("grpc_proxy", .proxy, "gRPC"),
+
+        ClientVariable("SSL_CERT_FILE", .bundle, "what uses OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
+        ClientVariable("CURL_CA_BUNDLE", .bundle, "curl"),
+        ClientVariable("GIT_SSL_CAINFO", .bundle, "git"),
+        ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
+        ClientVariable("PIP_CERT", .bundle, "pip"),
+        ClientVariable("AWS_CA_BUNDLE", .bundle, "AWS's tools"),
+        ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
+        ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
+        ClientVariable("NIX_SSL_CERT_FILE", .bundle, "Nix"),
+        ClientVariable("BUNDLE_SSL_CA_CERT", .bundle, "Bundler"),
+
+        ClientVariable("NODE_USE_ENV_PROXY", .constant("1"), "Node from 22.21 and 24 on, which needs it to look at the others"),
+        ClientVariable("NODE_EXTRA_CA_CERTS", .additions, "Node"),
+        ClientVariable("npm_config_proxy", .proxy, "npm"),
+        ClientVariable("npm_config_https_proxy", .proxy, "npm"),
+        ClientVariable("npm_config_cafile", .bundle, "npm"),
+        ClientVariable("DENO_CERT", .additions, "Deno"),
+        ClientVariable("CARGO_HTTP_PROXY", .proxy, "cargo"),
+        ClientVariable("CARGO_HTTP_CAINFO", .bundle, "cargo"),
+
+        ClientVariable("JAVA_TOOL_OPTIONS", .javaOptions, "Java, and so Maven and Gradle"),
+        ClientVariable("WGETRC", .wgetSettings, "wget"),
+        ClientVariable("APT_CONFIG", .aptSettings, "apt"),
+    ]
+}

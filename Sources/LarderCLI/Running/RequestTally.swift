@@ -1,0 +1,80 @@
+import Foundation
+
+/// What the requests of one run were and became, as the access log tells it line by line.
+struct RequestTally {
+    struct Host: Equatable {
+        var requests = 0
+        var hits = 0
+    }
+
+    struct Refusal: Equatable {
+        let url: String
+        /// A rule's name, or what went wrong.
+        let reason: String
+    }
+
+    private(set) var requests = 0
+    private(set) var hits = 0
+    private(set) var sentBytes: UInt64 = 0
+    private(set) var savedBytes: UInt64 = 0
+    private(set) var hosts: [String: Host] = [:]
+    /// Those beyond the limit are counted alone.
+    private(set) var otherHosts = 0
+    private(set) var deniedCount = 0
+    private(set) var missedCount = 0
+    /// The first of both kinds.
+    private(set) var refusals: [Refusal] = []
+
+    static let hostLimit = 10_000
+    static let refusalLimit = 20
+    /// No line is longer that Larder writes.
+    static let lineLimit = 1 << 20
+
+    private static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed"]
+    /// What could not be answered without a network.
+    private static let missWord = "offline_miss"
+
+    /// - Parameter line: one object of NDJSON. What is none tells nothing.
+    mutating func add(_ line: [UInt8]) {
+        guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
+            let outcome = record["cache"] as? String, outcome != "background"
+        else { return }
+        let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
+        let url = record["url"] as? String ?? ""
+        let error = record["error"] as? String
+        let isHit = Self.hitWords.contains(outcome)
+        requests += 1
+        sentBytes &+= bytes
+        if isHit {
+            hits += 1
+            savedBytes &+= bytes
+        }
+        add(host: Self.host(of: url), isHit: isHit)
+        if outcome == "denied" {
+            deniedCount += 1
+            note(url, record["rule"] as? String ?? record["detail"] as? String ?? error ?? "denied")
+        } else if error == Self.missWord {
+            missedCount += 1
+            note(url, Self.missWord)
+        }
+    }
+
+    private mutating func add(host name: String, isHit: Bool) {
+        guard hosts[name] != nil || hosts.count < Self.hostLimit else {
+            otherHosts += 1
+            return
+        }
+        hosts[name, default: Host()].requests += 1
+        if isHit { hosts[name]?.hits += 1 }
+    }
+
+    private mutating func note(_ url: String, _ reason: String) {
+        if refusals.count < Self.refusalLimit { refusals.append(Refusal(url: url, reason: reason)) }
+    }
+
+    /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.
+    static func host(of url: String) -> String {
+        let behindScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return String(behindScheme.prefix { !"/?#".contains($0) })
+    }
+}

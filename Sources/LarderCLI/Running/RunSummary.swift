@@ -1,0 +1,37 @@
+import ProxyAdmin
+
+/// What a run was, in a few lines for people.
+struct RunSummary {
+    let tally: RequestTally
+    /// What else they should know: of the store, of variables that were not heeded.
+    let remarks: [String]
+
+    private static let hostsTold = 10
+
+    var text: String {
+        ([countsLine] + hostLines + refusalLines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
+    }
+
+    private var countsLine: String {
+        let saved = EntryText.size(tally.savedBytes)
+        return "\(Self.count(tally.requests, "request")), \(Self.count(tally.hits, "hit")), \(saved) saved of "
+            + "\(EntryText.size(tally.sentBytes)), \(tally.deniedCount) denied"
+            + (tally.missedCount > 0 ? ", \(tally.missedCount) missed" : "")
+    }
+
+    private var hostLines: [String] {
+        let ordered = tally.hosts.sorted { ($1.value.requests, $0.key) < ($0.value.requests, $1.key) }
+        let told = ordered.prefix(Self.hostsTold)
+        let others = tally.otherHosts + ordered.dropFirst(Self.hostsTold).reduce(0) { $0 + $1.value.requests }
+        return told.map { "  \($0.key) \(Self.count($0.value.requests, "request")), \(Self.count($0.value.hits, "hit"))" }
+            + (others > 0 ? ["  other hosts \(Self.count(others, "request"))"] : [])
+    }
+
+    private var refusalLines: [String] {
+        let others = tally.deniedCount + tally.missedCount - tally.refusals.count
+        return tally.refusals.map { "  not let through (\($0.reason)): \($0.url)" }
+            + (others > 0 ? ["  and \(others) more"] : [])
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}

@@ -1,0 +1,106 @@
+import CertificateAuthority
+import Foundation
+import ServerTrust
+import Testing
+
+@testable import LarderCLI
+
+@Suite("What programs are told")
+struct ClientEnvironmentTests {
+    private static func environment(_ folder: String = "/f", carriesTrust: Bool = true) -> ClientEnvironment {
+        ClientEnvironment(proxy: ListenAddress("[::1]:3180")!, files: ClientFiles(folder: folder), carriesTrust: carriesTrust)
+    }
+
+    private static func values(_ environment: ClientEnvironment, over given: [String: String] = [:]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: environment.variables(over: given).map { ($0.name, $0.value) })
+    }
+
+    private static func root() throws -> Certificate {
+        try LocalAuthority(making: RootTerms(user: "u", host: "h"), at: POSIXTime(seconds: 1_795_000_000)).root
+    }
+
+    @Test("Every variable of the table is set once, in both cases where programs read both")
+    func setsTheTable() {
+        let values = Self.values(Self.environment())
+        #expect(values.count == ClientVariable.all.count)
+        #expect(values["http_proxy"] == "http://[::1]:3180" && values["HTTP_PROXY"] == "http://[::1]:3180")
+        #expect(values["no_proxy"] == "" && values["NO_PROXY"] == "")
+        #expect(values["SSL_CERT_FILE"] == "/f/ca-bundle.pem" && values["NODE_EXTRA_CA_CERTS"] == "/f/ca.pem")
+    }
+
+    @Test("Where nobody is to be believed beyond the system's anchors, what says whom to believe is left as it is")
+    func leavesTrustAlone() {
+        let values = Self.values(Self.environment(carriesTrust: false))
+        #expect(values["SSL_CERT_FILE"] == nil && values["npm_config_cafile"] == nil)
+        #expect(values["JAVA_TOOL_OPTIONS"]?.contains("trustStore") == false && values["https_proxy"] != nil)
+    }
+
+    @Test("Java's options stand behind those that are there, once, with a path of whatever kind")
+    func joinsJavaOptions() {
+        let environment = Self.environment("/a b/it's \"c\"")
+        let first = Self.values(environment, over: ["JAVA_TOOL_OPTIONS": "-Xmx1g"])["JAVA_TOOL_OPTIONS"] ?? ""
+        #expect(first.hasPrefix("-Xmx1g -Dhttp.proxyHost=") && first.contains(" -Dhttp.nonProxyHosts= "))
+        #expect(first.contains("trustStore='/a b/it'\"'\"'s \"c\"/trust.p12' "))
+        #expect(Self.values(environment, over: ["JAVA_TOOL_OPTIONS": first])["JAVA_TOOL_OPTIONS"] == first)
+    }
+
+    @Test("The table in docs/run.md is this one")
+    func isDocumented() throws {
+        let rows = ClientVariable.all.map { "| `\($0.name)` | \($0.meaning.about) | \($0.readers) |\n" }.joined()
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/run.md").standardizedFileURL
+        #expect(try String(contentsOf: file, encoding: .utf8).contains(rows), "docs/run.md lacks:\n\(rows)")
+    }
+
+    @Test("The bundle has the user's anchors and, behind them, Larder's; what the user has put in the system's place counts")
+    func makesTheBundle() throws {
+        let folder = try TemporaryFolder()
+        let (root, own, named) = (try Self.root(), try Self.root(), try Self.root())
+        let place = try folder.write(String(own.pem.dropLast()), to: "own.pem")
+        let trust = ClientTrust(root: root, anchors: [named, root], environment: ["SSL_CERT_FILE": place])
+        #expect(trust.additions == [root, named])
+        #expect(Certificate.reading(pem: trust.bundleText) == [own, root, named])
+        #expect(Certificate.reading(pem: Array(trust.additionsText.utf8)) == [root, named])
+    }
+
+    @Test(
+        "Java finds every certificate of the bundle in its store",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/keytool")))
+    func makesJavasStore() throws {
+        let folder = try TemporaryFolder()
+        let trust = ClientTrust(root: try Self.root(), anchors: [], environment: [:])
+        let count = try #require(Certificate.reading(pem: trust.bundleText)).count
+        let store = "\(folder.path)/trust.p12"
+        try Data(#require(trust.javaStore())).write(to: URL(filePath: store))
+        let outcome = try CommandLineTests.shell(
+            "keytool -J-Duser.language=en -list -keystore $store -storepass changeit", ["store": store])
+        #expect(outcome.output.contains("Your keystore contains \(count) entr"), "\(outcome.output.prefix(300))")
+        #expect(outcome.output.split(separator: "\n").count { $0.contains("trustedCertEntry") } == count)
+    }
+
+    @Test("wget's file begins with its user's own, apt's names the one before; neither is read from its own place")
+    func keepsSettings() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tries = 3\nno_proxy = all", to: ".wgetrc")
+        let environment = Self.environment("/f")
+        let given = ["HOME": folder.path, "APT_CONFIG": "/etc/mine.conf"]
+        let text = ClientSettingsText(environment: environment, given: given)
+        #expect(
+            String(decoding: text.wget, as: UTF8.self)
+                == """
+                tries = 3
+                no_proxy = all
+                use_proxy = on
+                http_proxy = http://[::1]:3180
+                https_proxy = http://[::1]:3180
+                no_proxy =
+                ca_certificate = /f/ca-bundle.pem
+
+                """)
+        #expect(
+            String(decoding: text.apt, as: UTF8.self).hasPrefix(
+                "#include \"/etc/mine.conf\";\nAcquire::http::Proxy \"http://[::1]:3180\";\n"))
+        let again = ClientSettingsText(environment: environment, given: ["WGETRC": "/f/wgetrc", "APT_CONFIG": "/f/apt.conf"])
+        #expect(String(decoding: again.wget, as: UTF8.self).hasPrefix("use_proxy"))
+        #expect(!String(decoding: again.apt, as: UTF8.self).contains("include"))
+    }
+}

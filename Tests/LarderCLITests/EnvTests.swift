@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("larder env")
+struct EnvTests {
+    @Test("A shell that evaluates it goes through the Larder that runs; the files stand in the user's state folder")
+    func pointsAtWhatRuns() throws {
+        let origin = ScriptedOrigin.answering { request, connection in
+            connection.respond(fields: "Cache-Control: max-age=600\r\n", body: request.target)
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder serve --quiet --listen 127.0.0.1:0 --store :memory: --port-file $folder/port --set log.access.format=off &
+            until test -s $folder/port; do kill -0 $! || exit 1; sleep 0.02; done
+            eval "$($larder env)" && eval "$($larder env --shell sh)"
+            curl -sS -o /dev/null $url && curl -sS -i $url | grep Cache-Status | tr -d '\\r'
+            cat "$WGETRC"
+            echo "$JAVA_TOOL_OPTIONS"
+            kill $!
+            wait $!
+            """,
+            [
+                "folder": folder.path, "HOME": "\(folder.path)/it's \"home\"", "XDG_RUNTIME_DIR": folder.path,
+                "url": "http://127.0.0.1:\(origin.port)/a",
+            ])
+        let port = try String(contentsOfFile: "\(folder.path)/port", encoding: .utf8).dropLast()
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("Cache-Status: Larder; hit") == true, "\(outcome)")
+        #expect(lines.contains("http_proxy = http://127.0.0.1:\(port)"))
+        #expect(lines.last?.components(separatedBy: "-Dhttp.proxyHost").count == 2)
+        #expect(
+            FileManager.default.fileExists(
+                atPath: "\(folder.path)/it's \"home\"/.local/state/larder/clients/127.0.0.1-\(port)/wgetrc"))
+    }
+
+    @Test("Where none runs it is 1, and says so")
+    func saysThatNoneRuns() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path])
+        #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.talk.hasPrefix("larder: no Larder is running"))
+    }
+}

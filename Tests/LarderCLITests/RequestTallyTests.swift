@@ -1,0 +1,44 @@
+import Testing
+
+@testable import LarderCLI
+
+@Suite("What a run was")
+struct RequestTallyTests {
+    private static func tally(_ lines: [String]) -> RequestTally {
+        lines.reduce(into: RequestTally()) { $0.add(Array($1.utf8)) }
+    }
+
+    @Test("Requests, hits, octets, hosts and what was not let through are counted; what is no record is not")
+    func counts() {
+        let tally = Self.tally([
+            #"{"url":"http://a.test/1","cache":"miss","bytes":1000}"#, #"{"url":"http://a.test/1","cache":"hit","bytes":1000}"#,
+            #"{"url":"b.test:443","cache":"tunnel","bytes":48}"#, #"{"url":"http://a.test/1","cache":"background","bytes":9}"#,
+            #"{"url":"http://c.test/?q","cache":"denied","bytes":0,"rule":"no"}"#,
+            #"{"url":"http://a.test/2","cache":"failed","bytes":0,"error":"offline_miss"}"#, "", "{", "[1]",
+        ])
+        #expect(tally.requests == 5 && tally.hits == 1 && tally.sentBytes == 2048 && tally.savedBytes == 1000)
+        #expect(tally.hosts["a.test"] == .init(requests: 3, hits: 1) && tally.hosts["b.test:443"] == .init(requests: 1, hits: 0))
+        #expect(
+            RunSummary(tally: tally, remarks: ["and so on"]).text
+                == """
+                larder: 5 requests, 1 hit, 1000 B saved of 2.0 KiB, 1 denied, 1 missed
+                larder:   a.test 3 requests, 1 hit
+                larder:   b.test:443 1 request, 0 hits
+                larder:   c.test 1 request, 0 hits
+                larder:   not let through (no): http://c.test/?q
+                larder:   not let through (offline_miss): http://a.test/2
+                larder: and so on
+
+                """)
+    }
+
+    @Test("Hosts and refusals have their limits, one past which is counted alone")
+    func isBounded() {
+        var tally = RequestTally()
+        for number in 0...RequestTally.hostLimit { tally.add(Array(#"{"url":"http://h\#(number)/","cache":"denied"}"#.utf8)) }
+        #expect(tally.hosts.count == RequestTally.hostLimit && tally.otherHosts == 1)
+        #expect(tally.refusals.count == RequestTally.refusalLimit && tally.deniedCount == RequestTally.hostLimit + 1)
+        let text = RunSummary(tally: tally, remarks: []).text
+        #expect(text.contains("other hosts 9991 requests") && text.contains("and 9981 more"))
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("larder run")
+struct RunTests {
+    /// An origin whose answers may be kept for a while.
+    private static func keepable() -> ScriptedOrigin {
+        ScriptedOrigin.answering { request, connection in
+            connection.respond(fields: "Cache-Control: max-age=600\r\n", body: request.target)
+        }
+    }
+
+    /// A user's folders below one folder, and nothing that stands in them yet.
+    private static func user(_ folder: TemporaryFolder) throws -> [String: String] {
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/tmp", withIntermediateDirectories: true)
+        return ["folder": folder.path, "HOME": folder.path, "TMPDIR": "\(folder.path)/tmp"]
+    }
+
+    /// What begins tests may have signals blocked, which whoever is begun by them inherits.
+    private static let withSignals =
+        "perl -MPOSIX -e 'sigprocmask(SIG_UNBLOCK, POSIX::SigSet->new(1..15)); $SIG{$_} = \"DEFAULT\" for qw(INT QUIT); exec @ARGV'"
+
+    private static func isSwept(_ folder: TemporaryFolder) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/tmp").isEmpty
+    }
+
+    @Test("What one run has fetched the next one finds in the store, and neither leaves anything but that")
+    func keepsTheStore() throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let user = try Self.user(folder)
+        let words = ["run", "--summary", "--", "curl", "-sS", "-i", "http://127.0.0.1:\(origin.port)/a"]
+        let first = try CommandLineTests.larder(words, environment: user)
+        #expect(first.code == 0 && first.output.contains("fwd=uri-miss; stored"), "\(first)")
+        #expect(first.talk.hasPrefix("larder: 1 request, 0 hits, 0 B saved of "))
+        let second = try CommandLineTests.larder(words, environment: user)
+        #expect(second.code == 0 && second.output.contains("Cache-Status: Larder; hit"), "\(second)")
+        #expect(second.talk.hasPrefix("larder: 1 request, 1 hit, "))
+        #expect(second.talk.contains("larder:   127.0.0.1:\(origin.port) 1 request, 1 hit\n"))
+        #expect(origin.connectionCount == 1)
+        #expect(try Self.isSwept(folder))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [".cache", "tmp"])
+    }
+
+    @Test(
+        "The exit code is the command's, as shells have it",
+        arguments: [
+            ("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("exec $folder/nothing", 127),
+        ] as [(String, Int32)])
+    func handsTheCodeOn(script: String, code: Int32) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            "\(Self.withSignals) $larder run -- sh -c \"$script\"", Self.user(folder).merging(["script": script]) { $1 })
+        #expect(outcome.code == code)
+        #expect(try Self.isSwept(folder))
+    }
+
+    @Test(
+        "A command that cannot be run is 126, one that is not there 127, and settings that are wrong are 125",
+        arguments: [
+            (["run", "--", "no-such-command"], 127, "no-such-command: there is no such command"),
+            (["run", "--", "/no/such/command"], 127, "/no/such/command: there is no such command"),
+            (["run", "--", "/etc/passwd"], 126, "/etc/passwd: it is no program that may be run"),
+            (["run", "--", "/tmp"], 126, "/tmp: it is no program that may be run"),
+            (["run", "--set", "loops=0", "--", "true"], 125, "--set loops: loops:"),
+            (["run", "--policy", "/no/such/file", "--", "true"], 125, "/no/such/file: "),
+            (["run", "--store", "/dev/null/store", "--", "true"], 125, "cannot open the store"),
+            (["run", "--log", "/no/such/folder/log", "--", "true"], 125, "cannot write the log"),
+            (["run", "--join", "--", "true"], 125, "no Larder is running"), (["run"], 2, "Which command?"),
+            (["run", "--join", "--strict", "--", "true"], 2, "--join goes through"),
+        ] as [([String], Int32, String)])
+    func saysWhatCannotBe(words: [String], code: Int32, sentence: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.larder(words, environment: Self.user(folder))
+        #expect(outcome.code == code && outcome.output.isEmpty)
+        #expect(outcome.talk.contains(sentence), "\(outcome.talk)")
+        #expect(try Self.isSwept(folder))
+    }
+
+    @Test("A script without a first line of its own is a shell's")
+    func runsScripts() throws {
+        let folder = try TemporaryFolder()
+        let script = try folder.write("echo \"$1\" && exit 3\n", to: "script")
+        chmod(script, 0o755)
+        let outcome = try CommandLineTests.larder(["run", "--", script, "a b"], environment: Self.user(folder))
+        #expect(outcome.code == 3 && outcome.output == "a b\n")
+    }
+
+    @Test(
+        "A signal goes to the command, and nothing is left behind it", arguments: ["TERM", "HUP", "INT", "QUIT", "USR1", "USR2"])
+    func handsSignalsOn(name: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            \(Self.withSignals) $larder run -- perl -e '$SIG{\(name)} = sub { print "got \(name)\\n"; exit 9 }; open F, ">", "$ENV{folder}/ready"; close F; sleep 60' &
+            until test -e $folder/ready; do kill -0 $! || exit 1; sleep 0.02; done
+            kill -\(name) $!
+            wait $!
+            echo $?
+            """, Self.user(folder))
+        #expect(outcome.output == "got \(name)\n9\n", "\(outcome)")
+        #expect(try Self.isSwept(folder))
+    }
+
+    @Test("The command has the limits, the descriptors and the terminal's group that it would have had without")
+    func leavesTheCommandAsItWas() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            ulimit -n 100
+            exec 7< /dev/null
+            looks='ulimit -n; ulimit -c; ulimit -Hc; ls /proc/self/fd; cut -d" " -f5 /proc/self/stat | sed "s/^$$$/own/"; \
+            grep -E "Sig(Blk|Ign)" /proc/self/status'
+            sh -c "$looks" > $folder/without
+            $larder run -- sh -c "$looks" > $folder/with
+            diff $folder/without $folder/with && echo same
+            """
+        let outcome = try CommandLineTests.shell(script, Self.user(folder))
+        #expect(outcome.output == "same\n")
+    }
+
+    @Test("Two at once beside a Larder that serves all work, and those without the store's file say so")
+    func worksBesideOthers() throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder serve --quiet --listen 127.0.0.1:0 --port-file $folder/port --set log.access.format=off &
+            serve=$!
+            until test -s $folder/port; do kill -0 $serve || exit 1; sleep 0.02; done
+            for name in a b; do
+                $larder run --summary -- curl -sS $url/$name > $folder/$name 2> $folder/$name.talk &
+                runs="$runs $!"
+            done
+            for run in $runs; do wait $run && echo well; done
+            $larder run --join -- curl -sS $url/c && echo
+            kill $serve
+            wait $serve
+            cat $folder/a $folder/b
+            """, Self.user(folder).merging(["url": "http://127.0.0.1:\(origin.port)"]) { $1 })
+        #expect(outcome.output == "well\nwell\n/c\n/a/b", "\(outcome)")
+        for name in ["a", "b"] {
+            let talk = try String(contentsOfFile: "\(folder.path)/\(name).talk", encoding: .utf8)
+            #expect(talk.contains("store.sqlite: the store is in use by process"), "\(talk)")
+        }
+    }
+
+    @Test("A home that cannot be written to is no hindrance")
+    func needsNoHome() throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let outcome = try CommandLineTests.larder(
+            "run", "--summary", "--", "curl", "-sS", "http://127.0.0.1:\(origin.port)/a", environment: ["HOME": "/proc"])
+        #expect(outcome.code == 0 && outcome.output == "/a")
+        #expect(outcome.talk.contains("larder: what was fetched is forgotten: /proc/.cache"))
+    }
+
+    @Test("Another proxy of the variables is not gone through, hosts that were left out are not, and the summary says both (T47)")
+    func takesNothingFromTheVariables() throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let other = ScriptedOrigin.answering { _, connection in connection.respond(body: "other") }
+        defer { other.stop() }
+        let proxy = "http://127.0.0.1:\(other.port)"
+        let outcome = try CommandLineTests.larder(
+            "run", "--summary", "--", "curl", "-sS", "http://127.0.0.1:\(origin.port)/a",
+            environment: ["http_proxy": proxy, "HTTP_PROXY": proxy, "all_proxy": proxy, "NO_PROXY": "127.0.0.1"])
+        #expect(outcome.output == "/a" && other.connectionCount == 0)
+        #expect(outcome.talk.contains("larder: 1 request"))
+        #expect(outcome.talk.contains("NO_PROXY was set, and left out") && outcome.talk.contains("upstream.proxy names"))
+    }
+
+    @Test("--strict is 4 where a rule denied what was asked for, and the command has done well; a policy's rules are heard")
+    func isStrict() throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let user = try Self.user(folder)
+        _ = try folder.write("rules:\n  - name: not-this\n    match: {path: /b}\n    deny: {reason: no}\n", to: "policy.yaml")
+        func run(_ words: String...) throws -> CommandLineTests.Outcome {
+            try CommandLineTests.larder(["run", "--policy", "\(folder.path)/policy.yaml"] + words, environment: user)
+        }
+        let url = "http://127.0.0.1:\(origin.port)"
+        #expect(try run("--strict", "--", "curl", "-sS", "\(url)/a").code == 0)
+        let denied = try run("--strict", "--summary", "--", "curl", "-sS", "\(url)/b")
+        #expect(denied.code == 4)
+        #expect(denied.talk.contains("1 denied\n") && denied.talk.contains("not let through (not-this): \(url)/b"))
+        #expect(try run("--strict", "--", "curl", "-fsS", "\(url)/b").code == 22)
+        #expect(try run("--", "curl", "-sS", "\(url)/b").code == 0)
+    }
+
+    @Test(
+        "--log keeps the access log, counted or not; without it the command's output is the command's alone",
+        arguments: [true, false])
+    func logs(isCounted: Bool) throws {
+        let origin = Self.keepable()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let words = ["run", "--log", "\(folder.path)/log"] + (isCounted ? ["--strict"] : [])
+        let outcome = try CommandLineTests.larder(
+            words + ["--", "curl", "-sS", "http://127.0.0.1:\(origin.port)/a"], environment: Self.user(folder))
+        #expect(outcome.output == "/a" && outcome.talk.isEmpty)
+        let log = try String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)
+        #expect(log.split(separator: "\n").count == 1 && log.contains("\"cache\":\"miss\""))
+    }
+
+    @Test("Within the command, larder status speaks of the Larder that it runs behind")
+    func isAsked() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell("$larder run -- sh -c '$larder status; echo $http_proxy'", Self.user(folder))
+        let address = outcome.output.split(separator: "\n").last?.dropFirst("http://".count) ?? ""
+        #expect(address.hasPrefix("127.0.0.1:") && outcome.output.contains("listens on   \(address),"), "\(outcome)")
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import HTTPMessage
+import Testing
+
+@testable import LarderCLI
+
+@Suite("Variables for shells and programs")
+struct ShellSyntaxTests {
+    static let hostile = "/a b/'; touch $HOME/x; \"`id`\" \\ #\u{2019}\u{E9}\n|&>"
+
+    static func environment(_ folder: String) -> ClientEnvironment {
+        ClientEnvironment(proxy: ListenAddress("127.0.0.1:3180")!, files: ClientFiles(folder: folder), carriesTrust: true)
+    }
+
+    @Test("A shell that evaluates them has every value as it was, whatever stands in it")
+    func survivesShells() throws {
+        let environment = Self.environment(Self.hostile)
+        let text = ShellSyntax.sh.text(environment, over: [:])
+        for (name, value) in environment.variables(over: [:]) {
+            let outcome = try CommandLineTests.shell("eval \"$text\"; printf %s \"$\(name)\"", ["text": text])
+            #expect(outcome.code == 0 && outcome.output == value, "\(name)")
+        }
+    }
+
+    @Test(
+        "Each syntax keeps a value from meaning anything",
+        arguments: [
+            (ShellSyntax.shQuoted, "a'b$c", "'a'\\''b$c'"), (ShellSyntax.fishQuoted, "a'b\\c$d", "'a\\'b\\\\c$d'"),
+            (ShellSyntax.pwshQuoted, "a'b\u{2019}$c", "'a''b\u{2019}\u{2019}$c'"),
+            (ShellSyntax.dotenvQuoted, "http://127.0.0.1:3180", "http://127.0.0.1:3180"),
+            (ShellSyntax.dotenvQuoted, "a b$c", "'a b$c'"),
+            (ShellSyntax.dotenvQuoted, "it's $5 \"`\\\n", "\"it's \\$5 \\\"\\`\\\\\\n\""),
+            (ShellSyntax.propertyQuoted, " a\\b=\u{E9}\n", "\\u0020a\\u005cb=\\u00e9\\u000a"),
+        ] as [(@Sendable (String) -> String, String, String)])
+    func quotes(quoted: @Sendable (String) -> String, value: String, text: String) {
+        #expect(quoted(value) == text)
+    }
+
+    @Test("JSON holds every variable")
+    func writesJSON() throws {
+        let environment = Self.environment(Self.hostile)
+        let text = ShellSyntax.json.text(environment, over: [:])
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String]
+        #expect(object == Dictionary(uniqueKeysWithValues: environment.variables(over: [:]).map { ($0.name, $0.value) }))
+    }
+
+    @Test("For docker, apt and gradle they are the words that these read")
+    func writesForPrograms() {
+        let environment = Self.environment("/state")
+        #expect(
+            ShellSyntax.docker.text(environment, over: [:]).hasPrefix(
+                "--network=host\n--build-arg http_proxy=http://127.0.0.1:3180\n"))
+        #expect(
+            ShellSyntax.apt.text(environment, over: [:])
+                == "Acquire::http::Proxy \"http://127.0.0.1:3180\";\nAcquire::https::Proxy \"http://127.0.0.1:3180\";\nAcquire::https::CaInfo \"/state/ca-bundle.pem\";\n"
+        )
+        let gradle = ShellSyntax.gradle.text(environment, over: [:])
+        #expect(
+            gradle.contains("systemProp.http.nonProxyHosts=\n")
+                && gradle.contains("systemProp.javax.net.ssl.trustStore=/state/trust.p12\n"))
+    }
+}
