@@ -1,5 +1,5 @@
 internal import COpenSSL
-package import ServerTrust
+internal import ServerTrust
 
 /// By what TLS is spoken with clients: versions, ciphers, and the keys of session tickets, which are drawn with each value of this type
 /// and never written down. New settings make a new one, so that no session of the old ones is resumed under them.

@@ -22,7 +22,7 @@ package enum FirstOctets: Equatable, Sendable {
             return
         }
         // A record's type, or the length of an SSL 2 message; no method begins with one.
-        if octets[0] < 0x20 || octets[0] >= 0x80 {
+        if octets[0] >= 0x80 || (octets[0] < 0x20 && octets[0] != ASCII.cr && octets[0] != ASCII.lf) {
             self = (20...23).contains(octets[0]) || octets[0] >= 0x80 ? .tls : .other
             return
         }

@@ -24,7 +24,8 @@ package final class ProxyServer: Sendable {
         addresses = sockets.map(\.address)
         let current = Self.current(settings, rules: rules, addresses: addresses, after: nil, warn)
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets, loops: loops, accessLog: accessLog,
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets,
+            loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         // The first loop accepts, so it starts last and knows the others.
@@ -128,7 +129,9 @@ package final class ProxyServer: Sendable {
             rules: rules, mode: settings.mode, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
             hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
-            ownAddresses: addresses.map(OwnNames.of), purgeClients: settings.purgeClients,
+            ownAddresses: addresses.map(OwnNames.of),
+            rootCertificate: settings.authority.map { RootCertificate(der: $0.root.der, pem: Array($0.rootText.utf8)) },
+            purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
             trustInForce: trustInForce(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust),

@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPWire
 import ServerTrust
 import Testing
@@ -156,5 +157,81 @@ struct ConnectPolicyTests {
         #expect(policy.way(host: "pinned.test", port: 443) == .probe)
         #expect(policy.way(host: "pinned.test", port: 8443) == .tunnel)
         #expect(policy.decide(on: Self.hello("pinned.test"), host: "other.test", port: 8443) == .pass)
+    }
+
+    // MARK: Tunnels that are entered
+
+    private static func intercepting(_ change: (inout ConnectPolicy) -> Void = { _ in }) throws -> ConnectPolicy {
+        var policy = try policy(
+            [
+                ("inspected.test", .intercept), ("tunnel.test", .tunnel), ("probed.test", .probe), ("denied.test", .deny),
+                ("192.0.2.1", .intercept), ("192.0.2.3", .tunnel),
+            ], fallback: .intercept)
+        for host in ["*.maker.test", "inspected.test"] {
+            policy.exceptFromInterception(try #require(HostScope(host: host, labels: .all)))
+        }
+        change(&policy)
+        return policy
+    }
+
+    @Test(
+        "A tunnel is entered where its host may be intercepted, and at the port of plain HTTP",
+        arguments: [
+            ("any.test", 443, true), ("inspected.test", 443, true), ("a.maker.test", 443, false), ("a.maker.test", 80, true),
+            ("tunnel.test", 443, false), ("tunnel.test", 80, true), ("probed.test", 443, false), ("probed.test", 80, true),
+            ("denied.test", 80, false), ("192.0.2.9", 443, true), ("192.0.2.3", 443, false),
+        ] as [(String, UInt16, Bool)])
+    func enters(host: String, port: UInt16, isEntered: Bool) throws {
+        #expect(try Self.intercepting().isEntered(host: host, port: port) == isEntered)
+    }
+
+    @Test("Where no host is intercepted, plain HTTP alone is entered, and no address")
+    func entersPlainHTTPAlone() throws {
+        for policy in [ConnectPolicy(), try Self.policy()] {
+            #expect(policy.isEntered(host: "other.test", port: 80) && !policy.isEntered(host: "other.test", port: 443))
+            #expect(!policy.isEntered(host: "192.0.2.9", port: 443))
+        }
+    }
+
+    @Test(
+        "In an entered tunnel the name in the ClientHello agrees with the authority, or says whom an address stands for (T17)",
+        arguments: [
+            ("any.test", "any.test", .intercept(host: "any.test")), ("any.test", "ANY.test.", .intercept(host: "any.test")),
+            ("any.test", nil, .intercept(host: "any.test")), ("any.test", "other.test", .refuse(.nameMismatch)),
+            ("any.test", "not..a.host", .refuse(.nameMismatch)),
+            ("inspected.test", "inspected.test", .intercept(host: "inspected.test")),
+            ("192.0.2.9", "any.test", .intercept(host: "any.test")), ("192.0.2.9", "tunnel.test", .tunnel),
+            ("192.0.2.9", "probed.test", .tunnel), ("192.0.2.9", "a.maker.test", .tunnel),
+            ("192.0.2.9", "denied.test", .refuse(.denied)),
+            ("192.0.2.9", nil, .intercept(host: "192.0.2.9")), ("192.0.2.1", "any.test", .refuse(.nameMismatch)),
+            ("192.0.2.1", "192.0.2.1", .intercept(host: "192.0.2.1")),
+        ] as [(String, String?, EntranceDecision)])
+    func decidesEntered(host: String, name: String?, decision: EntranceDecision) throws {
+        let now = MonotonicTime(nanoseconds: 0)
+        #expect(try Self.intercepting().decideEntered(on: Self.hello(name), host: host, port: 443, at: now) == decision)
+    }
+
+    @Test("What is learned of clients that refuse us ends, and holds for no host that the settings name")
+    func learns() throws {
+        let policy = try Self.intercepting { $0.refusalsKeptMilliseconds = 1000 }
+        func decision(_ host: String, at milliseconds: UInt64) -> EntranceDecision {
+            let now = MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+            return policy.decideEntered(on: Self.hello(host), host: host, port: 443, at: now)
+        }
+        for host in ["any.test", "inspected.test"] {
+            #expect(decision(host, at: 0) == .intercept(host: host))
+            policy.noteRefusal(host: host, port: 443, at: MonotonicTime(nanoseconds: 0))
+        }
+        #expect(decision("any.test", at: 999) == .tunnel && decision("any.test", at: 1000) == .intercept(host: "any.test"))
+        #expect(decision("inspected.test", at: 1) == .intercept(host: "inspected.test"))
+    }
+
+    @Test("What is not intercepted after all goes to a server that has been judged")
+    func judgesTunnels() throws {
+        let policy = try Self.intercepting()
+        #expect(policy.wayBeforeHello(host: "any.test", port: 443) == .probe)
+        #expect(policy.decide(on: Self.hello("any.test"), host: "any.test", port: 443) == .pass)
+        #expect(policy.decide(on: Self.hello("any.test"), host: "192.0.2.9", port: 443) == .judge(host: "any.test"))
+        #expect(policy.decide(on: nil, host: "any.test", port: 443) == .refuse(.notTLS))
     }
 }

@@ -73,6 +73,35 @@ struct ClientHelloTests {
         #expect(Self.read(octets, ends: Cuts.each(of: octets.count)) == .refused(.malformed))
     }
 
+    private static func protocols(_ names: [String]) -> (type: Int, octets: [UInt8]) {
+        let list = names.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        return (16, [UInt8(list.count >> 8), UInt8(list.count & 0xFF)] + list)
+    }
+
+    @Test(
+        "What the client offers to speak inside is told apart (RFC 7301)",
+        arguments: [
+            (["http/1.1"], [.http1]), (["h2", "http/1.1"], [.http1, .http2]), (["h2"], [.http2]), (["http/1.0"], [.other]),
+            (["\u{A}\u{A}", "h2", "http/1.1"], [.other, .http1, .http2]),
+        ] as [([String], ApplicationProtocols)])
+    func readsProtocols(names: [String], protocols: ApplicationProtocols) throws {
+        guard case .read(let hello) = Self.read([Self.protocols(names)]) else { throw Unread() }
+        #expect(hello.protocols == protocols)
+        #expect(hello.mayMeanHTTP1 == names.contains("http/1.1"))
+    }
+
+    private struct Unread: Error {}
+
+    @Test(
+        "A list of protocols that is none is refused",
+        arguments: [[], [0, 0], [0, 1, 0], [0, 3, 3, 65, 65], [0, 2, 1, 65, 65], [0, 4, 1, 65, 0, 0]] as [[UInt8]])
+    func refusesProtocols(octets: [UInt8]) { #expect(Self.read([(16, octets)]) == .refused(.malformed)) }
+
+    @Test("Protocols that stand twice are refused")
+    func refusesSecondProtocols() {
+        #expect(Self.read([Self.protocols(["h2"]), Self.protocols(["http/1.1"])]) == .refused(.malformed))
+    }
+
     private static let name = WrittenHello.serverName(Array("a.example".utf8))
 
     @Test(
