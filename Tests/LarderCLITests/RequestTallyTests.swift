@@ -14,7 +14,8 @@ struct RequestTallyTests {
             #"{"url":"http://a.test/1","cache":"miss","bytes":1000}"#, #"{"url":"http://a.test/1","cache":"hit","bytes":1000}"#,
             #"{"url":"b.test:443","cache":"tunnel","bytes":48}"#, #"{"url":"http://a.test/1","cache":"background","bytes":9}"#,
             #"{"url":"http://c.test/?q","cache":"denied","bytes":0,"rule":"no"}"#,
-            #"{"url":"http://a.test/2","cache":"failed","bytes":0,"error":"offline_miss"}"#, "", "{", "[1]",
+            #"{"url":"http://a.test/2","cache":"denied","bytes":0,"error":"offline_miss"}"#,
+            #"{"url":"a.test:443","cache":"tunnel","connect":"intercept","bytes":9}"#, "", "{", "[1]",
         ])
         #expect(tally.requests == 5 && tally.hits == 1 && tally.sentBytes == 2048 && tally.savedBytes == 1000)
         #expect(tally.hosts["a.test"] == .init(requests: 3, hits: 1) && tally.hosts["b.test:443"] == .init(requests: 1, hits: 0))

@@ -11,10 +11,12 @@ enum ClientSetUpRoute {
     ///   - trust: as it is in force.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, path) { _, exchange in
+            let trust = trust()
             exchange.answer(
                 json: .object([
-                    ("proxies", .array(addresses.map { .string("\($0)") })), ("root", .null),
-                    ("anchors", .array(trust().namedAnchors.map { .string($0.pem) })),
+                    ("proxies", .array(addresses.map { .string("\($0)") })),
+                    ("root", trust.loaded?.authority.map { .string($0.rootText) } ?? .null),
+                    ("anchors", .array(trust.namedAnchors.map { .string($0.pem) })),
                 ]))
         }
     }

@@ -15,7 +15,7 @@ public struct Larder: ParsableCommand {
 
             Or have one command go through a Larder of its own:
 
-              larder run -- curl http://example.com/
+              larder run -- curl https://example.com/
 
             Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run --strict tells of, 5 a store in which something is \
             wrong (cache verify), 7 pins that do not hold (pins check).

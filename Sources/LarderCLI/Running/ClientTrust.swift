@@ -20,6 +20,11 @@ struct ClientTrust {
         base = additions.isEmpty ? [] : Self.base(environment)
     }
 
+    /// Behind a Larder with these settings.
+    init(_ settings: TrustSettings, environment: [String: String]) {
+        self.init(root: settings.loaded?.authority?.root, anchors: settings.namedAnchors, environment: environment)
+    }
+
     var isEmpty: Bool { additions.isEmpty }
 
     var additionsText: String { additions.map(\.pem).joined() }

@@ -70,6 +70,7 @@ struct ClientVariable: Sendable {
         ClientVariable("GIT_SSL_CAINFO", .bundle, "git"),
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
+        ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
         ClientVariable("AWS_CA_BUNDLE", .bundle, "AWS's tools"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),

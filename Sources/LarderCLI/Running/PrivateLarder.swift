@@ -1,4 +1,5 @@
 import ArgumentParser
+import CertificateAuthority
 import EventLoop
 import Foundation
 import ProxyAdmin
@@ -13,6 +14,9 @@ struct PrivateLarder {
         var store: String?
         /// Where the access log goes, beside being counted.
         var log: String?
+        var isOffline = false
+        /// Otherwise https is intercepted, by an authority of this run alone.
+        var interceptsNobody = false
         /// Whether anybody wants to know what its requests became.
         var isCounted = false
     }
@@ -32,10 +36,15 @@ struct PrivateLarder {
         do throws(ExitCode) {
             log = terms.isCounted ? try Self.talliedLog(in: folder) : nil
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
+            // Before there is a key in memory.
+            ProcessMemorySecrecy.begin(hasChild: true)
+            let authority = terms.interceptsNobody ? nil : try Self.authority()
             let loaded = try options.load(
                 flags: Self.flags(terms, folder, logPath: log?.path ?? terms.log), defaults: ["log.level=error"],
-                policy: terms.policy, trustFiles: TrustFiles(opensKeyLog: true), hasChild: true)
-            let plan = try ServingPlan(loaded, mayServeWithoutFile: terms.store == nil)
+                policy: terms.policy,
+                trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
+                hasChild: true)
+            let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded)
             settings = loaded.settings
             adminSocket = plan.adminSocketPath
@@ -53,13 +62,21 @@ struct PrivateLarder {
         return tally
     }
 
-    /// Why there is no store's file behind it, where one was to be.
-    var storeWithout: String? { server.storeWithout }
+    /// What a person should know of the store, where it is less than it could be.
+    var storeRemark: String? { server.storeRemark }
 
     static func fail(_ reason: String) -> ExitCode {
         Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
         return failureCode
     }
+
+    /// It lives in memory, and is gone with it.
+    private static func authority() throws(ExitCode) -> LocalAuthority {
+        try AuthorityCommand.made(AuthorityCommand.terms(days: authorityDays, constraint: nil))
+    }
+
+    /// No command runs for longer.
+    private static let authorityDays = 30
 
     private static func talliedLog(in folder: PrivateFolder) throws(ExitCode) -> TalliedLog {
         do throws(SystemError) {
@@ -85,6 +102,7 @@ struct PrivateLarder {
             ("run", "log.access.format", .plain(logPath == nil ? "off" : "ndjson")),
         ]
         if let logPath { flags.append(("--log", "log.access.path", .plain(logPath))) }
+        if terms.isOffline { flags.append(("--offline", "mode", .plain(LarderSettings.Mode.offline.rawValue))) }
         if let store = terms.store { flags.append(("--store", "store.path", .plain(store))) }
         return flags
     }

@@ -37,7 +37,9 @@ struct RequestTally {
     /// - Parameter line: one object of NDJSON. What is none tells nothing.
     mutating func add(_ line: [UInt8]) {
         guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
-            let outcome = record["cache"] as? String, outcome != "background"
+            let outcome = record["cache"] as? String, outcome != "background",
+            // What was asked for in such a tunnel has lines of its own.
+            outcome != "tunnel" || record["connect"] as? String != "intercept"
         else { return }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         let url = record["url"] as? String ?? ""
@@ -50,12 +52,12 @@ struct RequestTally {
             savedBytes &+= bytes
         }
         add(host: Self.host(of: url), isHit: isHit)
-        if outcome == "denied" {
-            deniedCount += 1
-            note(url, record["rule"] as? String ?? record["detail"] as? String ?? error ?? "denied")
-        } else if error == Self.missWord {
+        if error == Self.missWord {
             missedCount += 1
             note(url, Self.missWord)
+        } else if outcome == "denied" {
+            deniedCount += 1
+            note(url, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
         }
     }
 

@@ -14,8 +14,8 @@ import Synchronization
 final class RunningServer: Sendable {
     let server: ProxyServer
     let store: ResponseStore
-    /// Why the store's file is not used, where the plan allows for that.
-    let storeWithout: String?
+    /// What a person should know of the store, where it is less than the plan wanted.
+    let storeRemark: String?
     let accessLog: AccessLog
     private let sources: SettingsSources
     private let pseudonym: String
@@ -46,7 +46,7 @@ final class RunningServer: Sendable {
             loops: plan.loopCount)
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
-        (store, storeWithout) = try Self.openStore(plan, logger)
+        (store, storeRemark) = try Self.openStore(plan, logger)
         // Two of us in a row are no loop: each signs Via with a name of its own.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
         do {
@@ -150,21 +150,28 @@ final class RunningServer: Sendable {
         }
     }
 
+    /// Where another process has the file, it is read beneath memory; where that cannot be, memory stands alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
-    ) throws(ExitCode) -> (store: ResponseStore, without: String?) {
-        func open(_ path: String) throws(StoreError) -> ResponseStore {
-            try ResponseStore(
-                ServerAssembly.store(plan.settings, path: path) { logger.warning("\(StoreNotices.text($0))") })
+    ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
+        func open(_ path: String, _ access: StoreConfiguration.Access) throws(StoreError) -> ResponseStore {
+            var configuration = ServerAssembly.store(plan.settings, path: path) {
+                logger.warning("\(StoreNotices.text($0))")
+            }
+            configuration.access = access
+            return try ResponseStore(configuration)
         }
         do throws(StoreError) {
-            do throws(StoreError) {
-                return (try open(plan.storePath), nil)
-            } catch {
-                guard plan.mayServeWithoutFile else { throw error }
-                return (try open(":memory:"), "\(error)")
-            }
+            return (try open(plan.storePath, .owned), nil)
         } catch {
+            guard plan.mayForgetWhatIsNew else {
+                logger.error("cannot open the store: \(error)")
+                throw ExitCode.failure
+            }
+            if let beneath = try? open(plan.storePath, .readOnlyBeneathMemory) {  // without it memory stands alone
+                return (beneath, "the store is only read, and what was fetched is forgotten: \(error)")
+            }
+            if let alone = try? open(":memory:", .owned) { return (alone, "what was fetched is forgotten: \(error)") }
             logger.error("cannot open the store: \(error)")
             throw ExitCode.failure
         }

@@ -1,5 +1,6 @@
 import CertificateAuthority
 import Foundation
+import HTTPSession
 import ServerTrust
 
 /// Reads the files that settings about trust name, each within its limit.
@@ -13,8 +14,10 @@ package struct TrustFiles: Sendable {
     var allowsEmptyFolder = false
     /// Whether `tls.key_log` is opened, and made where it is not there: only by who makes connections for others. Else it is looked at.
     var opensKeyLog = false
-    /// Intercepts in place of the one that the settings name.
+    /// Intercepts in place of the one that the settings name, and wherever they do not say what CONNECT gets.
     var authority: LocalAuthority?
+    /// Whether no host is intercepted, whatever the settings say.
+    var interceptsNobody = false
 
     static let pinFileLimit = 1 << 20
     static let bundleLimit = 16 << 20
@@ -25,12 +28,19 @@ package struct TrustFiles: Sendable {
 
     package init(
         systemBundles: [String] = TrustAnchors.systemBundles, allowsEmptyFolder: Bool = false, opensKeyLog: Bool = false,
-        authority: LocalAuthority? = nil
+        authority: LocalAuthority? = nil, interceptsNobody: Bool = false
     ) {
         self.systemBundles = systemBundles
         self.allowsEmptyFolder = allowsEmptyFolder
         self.opensKeyLog = opensKeyLog
         self.authority = authority
+        self.interceptsNobody = interceptsNobody
+    }
+
+    /// What CONNECT gets under a policy.
+    func connectWay(of terms: TrustTerms) -> ConnectWay {
+        let way = terms.connect ?? (authority == nil ? terms.connectWayUnsaid : .intercept)
+        return way == .intercept && interceptsNobody ? terms.connectWayUnsaid : way
     }
 
     /// - Returns: `nil` where the system has none.

@@ -92,7 +92,7 @@ struct TrustLoading {
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
             sites.append(TrustSite(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
-            ways.append((host.scope, host.terms.connectWay))
+            ways.append((host.scope, files.connectWay(of: host.terms)))
         }
     }
 
@@ -182,7 +182,7 @@ struct TrustLoading {
         do throws(SettingsFile.Unreadable) {
             if !isWritten, try !material.hasSystemAnchors() {
                 remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
-                return (.deny, terms.connectWay)
+                return (.deny, files.connectWay(of: terms))
             }
         } catch {
             let message = "cannot read the system's anchors: \(error.reason)"
@@ -192,7 +192,7 @@ struct TrustLoading {
         }
         let position = isWritten ? LocatedProblem.position(of: origin.place, in: origin.layer) : ""
         return policy(terms, subject: "tls.default", position: position, from: origin)
-            .map { (.policy($0.policy), terms.connectWay) }
+            .map { (.policy($0.policy), files.connectWay(of: terms)) }
     }
 
     /// - Returns: `nil` after a problem.

@@ -49,8 +49,11 @@ struct TrustTerms: Sendable {
         return words
     }
 
-    /// What CONNECT gets. Pins that nobody looks at protect nobody, so that a host with pins is probed.
-    var connectWay: ConnectWay { connect ?? (pins == nil ? .tunnel : .probe) }
+    /// What CONNECT gets.
+    var connectWay: ConnectWay { connect ?? connectWayUnsaid }
+
+    /// Pins that nobody looks at protect nobody, so that a host with pins is probed.
+    var connectWayUnsaid: ConnectWay { pins == nil ? .tunnel : .probe }
 
     /// What of it lets pass what is usually refused: the key, and in words.
     var weaknesses: [(key: String, meaning: String)] {

@@ -6,11 +6,12 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Runs a command whose requests go through a Larder of its own.",
         discussion: """
-            It sets for the command, and for nobody else, every variable by which programs are told of a proxy, and takes away what \
-            it made when the command ends.
+            It sets for the command, and for nobody else, every variable by which programs are told of a proxy and of whom to \
+            believe, and takes away what it made when the command ends. https is intercepted by an authority that lives as long.
 
-              larder run -- curl http://example.com/
+              larder run -- curl https://example.com/
               larder run --summary -- npm install
+              larder run --offline --strict -- make
 
             Exit codes: the command's own, 128 and more where a signal ended it; 125 where Larder could not do its part, 126 and \
             127 where the command cannot be run or is not there; 4 with --strict. 2 for wrong usage.
@@ -31,6 +32,12 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Goes through the Larder that runs, with its store and its settings.")
     var join = false
 
+    @Flag(help: "Answers with what is stored, whatever its age, and with 504 for all else; nothing leaves.")
+    var offline = false
+
+    @Flag(help: "Leaves https alone: it goes through uncached, and no rule sees into it.")
+    var noIntercept = false
+
     @Flag(help: "Exit code 4 where a request was denied or missed, though the command has done well.")
     var strict = false
 
@@ -46,7 +53,7 @@ struct RunCommand: ParsableCommand {
         if command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder run -- curl http://example.com/")
         }
-        if join, policy != nil || store != nil || log != nil || strict || summary {
+        if join, policy != nil || store != nil || log != nil || offline || noIntercept || strict || summary {
             throw ValidationError(
                 "--join goes through a Larder that has settings, store and log of its own: say those to that one.")
         }
@@ -71,6 +78,8 @@ struct RunCommand: ParsableCommand {
         terms.policy = policy
         terms.store = store
         terms.log = log
+        terms.isOffline = offline
+        terms.interceptsNobody = noIntercept
         terms.isCounted = summary || strict
         let larder = try PrivateLarder(options, terms, in: folder)
         let code = Result { () throws(ExitCode) in
@@ -90,7 +99,7 @@ struct RunCommand: ParsableCommand {
     private func set(
         _ larder: PrivateLarder, _ folder: PrivateFolder, over given: [String: String]
     ) throws(ExitCode) -> [String: String] {
-        let trust = ClientTrust(root: nil, anchors: larder.settings.tls.namedAnchors, environment: given)
+        let trust = ClientTrust(larder.settings.tls, environment: given)
         let environment = ClientEnvironment(
             proxy: larder.address, files: ClientFiles(folder: folder.path), carriesTrust: !trust.isEmpty)
         do throws(WholeFile.Unwritten) {
@@ -128,7 +137,7 @@ struct RunCommand: ParsableCommand {
 
     private func remarks(_ larder: PrivateLarder, _ given: [String: String]) -> [String] {
         var remarks: [String] = []
-        if let reason = larder.storeWithout { remarks.append("what was fetched is forgotten: \(reason)") }
+        if let remark = larder.storeRemark { remarks.append(remark) }
         if ["no_proxy", "NO_PROXY"].contains(where: { given[$0]?.isEmpty == false }) {
             remarks.append("NO_PROXY was set, and left out: all requests went through Larder")
         }

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("larder run and https")
+struct RunInterceptionTests {
+    /// An origin that no system's anchors know, settings that do, and a user's folders.
+    final class Stage {
+        let pinned: PinnedStage
+        let origin: ScriptedOrigin
+        let user: [String: String]
+
+        init() throws {
+            pinned = try PinnedStage()
+            origin = ScriptedOrigin(identity: pinned.authority.identity()) { connection in
+                while let head = connection.readHead() {
+                    connection.respond(fields: "Cache-Control: max-age=600\r\n", body: OriginRequest(head: head).target)
+                }
+            }
+            _ = try pinned.settings(
+                """
+                resolve: {one.test: 127.0.0.1}
+                tunnel: {ports: any}
+                tls: {hosts: {one.test: {anchors: {bundle: root.pem}}}}
+                """)
+            try FileManager.default.createDirectory(atPath: "\(pinned.folder.path)/tmp", withIntermediateDirectories: true)
+            user = ["HOME": pinned.folder.path, "TMPDIR": "\(pinned.folder.path)/tmp"]
+        }
+
+        deinit { origin.stop() }
+
+        var url: String { "https://one.test:\(origin.port)" }
+
+        func run(_ words: String...) throws -> CommandLineTests.Outcome {
+            try CommandLineTests.larder(["run", "-c", "\(pinned.folder.path)/larder.yaml"] + words, environment: user)
+        }
+
+        func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: "\(pinned.folder.path)/tmp") }
+    }
+
+    @Test("https is answered by the authority of the run alone: a miss, a hit, and a hit offline with the origin gone")
+    func intercepts() throws {
+        let stage = try Stage()
+        let first = try stage.run("--summary", "--", "curl", "-sS", "-i", "\(stage.url)/a")
+        #expect(first.output.contains("fwd=uri-miss; stored") && first.output.hasSuffix("/a"), "\(first)")
+        #expect(first.talk.hasPrefix("larder: 1 request, 0 hits"))
+        let second = try stage.run("--summary", "--", "curl", "-sS", "-i", "\(stage.url)/a")
+        #expect(second.output.contains("Cache-Status: Larder; hit"), "\(second)")
+        #expect(stage.origin.requestHeads.count == 1)
+        stage.origin.stop()
+        let offline = try stage.run("--offline", "--strict", "--", "curl", "-sS", "-i", "\(stage.url)/a")
+        #expect(offline.code == 0 && offline.output.hasSuffix("/a"), "\(offline)")
+        let missed = try stage.run("--offline", "--strict", "--summary", "--", "curl", "-sS", "\(stage.url)/b")
+        #expect(missed.code == 4 && missed.talk.contains("1 missed\n"))
+        #expect(missed.talk.contains("(offline_miss): \(stage.url)/b"))
+        #expect(try stage.left().isEmpty)
+    }
+
+    @Test("With --no-intercept the command judges the server itself, by the anchors that the settings name, and nothing is stored")
+    func tunnels() throws {
+        let stage = try Stage()
+        for _ in 0..<2 {
+            let outcome = try stage.run("--no-intercept", "--", "curl", "-sS", "-i", "\(stage.url)/a")
+            #expect(outcome.output.contains("200 OK") && !outcome.output.contains("Cache-Status"), "\(outcome)")
+        }
+        #expect(stage.origin.requestHeads.count == 2)
+    }
+
+    private static let files: [Substring] = [
+        "admin.sock", "admin.sock.lock", "apt.conf", "ca-bundle.pem", "ca.pem", "trust.p12", "wgetrc",
+    ]
+
+    @Test("Each run has an authority of its own, whose key is in no file; a host that is not believed is a 502 inside TLS")
+    func keepsItsKey() throws {
+        let stage = try Stage()
+        let script = """
+            cd $(dirname $SSL_CERT_FILE) && ls && grep -rl "PRIVATE KEY" .
+            sha256sum < $NODE_EXTRA_CA_CERTS
+            """
+        let first = try stage.run("--", "sh", "-c", script)
+        let lines = first.output.split(separator: "\n")
+        #expect(lines.dropLast() == Self.files)
+        #expect(try stage.run("--", "sh", "-c", script).output.split(separator: "\n").last != lines.last)
+        let other = ScriptedOrigin(identity: TestAuthority.selfSignedIdentity()) { _ in }
+        defer { other.stop() }
+        let refused = try stage.run("--", "curl", "-sS", "-w", "%{http_code}", "https://one.test:\(other.port)/")
+        #expect(refused.code == 0 && refused.output.hasSuffix("502") && other.requestHeads.isEmpty, "\(refused)")
+    }
+
+    @Test("What larder env gives for a Larder that intercepts is believed, and what it wrote is left alone the second time")
+    func isBelievedByEnv() throws {
+        let stage = try Stage()
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder ca init > $folder/ca.out 2>&1
+            set -- --store :memory: --set log.access.format=off --set 'tls.default={connect: intercept}'
+            set -- "$@" --set "tls.hosts={one.test: {anchors: {bundle: $folder/root.pem}, connect: intercept}}"
+            $larder serve --quiet -c $folder/larder.yaml --listen 127.0.0.1:0 --port-file $folder/port "$@" &
+            until test -s $folder/port; do kill -0 $! || exit 1; sleep 0.02; done
+            eval "$($larder env)"
+            curl -sS -i $url | grep -c Cache-Status
+            touch -d @0 $(dirname $SSL_CERT_FILE)/*
+            eval "$($larder env)"
+            find $(dirname $SSL_CERT_FILE) -newermt @1 -type f
+            $larder run --join -- curl -sS $url && echo
+            kill $!
+            wait $!
+            """, stage.user.merging(["folder": stage.pinned.folder.path, "url": "\(stage.url)/a"]) { $1 })
+        #expect(outcome.output == "1\n/a\n", "\(outcome)")
+    }
+}

