@@ -59,7 +59,7 @@ struct OfflineTests {
         #expect(log.contains { $0.contains(#""error":"offline_miss""#) && $0.contains(#""detail":"must_revalidate""#) })
     }
 
-    @Test("Back online, the next request asks the origin again")
+    @Test("Back online, the next request asks the origin again (T20)")
     func goesLive() throws {
         let stage = try Self.stage()
         _ = try stage.fetch("/a")

@@ -1,0 +1,88 @@
+import TestSupport
+import Testing
+
+@Suite("T20: what came one way is no answer where another way would have brought something else")
+struct CacheContextTests {
+    @Test("T19, T20: plain HTTP in a tunnel is another resource than https at the same host and port")
+    func keepsSchemesApart() throws {
+        let stage = try InterceptingStage()
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        let plain = try stage.connect()
+        plain.send(stage.head("/a", fields: "Cache-Control: only-if-cached\r\n"))
+        #expect(try plain.readResponse().code == "cache_miss_only_if_cached")
+        // Nor does a failure in plain text touch what came over TLS.
+        plain.send(stage.head("/a"))
+        #expect(try plain.readResponse().status >= 500)
+        #expect(try stage.fetch("/a").cacheStatus.hasPrefix("Larder; hit"))
+    }
+
+    @Test("T20: a tunnel to one host stores nothing under the name of another, whichever of the two its request names")
+    func keepsHostsApart() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.secure("one.test")
+        client.send(stage.head("/a", host: "two.test"))
+        #expect(try client.readResponse().status == 421)
+        #expect(stage.origin.requestHeads.isEmpty)
+        for host in ["one.test", "two.test"] {
+            #expect(try stage.fetch("/a", host: host).cacheStatus == "Larder; fwd=uri-miss; stored")
+        }
+    }
+
+    @Test(
+        "T20: whoever leads a tunnel to an address and names a host in it gets that host's answer, and the address is not asked")
+    func asksTheNamedHost() throws {
+        let stage = try InterceptingStage()
+        // At the same port, with a certificate that would be believed.
+        let elsewhere = ScriptedOrigin(
+            ipv6: true, port: stage.origin.port, identity: stage.authority.identity(names: "DNS:one.test")
+        ) { connection in
+            while connection.readHead() != nil { connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "elsewhere") }
+        }
+        defer { elsewhere.stop() }
+        let client = try stage.connect("[::1]")
+        #expect(client.startTLS(stage.terms("one.test")) == .done)
+        client.send(stage.head("/a"))
+        #expect(try client.readResponse().text == "answer to GET /a")
+        #expect(elsewhere.connectionCount == 0)
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+    }
+
+    @Test("T20: PURGE in a tunnel removes what stands under the https URL, and nothing of the plain one")
+    func purgesOneScheme() throws {
+        let plainOrigin = ScriptedOrigin.answering { _, connection in
+            connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "plain")
+        }
+        defer { plainOrigin.stop() }
+        let stage = try InterceptingStage("clients: {purge: [127.0.0.0/8]}")
+        func fetchPlain() throws -> ReceivedResponse {
+            let client = try RawClient(port: stage.proxy.port, owner: stage)
+            client.send("GET http://one.test:\(plainOrigin.port)/a HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try client.readResponse()
+        }
+        _ = try fetchPlain()
+        _ = try stage.fetch("/a")
+        let client = try stage.secure()
+        client.send(stage.head("/a", method: "PURGE"))
+        #expect(try client.readResponse(to: "PURGE").text == "purged 1\n")
+        #expect(try stage.fetch("/a").cacheStatus == "Larder; fwd=uri-miss; stored")
+        #expect(try fetchPlain().cacheStatus.hasPrefix("Larder; hit"))
+    }
+
+    @Test("T20: what was served or missed offline leaves no trace in what is served live")
+    func keepsModesApart() throws {
+        let stage = try Stage { request, connection in
+            if request["If-None-Match"] != nil { return connection.respond("304 Not Modified", fields: "ETag: \"a\"\r\n") }
+            return connection.respond(fields: "Cache-Control: max-age=60\r\nETag: \"a\"\r\n", body: request.target)
+        }
+        _ = try stage.fetch("/kept")
+        stage.proxy.pass(seconds: 3600)
+        try stage.proxy.reload("mode: offline")
+        for _ in 0..<2 {
+            #expect(try stage.fetch("/kept").cacheStatus.hasSuffix("detail=offline"))
+            #expect(try stage.fetch("/missed").code == "offline_miss")
+        }
+        try stage.proxy.reload("")
+        #expect(try stage.fetch("/missed").cacheStatus == "Larder; fwd=uri-miss; stored")
+        #expect(try stage.fetch("/kept").cacheStatus.hasPrefix("Larder; fwd=stale"))
+    }
+}
