@@ -5,8 +5,8 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# Of LarderCLI only what settings are read by is built, the folders Settings and Trust, which need the pure rooms, ServerTrust, EventLoop,
-# HTTPSession and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
+# Of LarderCLI only what settings are read by is built, the folders Settings, Trust and Authority, which need the pure rooms, ServerTrust,
+# CertificateAuthority, EventLoop, HTTPSession and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,13 +46,14 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"
+    module CertificateAuthority Sources/CertificateAuthority "${uncovered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${uncovered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
     module HTTPSession Sources/HTTPSession "${uncovered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
-    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust" "${covered[@]}"
+    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust Sources/LarderCLI/Authority" "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
         2> >(grep -v 'Cannot export local symbol' >&2)

@@ -69,6 +69,10 @@ struct SettingsSchemaTests {
         ),
         ("tls.connect.verdicts_kept", "300s", "5m"), ("tls.connect.missing_name", "deny", "deny"),
         ("tls.connect.encrypted_hello", "deny", "deny"),
+        ("tls.connect.never_intercept", "['*.a.example', b.example]", #"["*.a.example", b.example]"#),
+        ("tls.connect.other_protocols", "deny", "deny"), ("tls.connect.refusals_kept", "1h", "1h"),
+        ("tls.authority.folder", "/a/ca", "/a/ca"), ("tls.authority.passphrase_file", "/a/pass", "/a/pass"),
+        ("timeouts.client_handshake", "3s", "3s"), ("timeouts.first_octets", "1s", "1s"),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
     ]

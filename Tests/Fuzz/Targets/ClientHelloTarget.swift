@@ -66,6 +66,7 @@ package enum WrittenHello {
     package static func records(_ hello: ClientHello, recordLength: Int = 1 << 14) -> [UInt8] {
         var extensions = [(0x002B, [2, 3, 4] as [UInt8])]
         if let name = hello.serverName { extensions.append((0, serverName(name))) }
+        if let offered = hello.protocols { extensions.append((16, protocols(offered))) }
         if hello.hasEncryptedHello { extensions.append((0xFE0D, [0])) }
         return records(of: message(extensions), recordLength: recordLength)
     }
@@ -83,6 +84,12 @@ package enum WrittenHello {
     }
 
     package static func serverName(_ name: [UInt8]) -> [UInt8] { number(name.count + 3) + [0] + number(name.count) + name }
+
+    private static func protocols(_ offered: ApplicationProtocols) -> [UInt8] {
+        let named: [(ApplicationProtocols, String)] = [(.http2, "h2"), (.http1, "http/1.1"), (.other, "x")]
+        let list = named.filter { offered.contains($0.0) }.flatMap { [UInt8($0.1.utf8.count)] + Array($0.1.utf8) }
+        return number(list.count) + list
+    }
 
     package static func records(of message: [UInt8], recordLength: Int = 1 << 14) -> [UInt8] {
         stride(from: 0, to: message.count, by: recordLength).flatMap { start in
