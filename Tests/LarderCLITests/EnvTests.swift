@@ -39,7 +39,7 @@ struct EnvTests {
     @Test("Where none runs it is 1, and says so")
     func saysThatNoneRuns() throws {
         let folder = try TemporaryFolder()
-        let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path])
+        let outcome = try CommandLineTests.larder("env", environment: ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
         #expect(outcome.code == 1 && outcome.output.isEmpty && outcome.talk.hasPrefix("larder: no Larder is running"))
     }
 }

@@ -24,7 +24,8 @@ struct RunInterceptionTests {
                 tls: {hosts: {one.test: {anchors: {bundle: root.pem}}}}
                 """)
             try FileManager.default.createDirectory(atPath: "\(pinned.folder.path)/tmp", withIntermediateDirectories: true)
-            user = ["HOME": pinned.folder.path, "TMPDIR": "\(pinned.folder.path)/tmp"]
+            let home = pinned.folder.path
+            user = ["HOME": home, "TMPDIR": "\(home)/tmp", "XDG_RUNTIME_DIR": "\(home)/run"]
         }
 
         deinit { origin.stop() }
@@ -56,7 +57,7 @@ struct RunInterceptionTests {
         #expect(try stage.left().isEmpty)
     }
 
-    @Test("With --no-intercept the command judges the server itself, by the anchors that the settings name, and nothing is stored")
+    @Test("With --no-intercept the command judges the server itself, by anchors that the settings name, and nothing is stored")
     func tunnels() throws {
         let stage = try Stage()
         for _ in 0..<2 {

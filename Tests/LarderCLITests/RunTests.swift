@@ -14,7 +14,8 @@ struct RunTests {
     /// A user's folders below one folder, and nothing that stands in them yet.
     private static func user(_ folder: TemporaryFolder) throws -> [String: String] {
         try FileManager.default.createDirectory(atPath: "\(folder.path)/tmp", withIntermediateDirectories: true)
-        return ["folder": folder.path, "HOME": folder.path, "TMPDIR": "\(folder.path)/tmp"]
+        let home = folder.path
+        return ["folder": home, "HOME": home, "TMPDIR": "\(home)/tmp", "XDG_RUNTIME_DIR": "\(home)/run"]
     }
 
     /// What begins tests may have signals blocked, which whoever is begun by them inherits.

@@ -6,6 +6,8 @@ struct Tool: Sendable {
         let code: Int32
         /// What it said on standard output.
         let output: [UInt8]
+        /// And on standard error.
+        let talk: [UInt8]
         /// The last line that it said on standard error, or else on standard output.
         let lastWord: String
     }
@@ -38,20 +40,21 @@ struct Tool: Sendable {
         process.standardInput = FileHandle.nullDevice
         // Into files: two pipes, read one after the other, could fill up.
         guard let output = Self.nameless(), let talk = Self.nameless() else {
-            return Outcome(code: 127, output: [], lastWord: "cannot be started: there is no room for what it says")
+            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no room for what it says")
         }
         process.standardOutput = output
         process.standardError = talk
         do {
             try process.run()
         } catch {
-            return Outcome(code: 127, output: [], lastWord: "cannot be started")
+            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started")
         }
         process.waitUntilExit()
         let said = Self.octets(of: output)
+        let talked = Self.octets(of: talk)
         return Outcome(
             code: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
-            output: said, lastWord: Self.lastLine(Self.octets(of: talk)) ?? Self.lastLine(said) ?? "it says nothing")
+            output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "it says nothing")
     }
 
     /// A file that is gone when nobody has it open any more.

@@ -22,8 +22,8 @@ public struct Larder: ParsableCommand {
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self, StopCommand.self,
-            ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
+            ServeCommand.self, RunCommand.self, EnvCommand.self, DoctorCommand.self, StatusCommand.self, ReloadCommand.self,
+            StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
             VersionCommand.self, CompletionsCommand.self,
         ])
 

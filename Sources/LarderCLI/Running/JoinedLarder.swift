@@ -6,48 +6,58 @@ import ServerTrust
 
 /// The Larder that runs already, as programs are told of it.
 struct JoinedLarder {
+    /// Why programs cannot be told.
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
     let environment: ClientEnvironment
+    /// Whether it has an authority by which it intercepts.
+    let intercepts: Bool
 
     /// Asks it, and has the files that programs need stand in the user's folder for such.
-    /// - Throws: exit code 1, after saying what is wrong.
-    init(_ options: SettingsOptions, over given: [String: String]) throws {
-        let client = try RunningLarder.connect(options)
-        let (status, text) = try Self.asked(client)
-        let answer = JSONAnswer(text)
-        guard status.isSuccessful, let proxies = answer["proxies"] as? [String],
-            let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first
-        else { throw Self.fail("the Larder that runs does not say how programs reach it: is it of another version?") }
+    init(_ client: AdminClient, over given: [String: String]) throws(Failure) {
+        let answer = try Self.asked(client)
+        guard let proxy = (answer["proxies"] as? [String])?.lazy.compactMap({ ListenAddress($0) }).first else {
+            throw Failure(description: "the Larder that runs does not say how programs reach it: is it of another version?")
+        }
         guard let state = UserFolders(given).state else {
-            throw Self.fail("neither XDG_STATE_HOME nor HOME says where the files for programs may stand")
+            throw Failure(description: "neither XDG_STATE_HOME nor HOME says where the files for programs may stand")
         }
         let reached = proxy.reachedLocally
         let files = ClientFiles(folder: "\(state)/clients/\(reached.address)-\(reached.port)")
+        let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let trust = ClientTrust(
-            root: (answer["root"] as? String).flatMap { Self.certificates($0).first },
-            anchors: (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates),
+            root: root, anchors: (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates),
             environment: given.filter { $0.key != "SSL_CERT_FILE" || $0.value != files.bundle })
         environment = ClientEnvironment(proxy: reached, files: files, carriesTrust: !trust.isEmpty)
+        intercepts = root != nil
         do throws(WholeFile.Unwritten) {
             try ClientFolder(environment, trust: trust, given: given).update()
         } catch {
-            throw Self.fail("cannot write to \(files.folder): \(error.reason)")
+            throw Failure(description: "cannot write to \(files.folder): \(error.reason)")
         }
     }
 
-    private static func asked(_ client: AdminClient) throws(ExitCode) -> (Status, String) {
-        do throws(AdminClient.Failure) {
-            return try client.send("GET", ClientSetUpRoute.path, accept: "application/json")
+    /// - Throws: exit code 1, after saying what is wrong.
+    init(_ options: SettingsOptions, over given: [String: String]) throws {
+        let client = try RunningLarder.connect(options)
+        do throws(Failure) {
+            try self.init(client, over: given)
         } catch {
-            throw fail("\(error)")
+            Terminal.talk("larder: \(printable("\(error)", limit: 4096))\n")
+            throw ExitCode.failure
+        }
+    }
+
+    private static func asked(_ client: AdminClient) throws(Failure) -> JSONAnswer {
+        do throws(AdminClient.Failure) {
+            let (status, text) = try client.send("GET", ClientSetUpRoute.path, accept: "application/json")
+            return JSONAnswer(status.isSuccessful ? text : "")
+        } catch {
+            throw Failure(description: "\(error)")
         }
     }
 
     private static func certificates(_ pem: String) -> [Certificate] { Certificate.reading(pem: Array(pem.utf8)) ?? [] }
-
-    private static func fail(_ reason: String) -> ExitCode {
-        Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
-        return .failure
-    }
 }
 
 extension ListenAddress {

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+import ServerTrust
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Looks for what keeps programs from going through Larder, and says what mends it.",
+        discussion: """
+            It looks at the settings, the authority, the clock, the store and the variables, asks the Larder that runs, and has each \
+            program that is installed fetch something of a server of its own, with the variables that larder env gives. Nothing leaves \
+            this machine, and nothing is changed.
+
+              larder doctor
+              larder doctor --client git --client pip -o json
+
+            Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this program is tried, of \(ClientTrial.all.map(\.name).joined(separator: ", ")); repeatable.",
+            valueName: "name"))
+    var client: [String] = []
+
+    @Option(name: [.short, .long], help: "text or json.")
+    var output = OutputForm.text
+
+    @OptionGroup var options: SettingsOptions
+
+    func validate() throws {
+        let names = ClientTrial.all.map(\.name)
+        for name in client where !names.contains(name) {
+            throw ValidationError(
+                "'\(printable(name))' is not among the programs that are tried: \(names.joined(separator: ", ")).")
+        }
+    }
+
+    func run() throws {
+        ProcessMemorySecrecy.begin(hasChild: true)
+        let findings = findings()
+        switch output {
+        case .text:
+            let style = Terminal.Style()
+            Terminal.output(findings.map { $0.text(style: style) }.joined())
+        case .json: Terminal.output(JSONText.object([("findings", .array(findings.map(\.json)))]).written() + "\n")
+        }
+        if findings.contains(where: { $0.outcome == .bad }) { throw ExitCode.failure }
+    }
+
+    private func findings() -> [Finding] {
+        let environment = ProcessInfo.processInfo.environment
+        let diagnosis = Diagnosis(options: options, environment: environment)
+        let now = AuthorityCommand.now
+        let (settings, loaded) = diagnosis.settings()
+        var findings = [settings, diagnosis.clock(at: now)]
+        guard let loaded else { return findings }
+        findings += [diagnosis.authority(loaded, at: now), diagnosis.store(loaded)]
+        let (server, running) = diagnosis.running(loaded)
+        findings.append(server)
+        findings += diagnosis.variables(running?.environment)
+        guard let running else { return findings }
+        return findings + tried(running, environment)
+    }
+
+    private func tried(_ running: JoinedLarder, _ given: [String: String]) -> [Finding] {
+        guard let folder = PrivateFolder(given), let origin = TrialOrigin() else {
+            return [Finding("programs", .skipped, "there is no room for a server of ours and its files")]
+        }
+        defer {
+            origin.stop()
+            folder.remove()
+        }
+        let first = RunningDiagnosis(running: running.environment, origin: origin).findings()
+        guard !first.contains(where: { $0.outcome == .bad }) else { return first }
+        let variables = given.merging(running.environment.variables(over: given).map { ($0.name, $0.value) }) { $1 }
+        let trials = ClientTrial.all.filter { client.isEmpty || client.contains($0.name) }
+        return first
+            + trials.flatMap { trial in
+                TriedClient(trial: trial, environment: variables, origin: origin, folder: folder.path)
+                    .findings(intercepts: running.intercepts)
+            }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+/// What is around a Larder: everything that is looked at without asking one that runs.
+struct Diagnosis {
+    let options: SettingsOptions
+    let environment: [String: String]
+
+    /// The evaluation of `larder env` mends what the variables say.
+    static let environmentRemedy = "eval \"$(larder env)\""
+}
+
+extension Diagnosis {
+    /// The settings, without the files that `tls:` names: those have findings of their own.
+    func settings() -> (finding: Finding, loaded: LoadedSettings?) {
+        let sources = SettingsSources(file: options.config, assignments: options.set, environment: environment)
+        let read = sources.load()
+        switch read.outcome {
+        case .settings(let settings):
+            let place = read.file ?? "no file, and so the defaults"
+            return (
+                Finding("settings", .good, place), LoadedSettings(settings: settings, file: read.file, sources: sources)
+            )
+        case .problems(let problems):
+            let others = problems.count > 1 ? " (and \(problems.count - 1) more: larder config check)" : ""
+            let place = problems.first.map(\.description) ?? "they cannot be read"
+            return (Finding("settings", .bad, place + others, remedy: read.file.map { "${EDITOR:-vi} \(Shell.word($0))" }), nil)
+        }
+    }
+
+    /// Proxies and hosts left out, as the variables have them.
+    /// - Parameter running: how programs should be told; `nil` where no Larder runs.
+    func variables(_ running: ClientEnvironment?) -> [Finding] {
+        [proxyVariables(running), leftOut] + (running.map(trustVariables).map { [$0] } ?? [])
+    }
+
+    private func proxyVariables(_ running: ClientEnvironment?) -> Finding {
+        let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        let set = names.filter { environment[$0]?.isEmpty == false }
+        guard let running else {
+            return Finding("proxy variables", .skipped, "no Larder runs that they could name")
+        }
+        let wrong = set.filter { environment[$0] != running.proxyURL }
+        if let first = wrong.first, let value = environment[first] {
+            return Finding(
+                "proxy variables", .bad, "\(first) is \(value), and Larder listens on \(running.proxyURL)",
+                remedy: Self.environmentRemedy)
+        }
+        if !set.contains("http_proxy") || !set.contains(where: { $0.lowercased() == "https_proxy" }) {
+            return Finding(
+                "proxy variables", .notable, "not set here: programs of this shell go past Larder", remedy: Self.environmentRemedy
+            )
+        }
+        return Finding("proxy variables", .good, "they name \(running.proxyURL)")
+    }
+
+    private var leftOut: Finding {
+        let found = ["no_proxy", "NO_PROXY"].compactMap { name in
+            environment[name].flatMap { $0.isEmpty ? nil : "\(name)=\($0)" }
+        }
+        guard found.isEmpty else {
+            return Finding(
+                "NO_PROXY", .bad, "\(found.joined(separator: " ")): no rule sees these hosts, and nothing of them is stored",
+                remedy: "export NO_PROXY= no_proxy=")
+        }
+        return Finding(
+            "NO_PROXY", .good,
+            "empty; Go and Chromium leave out localhost and 127.0.0.1 all the same, and Java unless http.nonProxyHosts is empty")
+    }
+
+    private func trustVariables(_ running: ClientEnvironment) -> Finding {
+        guard running.carriesTrust else {
+            return Finding("trust variables", .good, "the system's anchors are all that programs need: Larder intercepts nothing")
+        }
+        let name = "SSL_CERT_FILE"
+        guard let file = environment[name], !file.isEmpty else {
+            return Finding(
+                "trust variables", .notable,
+                "\(name) is not set here: programs of this shell believe Larder only if larder ca install "
+                    + "was run", remedy: Self.environmentRemedy)
+        }
+        let wanted = (try? SettingsFile.octets(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
+        let there = (try? SettingsFile.octets(at: file, atMost: TrustFiles.bundleLimit)) ?? []
+        let text = String(decoding: there, as: UTF8.self)
+        if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
+            return Finding("trust variables", .good, "\(file) has Larder's root")
+        }
+        return Finding(
+            "trust variables", .bad, "\(name) is \(file), which lacks Larder's root", remedy: Self.environmentRemedy)
+    }
+}
+
+/// Words of a shell's command line.
+enum Shell {
+    static func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { octet in
+            (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
+                || "/._-:=".utf8.contains(octet)
+        }
+        return isPlain && !text.isEmpty ? text : ShellSyntax.shQuoted(text)
+    }
+}

@@ -1,0 +1,40 @@
+import ProxyAdmin
+
+/// One thing that was looked at, what was found, and by which command it is mended.
+struct Finding: Equatable, Sendable {
+    enum Outcome: String, Sendable {
+        case good
+        /// Worth a word, and nothing that stops anybody.
+        case notable
+        case bad
+        /// Could not be looked at, for another finding's reason.
+        case skipped
+    }
+
+    let name: String
+    let outcome: Outcome
+    let explanation: String
+    /// A command line for a shell.
+    let remedy: String?
+
+    init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
+        self.name = name
+        self.outcome = outcome
+        self.explanation = explanation
+        self.remedy = remedy
+    }
+
+    var json: JSONText {
+        .object([
+            ("name", .string(name)), ("outcome", .string(outcome.rawValue)), ("explanation", .string(explanation)),
+            ("remedy", remedy.map(JSONText.string) ?? .null),
+        ])
+    }
+
+    func text(style: Terminal.Style) -> String {
+        let mark = outcome.rawValue + String(repeating: " ", count: 8 - outcome.rawValue.count)
+        let shown = outcome == .bad ? style.bold(mark) : outcome == .good ? style.green(mark) : mark
+        let line = "\(shown) \(name): \(printable(explanation, limit: 4096))\n"
+        return line + (remedy.map { "         mend it by: \(printable($0, limit: 4096))\n" } ?? "")
+    }
+}
