@@ -46,6 +46,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Floor 0
         room("HTTPMessage", uses: []),
@@ -61,6 +62,7 @@ let package = Package(
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
+        room("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
         room("EventLoop", uses: ["CLinux"]),
         room(
             "HTTPSession",
@@ -73,7 +75,7 @@ let package = Package(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ]),
         room(
             "ProxyAdmin",
@@ -85,8 +87,8 @@ let package = Package(
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "EventLoop",
-                "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
+                "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -125,13 +127,16 @@ let package = Package(
         tests(of: "HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
+        tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(
             of: "ProxyServer",
-            uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "HTTPSession", "ProxyCore", "CLinux"]),
+            uses: [
+                "HTTPMessage", "HTTPWire", "ServerTrust", "ClientPasswords", "EventLoop", "HTTPSession", "ProxyCore", "CLinux",
+            ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",
@@ -143,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "HTTPSession", "ResponseStore", "ProxyCore",
+                "HTTPMessage", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "HTTPSession",
+                "ResponseStore", "ProxyCore",
                 "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],

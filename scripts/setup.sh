@@ -10,6 +10,7 @@ libraries=(
     "zlib zlib1g-dev"
     "libxxhash libxxhash-dev"
     "libssl libssl-dev"
+    "libcrypt libcrypt-dev"
 )
 oldest_swift="6.2"
 

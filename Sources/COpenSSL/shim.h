@@ -3,6 +3,7 @@
 #include <openssl/ct.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/obj_mac.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>

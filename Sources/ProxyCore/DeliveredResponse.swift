@@ -76,7 +76,9 @@ extension Exchange {
         HTTPDate.write(now, into: &output)
         output.append("\r\n")
         if row.status.code == 405 { output.append(Self.allowLine) }
+        if row.status.code == 407 { output.append(Self.challengeLine) }
         if row.status.code == 503 { output.append("Retry-After: 1\r\n") }
+        if row.status.code == 429 { output.append("Retry-After: 3\r\n") }
         output.appendContentLength(UInt64(body.count))
         writeProxyStatus(row, into: &output)
         output.append("Cache-Control: no-store\r\n")
@@ -119,6 +121,9 @@ extension Exchange {
     // MARK: Parts
 
     private static var allowLine: StaticString { "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT\r\n" }
+
+    /// RFC 9110 §11.7.1, RFC 7617 §2, §2.1.
+    private static var challengeLine: StaticString { "Proxy-Authenticate: Basic realm=\"Larder\", charset=\"UTF-8\"\r\n" }
 
     private func writeStatusLine(_ status: Status, into output: inout [UInt8]) {
         writeStatusLine(status, reason: status.reasonPhrase, into: &output)

@@ -7,6 +7,14 @@ extension Exchange {
     mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
         let options = delivery.readConnection(of: request)
         if let fault = refusal() { return fail(fault, at: now, into: &commands) }
+        if needsCredentials { return askForCredentials(at: now, into: &commands) }
+        receiveAdmitted(options, at: now, into: &commands)
+    }
+
+    /// The client may ask.
+    mutating func receiveAdmitted(_ options: ConnectionOptions, at now: Timestamp, into commands: inout CommandBuffer) {
+        // For us alone: nothing that selects, stores or tells anything gets to see it.
+        if request.fields.contains(.proxyAuthorization) { request.fields.remove(.proxyAuthorization) }
         if isAnsweredHere() {
             trace.outcome = .local
             delivery.chooseMade(.ok, closes: false)

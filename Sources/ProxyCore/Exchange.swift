@@ -6,6 +6,7 @@ import ProxyPolicy
 ///
 /// States and the moves between them:
 ///
+///     idle ──requestHead──▶ authenticating ──credentialsJudged──▶ as from idle    (Exchange+Credentials)
 ///     idle ──requestHead──▶ gathering ──requestBodyEnded──▶ lookingUp             (the content is part of the key)
 ///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
 ///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
@@ -24,8 +25,8 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, gathering, lookingUp, joining, fetching, checking, judging, connecting, purging, delivering, tunnelling,
-            finished
+        case idle, authenticating, gathering, lookingUp, joining, fetching, checking, judging, connecting, purging, delivering,
+            tunnelling, finished
     }
 
     package internal(set) var state: State = .idle
@@ -80,6 +81,13 @@ package struct Exchange: ~Copyable, Sendable {
     var isLeading = false
     /// Filled by the driver before `requestHead`, for a method that is not known here.
     package var clientAddress: IPAddress?
+    /// Who asks has to say who that is, and prove it. Filled by the driver before `requestHead`.
+    package var needsCredentials = false
+    /// What the client says of that, where it has to.
+    package internal(set) var credentials: BasicCredentials?
+    /// The name of who asks, once it is proved; empty where nobody had to say. For the log. Filled by the driver before `requestHead`,
+    /// where the connection says it.
+    package var user: [UInt8] = []
     /// What a PURGE is to remove.
     package internal(set) var purgedKeys: [[UInt8]] = []
     /// How much it has removed.
@@ -150,6 +158,9 @@ package struct Exchange: ~Copyable, Sendable {
         cutLength = nil
         isLeading = false
         clientAddress = nil
+        needsCredentials = false
+        if credentials != nil { credentials = nil }
+        if !user.isEmpty { user = [] }
         purgedCount = nil
         if !purgedKeys.isEmpty { purgedKeys = [] }
         continuation = nil
@@ -197,6 +208,10 @@ package struct Exchange: ~Copyable, Sendable {
             trace.receivedAt = now
             startFill(at: now, into: &commands)
 
+        case .credentialsJudged(let judgement, let now):
+            guard state == .authenticating else { return }
+            credentialsJudged(judgement, at: now, into: &commands)
+
         case .requestBodyEnded(let now):
             guard state == .gathering else { return }
             keyByContent()
@@ -242,7 +257,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .lookingUp, .joining, .judging, .purging, .delivering, .tunnelling, .finished: break
+            case .idle, .authenticating, .lookingUp, .joining, .judging, .purging, .delivering, .tunnelling, .finished: break
             }
 
         case .completionRefused(let now):

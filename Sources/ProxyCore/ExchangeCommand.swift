@@ -1,6 +1,8 @@
 /// What an exchange asks of its driver. Payloads are trivial; larger things are read from the exchange.
 @usableFromInline
 package enum ExchangeCommand: Equatable, Sendable {
+    /// Look whether `credentials` are good. Answer: `credentialsJudged`.
+    case judgeCredentials
     /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
     case lookUp(onDisk: Bool)
     /// Read the request's body into `requestContent`. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.

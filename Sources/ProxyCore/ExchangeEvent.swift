@@ -14,6 +14,7 @@ package enum ExchangeEvent: Sendable {
     case requestRefused(Fault, at: Timestamp)
     /// The bytes on the connection were no request.
     case requestRejected(Fault, at: Timestamp)
+    case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.
     case requestBodyEnded(at: Timestamp)
     /// The body that was to be gathered is longer than `ProxyLimits.keyedBodyLength`.

@@ -29,6 +29,8 @@ package enum Fault: Equatable, Sendable {
     // Policy's.
     case deniedByRule
     case clientNotAllowed
+    case credentialsRequired(reason: Word)
+    case tooManyAttempts
     case portNotAllowed
     case connectDenied
     case recordedChainRefused(reason: Word)
@@ -73,6 +75,7 @@ package enum Fault: Equatable, Sendable {
     case noTrustAnchors
     case overloaded
     case checkQueueFull
+    case credentialsQueueFull
     case shuttingDown
     case internalError
 }

@@ -114,6 +114,14 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 403, "client_not_allowed", "http_request_denied", .policy,
                 "This client is not on the list of those allowed.", closes: true)
+        case .credentialsRequired(let reason):
+            self.init(
+                407, "proxy_authentication_required", "http_request_denied", .policy,
+                "This proxy serves who sends a name and a password that it knows.", detail: reason)
+        case .tooManyAttempts:
+            self.init(
+                429, "too_many_attempts", "http_request_denied", .policy,
+                "Too many passwords were tried from this address.", retry: true, closes: true)
         case .portNotAllowed:
             self.init(
                 403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
@@ -267,6 +275,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 503, "check_queue_full", "proxy_internal_error", .larder,
                 "Too many bodies wait to be checked, or too large ones.", retry: true)
+        case .credentialsQueueFull:
+            self.init(
+                503, "authentication_queue_full", "proxy_internal_error", .larder, "Too many passwords wait to be looked at.",
+                retry: true)
         case .shuttingDown:
             self.init(
                 503, "shutting_down", "proxy_internal_response", .larder, "The proxy is shutting down.", retry: true,

@@ -96,6 +96,8 @@ package struct Rehearsal: ~Copyable {
                 // What the gate would say.
                 guard case .offline = exchange.context.mode else { break }
                 return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: now), at: now)
+            // Nobody is asked who it is.
+            case .judgeCredentials: break
             // What has effects elsewhere is left undone here.
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,
                 .splice, .completeUpstream, .cancelUpstream, .abortClient, .finish:

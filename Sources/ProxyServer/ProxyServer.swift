@@ -28,6 +28,7 @@ package final class ProxyServer: Sendable {
             loops: loops, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
+        if settings.admission.passwords != nil { try shared.credentials.start() }
         // The first loop accepts, so it starts last and knows the others.
         var threads: [LoopThread] = []
         for index in stride(from: loops - 1, through: 0, by: -1) {
@@ -48,6 +49,11 @@ package final class ProxyServer: Sendable {
             settings, rules: rules, addresses: addresses, after: shared.current.interception, shared.warn)
         // What has begun under the settings before goes on; it connects nowhere any more.
         if settings.mode == .offline { shared.current.settings.transport.gate.close() }
+        do throws(SystemError) {
+            if settings.admission.passwords != nil { try shared.credentials.start() }
+        } catch {
+            shared.warn("cannot look at passwords: \(error.call) failed")
+        }
         shared.replace(current)
         for thread in threads {
             thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
@@ -91,6 +97,7 @@ package final class ProxyServer: Sendable {
         shared.checks.stop()
         shared.leafMaker.handle.stop()
         shared.leafMaker.join()
+        shared.credentials.stop()
     }
 
     /// In force for the requests to come.

@@ -51,8 +51,7 @@ package struct ServerSettings: Sendable {
     package var connectionLimit = 16_384
     /// How many clients may be told at once that they are refused; further ones are closed without a word.
     package var refusalLimit = 256
-    /// Clients that may connect besides this machine's own.
-    package var allowedClients: [AddressRange] = []
+    package var admission = ClientAdmission()
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
     /// Whose certificates clients are shown where they are intercepted.
@@ -68,9 +67,4 @@ package struct ServerSettings: Sendable {
     package var pseudonym = "larder"
 
     package init() {}
-
-    func allows(_ peer: PeerAddress) -> Bool {
-        if peer.address.isLoopback { return true }
-        return allowedClients.contains { $0.contains(peer.address) }
-    }
 }

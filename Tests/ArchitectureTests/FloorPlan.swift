@@ -13,9 +13,10 @@ enum FloorPlan {
     }
 
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
-    /// What CertificateAuthority leaves to chance (keys, serial numbers) is OpenSSL's.
+    /// What CertificateAuthority and ClientPasswords leave to chance (keys, serial numbers) is OpenSSL's.
     static let pureRooms: Set<String> = [
-        "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ProxyCore",
+        "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
+        "ClientPasswords", "ProxyCore",
     ]
 
     /// Foundation stands only in LarderCLI's row: its 6 MiB are resident in every process, and its calls allocate.
@@ -30,6 +31,7 @@ enum FloorPlan {
         // Floor 2
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
+        "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
             ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
@@ -42,7 +44,7 @@ enum FloorPlan {
         "ProxyServer": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
             [
@@ -52,8 +54,8 @@ enum FloorPlan {
         // Floor 5
         "LarderCLI": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "EventLoop",
-                "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
+                "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

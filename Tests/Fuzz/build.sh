@@ -6,7 +6,7 @@
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # Of LarderCLI only what settings are read by is built, the folders Settings, Trust and Authority, which need the pure rooms, ServerTrust,
-# CertificateAuthority, EventLoop, HTTPSession and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
+# CertificateAuthority, ClientPasswords, EventLoop, HTTPSession and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +21,7 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
     -assert-config Debug -I "$yams/CYaml/include")
-for shim in CCurl CLinux COpenSSL CZlib; do flags+=(-I "$root/Sources/$shim"); done
+for shim in CCrypt CCurl CLinux COpenSSL CZlib; do flags+=(-I "$root/Sources/$shim"); done
 
 module() { # NAME FOLDERS OPTIONS…
     local folders sources
@@ -47,6 +47,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
     module ServerTrust Sources/ServerTrust "${covered[@]}"
     module CertificateAuthority Sources/CertificateAuthority "${uncovered[@]}"
+    module ClientPasswords Sources/ClientPasswords "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${uncovered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"

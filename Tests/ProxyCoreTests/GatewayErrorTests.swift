@@ -24,6 +24,7 @@ struct GatewayErrorTests {
         .connectDenied, .tunnelRefused(reason: "d"), .recordedChainRefused(reason: "d"), .foreignHost, .crossSite,
         .noAuthority, .misdirectedRequest(detail: "d"), .noCertificate(reason: "d"), .clientRefusedCertificate(alert: "d"),
         .clientHandshakeFailed(reason: "d"),
+        .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -89,6 +90,9 @@ struct GatewayErrorTests {
         case .noCertificate: 58
         case .clientRefusedCertificate: 59
         case .clientHandshakeFailed: 60
+        case .credentialsRequired: 61
+        case .tooManyAttempts: 62
+        case .credentialsQueueFull: 63
         }
     }
 
@@ -107,7 +111,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<61))
+        #expect(Self.faults.map(Self.number) == Array(0..<64))
     }
 
     @Test(
@@ -121,7 +125,7 @@ struct GatewayErrorTests {
         #expect(row.explanation.text.description.wholeMatch(of: /[A-Za-z][A-Za-z0-9 .,:;'()\/_=-]*\./) != nil)
         switch row.origin {
         case .client: #expect(row.status.code < 500 || [501, 505, 508].contains(row.status.code))
-        case .policy: #expect([403, 405, 502, 504].contains(row.status.code))
+        case .policy: #expect([403, 405, 407, 429, 502, 504].contains(row.status.code))
         case .upstream: #expect([502, 504].contains(row.status.code))
         case .larder: #expect(row.status.code >= 500)
         }
@@ -160,7 +164,7 @@ struct GatewayErrorTests {
                 #expect(head.status == row.status.code)
                 #expect(head["cache-control"] == "no-store")
                 #expect((head["connection"] == "close") == row.closesConnection)
-                #expect((head["retry-after"] != nil) == (row.status.code == 503))
+                #expect((head["retry-after"] != nil) == [429, 503].contains(row.status.code))
                 #expect(head.body.isEmpty == (method == "HEAD"))
                 #expect(head["content-length"] != "0")
                 guard method == "GET" else { continue }

@@ -85,7 +85,8 @@ struct WrittenHead {
             if !line.name.utf8.allSatisfy(ASCII.isTokenCharacter) || line.name.isEmpty { faults.append("name \(line.name)") }
         }
         for name in ["date", "age", "connection"] where count(name) > 1 { faults.append("several \(name)") }
-        for name in ["keep-alive", "te", "upgrade", "proxy-connection", "proxy-authenticate"] where count(name) > 0 {
+        for name in ["keep-alive", "te", "upgrade", "proxy-connection", "proxy-authenticate"]
+        where count(name) > 0 && (name != "proxy-authenticate" || status != 407) {
             faults.append("hop-by-hop \(name)")
         }
         if status >= 200, count("date") != 1 { faults.append("no Date") }

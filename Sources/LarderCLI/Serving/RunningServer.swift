@@ -73,7 +73,7 @@ final class RunningServer: Sendable {
         startedWith = settings
         drainLimit = Guarded(settings.timeouts.drain)
         trust = Guarded(settings.tls)
-        for warning in settings.tls.warnings() { logger.warning("\(warning)") }
+        for warning in settings.tls.warnings() + settings.admissionWarnings { logger.warning("\(warning)") }
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
@@ -142,7 +142,7 @@ final class RunningServer: Sendable {
             trust.withLock { $0 = settings.tls }
             let policies = settings.tls.loaded?.policies
             pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
-            for warning in settings.tls.warnings() { log.logger.warning("\(warning)") }
+            for warning in settings.tls.warnings() + settings.admissionWarnings { log.logger.warning("\(warning)") }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")

@@ -24,7 +24,7 @@ enum ServerAssembly {
         result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
         result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
-        result.allowedClients = settings.clients.allow
+        result.admission = admission(settings.clients)
         result.purgeClients = settings.clients.purge
         switch settings.tunnel.ports {
         case .any: result.tunnelPorts = .any
@@ -34,6 +34,18 @@ enum ServerAssembly {
         result.targets = TargetedCacheControl(settings.cache.targetedCacheControl)
         result.tellsKey = settings.cache.statusKey
         result.setCookie = settings.cache.setCookie == .never ? .never : .explicit
+        return result
+    }
+
+    private static func admission(_ clients: LarderSettings.Clients) -> ClientAdmission {
+        var result = ClientAdmission()
+        result.allowedClients = clients.allow
+        result.passwords = clients.loadedPasswords
+        switch clients.authenticate {
+        case .unlisted: result.asked = .unlisted
+        case .remote: result.asked = .remote
+        case .all: result.asked = .all
+        }
         return result
     }
 

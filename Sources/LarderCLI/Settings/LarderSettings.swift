@@ -1,3 +1,4 @@
+import ClientPasswords
 import HTTPMessage
 import ProxyPolicy
 
@@ -122,10 +123,23 @@ extension LarderSettings {
     }
 
     package struct Clients: Equatable, Sendable {
-        /// Empty: clients on this machine only (T01, T02).
+        /// Empty, and without passwords: clients on this machine only (T01, T02).
         package var allow: [AddressRange] = []
+        /// The file of names and passwords.
+        package var passwords: String?
+        package var authenticate = Authenticate.unlisted
         package var purge: [AddressRange] = []
+        /// `nil` where there is no file, or nobody asked for it to be read.
+        package var loadedPasswords: PasswordFile?
+
+        package static func == (left: Clients, right: Clients) -> Bool {
+            left.allow == right.allow && left.passwords == right.passwords && left.authenticate == right.authenticate
+                && left.purge == right.purge
+        }
     }
+
+    /// Who has to send a name and a password: who is not in `allow`, whoever is not on this machine, or everybody.
+    package enum Authenticate: String, CaseIterable, Sendable { case unlisted, remote, all }
 
     package struct Cache: Equatable, Sendable {
         package var setCookie = SetCookie.explicit

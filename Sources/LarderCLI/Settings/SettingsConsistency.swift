@@ -17,11 +17,16 @@ enum SettingsConsistency {
         }
         if settings.listen.isEmpty { report("listen", "at least one address is needed") }
         // T01: an open proxy is never made by leaving something out.
-        if let open = settings.listen.first(where: { !$0.isLoopback }), settings.clients.allow.isEmpty {
+        if let open = settings.listen.first(where: { !$0.isLoopback }), settings.clients.allow.isEmpty,
+            settings.clients.passwords == nil
+        {
             report(
                 "listen",
                 "\(open) can be reached from other machines: name the clients that may use it in clients.allow, "
-                    + "or listen on 127.0.0.1 or [::1]")
+                    + "or the file of their passwords in clients.passwords, or listen on 127.0.0.1 or [::1]")
+        }
+        if settings.clients.authenticate != .unlisted, settings.clients.passwords == nil {
+            report("clients.authenticate", "there is nothing to know clients by: clients.passwords names no file")
         }
         return problems
     }

@@ -59,7 +59,7 @@ package enum SettingsReader {
 
     /// - Parameters:
     ///   - layers: the weakest first; defaults stand below all of them.
-    ///   - trustFiles: what reads the files that `tls:` names; `nil` where nobody needs them.
+    ///   - trustFiles: what reads the files that `tls:` names; `nil` where nobody needs them, nor that of `clients.passwords`.
     package static func read(_ layers: [SettingsLayer], trustFiles: TrustFiles? = nil) -> Outcome {
         var settings = LarderSettings()
         var located: [LocatedProblem] = []
@@ -75,6 +75,7 @@ package enum SettingsReader {
         // Values that are wrong themselves would be compared with defaults here, and say something misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
         if located.isEmpty, let trustFiles { located = TrustLoading.load(&settings.tls, files: trustFiles, origins: origins) }
+        if located.isEmpty, trustFiles != nil { located = PasswordLoading.load(&settings.clients, origins: origins) }
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 

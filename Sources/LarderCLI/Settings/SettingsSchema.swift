@@ -5,7 +5,7 @@ package enum SettingsSchema {
         Setting(
             "listen", \.listen, .list(of: .listenAddress),
             "Where clients reach Larder. Port 0 lets the system choose (`--port-file` says which it was). An address beyond "
-                + "this machine needs `clients.allow`."),
+                + "this machine needs `clients.allow` or `clients.passwords`."),
 
         Setting(
             "mode", \.mode, .word(), reloadable: true,
@@ -116,6 +116,16 @@ package enum SettingsSchema {
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Who may use Larder when it listens beyond this machine. Clients on this machine always may."),
+        Setting(
+            "clients.passwords", \.clients.passwords, .optional(.path, or: "off", meaning: "nobody is asked for one"),
+            reloadable: true,
+            "A file with the names and passwords of those who may, in the form of `htpasswd -B`: see "
+                + "[clients-access.md](clients-access.md). It is read again with the settings."),
+        Setting(
+            "clients.authenticate", \.clients.authenticate, .word(), reloadable: true,
+            "Who has to send a name and a password: who is neither on this machine nor in `clients.allow`, whoever is not on this "
+                + "machine, or everybody. With the last two, `clients.allow` says from where one may come at all, where it is not empty."
+        ),
         Setting(
             "clients.purge", \.clients.purge, .list(of: .addressRange), reloadable: true,
             "Who may remove what is stored under a URL with the method PURGE. With nobody, the method is answered 405."),

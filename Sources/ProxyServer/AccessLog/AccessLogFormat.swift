@@ -40,6 +40,7 @@ extension AccessLog.Format {
         line.append("\",\"client\":\"")
         line.append(record.client, port: record.clientPort)
         line.append("\"")
+        line.append(member: ",\"user\":", texts.user)
         line.append(member: ",\"method\":", texts.method)
         line.append(member: ",\"url\":", texts.url)
         line.append(",\"status\":")
@@ -112,7 +113,9 @@ extension AccessLog.Format {
         line.append(orDash: texts.method)
         line.append(ASCII.space)
         line.append(orDash: texts.url)
-        line.append(" - ")
+        line.append(ASCII.space)
+        line.append(orDash: texts.user)
+        line.append(ASCII.space)
         if let upstream = record.upstream {
             line.append("HIER_DIRECT/")
             upstream.write(into: &line)
@@ -129,7 +132,9 @@ extension AccessLog.Format {
         into line: inout OutputSpan<UInt8>
     ) {
         record.client.write(into: &line)
-        line.append(" - - [")
+        line.append(" - ")
+        line.append(orDash: texts.user)
+        line.append(" [")
         clock.writeCommon(into: &line)
         line.append("] \"")
         line.append(quotedText: texts.method)

@@ -13,6 +13,8 @@ struct AccessTexts: ~Escapable {
     let serverKey: Span<UInt8>
     /// What `JudgedChain.member` has made, to be written as it is; empty where nobody was judged for this request.
     let judged: Span<UInt8>
+    /// The name of who asked, where it was proved.
+    let user: Span<UInt8>
 
     /// Octets that are kept of each.
     enum Limit {
@@ -23,14 +25,16 @@ struct AccessTexts: ~Escapable {
         static let contentType = 128
         static let rule = 128
         static let serverKey = 64
+        static let user = 255
         /// Of texts that are escaped.
-        static let all = method + url + referrer + userAgent + contentType + rule + serverKey
+        static let all = method + url + referrer + userAgent + contentType + rule + serverKey + user
     }
 
-    @_lifetime(copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey, copy judged)
+    @_lifetime(
+        copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey, copy judged, copy user)
     init(
         method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8>, userAgent: Span<UInt8>, contentType: Span<UInt8>,
-        rule: Span<UInt8>, serverKey: Span<UInt8>, judged: Span<UInt8> = Span()
+        rule: Span<UInt8>, serverKey: Span<UInt8>, judged: Span<UInt8> = Span(), user: Span<UInt8> = Span()
     ) {
         self.method = method.extracting(first: Limit.method)
         self.url = url.extracting(first: Limit.url)
@@ -40,10 +44,12 @@ struct AccessTexts: ~Escapable {
         self.rule = rule.extracting(first: Limit.rule)
         self.serverKey = serverKey.extracting(first: Limit.serverKey)
         self.judged = judged
+        self.user = user.extracting(first: Limit.user)
     }
 
     /// Octets of what is escaped.
     var count: Int {
         method.count + url.count + referrer.count + userAgent.count + contentType.count + rule.count + serverKey.count
+            + user.count
     }
 }

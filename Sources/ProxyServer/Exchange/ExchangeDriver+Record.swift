@@ -11,6 +11,7 @@ extension ExchangeDriver {
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
+        let user = exchange.user
         let judged = delivery.judgedChain.isEmpty ? [] : judgedMember()
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
@@ -20,7 +21,7 @@ extension ExchangeDriver {
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
                 referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
                 contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span,
-                judged: judged.span)
+                judged: judged.span, user: user.span)
         }
     }
 

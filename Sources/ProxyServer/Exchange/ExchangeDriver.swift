@@ -88,6 +88,7 @@ final class ExchangeDriver: TunnelDelegate {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
         if case .other = exchange.request.method { exchange.clientAddress = peer.address }
+        if worker.identifiesClients { identifyClient() }
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
@@ -149,6 +150,7 @@ final class ExchangeDriver: TunnelDelegate {
     private func execute(_ command: ExchangeCommand) {
         switch command {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
+        case .judgeCredentials: judgeCredentials()
         case .gatherRequestBody: gatherRequestBody()
         case .joinFetch: joinFetch()
         case .joinBody: joinBody()
@@ -378,6 +380,7 @@ final class ExchangeDriver: TunnelDelegate {
         guard let connection else { return }
         connection.output.buffer.append(Tunnel.greeting)
         self.connection = nil
+        connection.user = exchange.user
         connection.enter(
             TunnelEntrance(
                 worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection,

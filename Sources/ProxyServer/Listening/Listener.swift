@@ -54,7 +54,7 @@ final class Listener: EventHandler, TimerHandler {
 
     private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
         let settings = worker.settings
-        guard settings.allows(peer) else { return worker.refuse(descriptor: descriptor, peer: peer, .clientNotAllowed) }
+        guard settings.admission.allows(peer) else { return worker.refuse(descriptor: descriptor, peer: peer, .clientNotAllowed) }
         if isFull {
             warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
             return worker.refuse(descriptor: descriptor, peer: peer, .overloaded)

@@ -27,6 +27,8 @@ final class LoopWorker: BatchHandler {
     private(set) lazy var handshakes = HandshakeQueue(self)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
+    /// Some clients say who they are.
+    @exclusivity(unchecked) private(set) var identifiesClients: Bool
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -61,6 +63,7 @@ final class LoopWorker: BatchHandler {
         settings = current.settings
         context = current.context
         interception = current.interception
+        identifiesClients = current.settings.admission.passwords != nil
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
@@ -209,6 +212,7 @@ final class LoopWorker: BatchHandler {
         settings = current.settings
         context = current.context
         interception = current.interception
+        identifiesClients = current.settings.admission.passwords != nil
         retiredTransports.append(transport)
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         planClosing()

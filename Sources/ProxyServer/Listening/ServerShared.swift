@@ -19,6 +19,7 @@ final class ServerShared: Sendable {
     let checks: CheckPool
     /// The thread on which certificates for hosts are made.
     let leafMaker: LoopThread
+    let credentials = CredentialsJudge()
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
     let accessLog: AccessLog

@@ -135,7 +135,7 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream,
-            .joinBody, .fillRest, .judgeRecordedChain,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

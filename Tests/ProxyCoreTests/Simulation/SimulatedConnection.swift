@@ -139,6 +139,8 @@ final class SimulatedConnection {
         case .sendStored: sendStored()
         // Nothing is stored in part here.
         case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
+        // Nobody is asked who it is.
+        case .judgeCredentials: problem("nobody needs credentials")
         // Nothing came over TLS.
         case .judgeRecordedChain: problem("no chain is recorded")
         case .relay(let store): relay(store: store)

@@ -29,15 +29,16 @@ struct AccessLogFormatTests {
 
     static func line(
         _ format: AccessLog.Format, of record: AccessRecord = example, method: String = "GET", url: String = "http://a.test/x",
-        referrer: String = "", userAgent: String = "", contentType: String = "", rule: String = "", serverKey: String = ""
+        referrer: String = "", userAgent: String = "", contentType: String = "", rule: String = "", serverKey: String = "",
+        user: String = ""
     ) -> String {
         var lines = AccessLines()
         let (method, url, referrer) = (Array(method.utf8), Array(url.utf8), Array(referrer.utf8))
         let (userAgent, contentType, rule) = (Array(userAgent.utf8), Array(contentType.utf8), Array(rule.utf8))
-        let serverKey = Array(serverKey.utf8)
+        let (serverKey, user) = (Array(serverKey.utf8), Array(user.utf8))
         let texts = AccessTexts(
             method: method.span, url: url.span, referrer: referrer.span, userAgent: userAgent.span,
-            contentType: contentType.span, rule: rule.span, serverKey: serverKey.span)
+            contentType: contentType.span, rule: rule.span, serverKey: serverKey.span, user: user.span)
         lines.append(record, texts, as: format)
         return String(decoding: lines.bytes, as: UTF8.self)
     }
@@ -100,6 +101,13 @@ struct AccessLogFormatTests {
                 == #"127.0.0.1 - - [21/Nov/2026:03:25:07 +0000] "GET http://a.test/x HTTP/1.1" 200 4749 "-" "curl/8.5.0""# + "\n")
     }
 
+    @Test("The name of who asked stands where each format has it")
+    func writesUser() {
+        #expect(Self.line(.ndjson, user: "alice").contains(#""client":"127.0.0.1:50123","user":"alice","method""#))
+        #expect(Self.line(.squid, user: "alice b").contains(" GET http://a.test/x alice%20b HIER_DIRECT/"))
+        #expect(Self.line(.combined, user: "alice").hasPrefix("127.0.0.1 - alice [21/Nov"))
+    }
+
     @Test("Every outcome has its own word, and a code of Squid's", arguments: DecisionTrace.Outcome.allCases)
     func namesOutcomes(outcome: DecisionTrace.Outcome) {
         var record = Self.example
@@ -114,7 +122,8 @@ struct AccessLogFormatTests {
     func escapes(format: AccessLog.Format) throws {
         let hostile = "a\r\nb\u{1B}[31m\"\\ \t\u{0}\u{7F}\u{9B}\u{202E}\u{2028}é' %41"
         let line = Self.line(
-            format, method: hostile, url: hostile, referrer: hostile, userAgent: hostile, contentType: hostile, rule: hostile)
+            format, method: hostile, url: hostile, referrer: hostile, userAgent: hostile, contentType: hostile, rule: hostile,
+            user: hostile)
         #expect(line.utf8.dropLast().allSatisfy { $0 >= 0x20 && $0 < 0x7F })
         #expect(line.utf8.last == 0x0A)
         switch format {

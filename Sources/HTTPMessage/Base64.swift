@@ -1,19 +1,21 @@
-internal import HTTPMessage
-
 /// Base64 to the letter of RFC 4648 §4: the alphabet with `+` and `/`, padded, no octet besides, no bits left over.
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+@usableFromInline
+package enum Base64 {
+    @usableFromInline static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    private static let values: [UInt8] = {
+    @usableFromInline static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
     }()
 
-    private static let padding = UInt8(ascii: "=")
+    @usableFromInline static let padding = UInt8(ascii: "=")
 
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    /// Inlined, so that a bundle of anchors is not read letter by letter through a witness table.
+    @inlinable
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
+        let values = values
         var octets: [UInt8] = []
         octets.reserveCapacity(text.count / 4 * 3)
         var bits: UInt32 = 0
@@ -46,7 +48,7 @@ enum Base64 {
         return octets
     }
 
-    static func encode(_ octets: [UInt8]) -> String {
+    package static func encode(_ octets: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: octets.count, by: 3) {
             let group = octets[start..<min(start + 3, octets.count)]

@@ -1,0 +1,85 @@
+package import HTTPMessage
+
+/// Who may come in by name and password: a file as Apache's `htpasswd -B` writes it, `name:hash` on each line. Empty lines and those
+/// that begin with `#` are passed over. Only bcrypt is read.
+package final class PasswordFile: Sendable {
+    /// One line that cannot be used; what stands in it is not repeated.
+    package struct Fault: Error, Equatable, Sendable {
+        package let line: Int
+        package let reason: String
+    }
+
+    package struct Faults: Error, Equatable, Sendable {
+        package let all: [Fault]
+    }
+
+    /// In octets.
+    package static let nameLimit = 255
+    private static let carriageReturn: UInt8 = 0x0D
+
+    private let hashes: [[UInt8]: PasswordHash]
+    /// The same in the order of the file: for names that are not in it.
+    private let decoys: [PasswordHash]
+    private let key = CredentialsKey()
+
+    package init(parsing octets: [UInt8]) throws(Faults) {
+        var hashes: [[UInt8]: PasswordHash] = [:]
+        var decoys: [PasswordHash] = []
+        var lines: [[UInt8]: Int] = [:]
+        var faults: [Fault] = []
+        for (index, line) in octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let line = line.last == Self.carriageReturn ? line.dropLast() : line
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            do throws(Fault) {
+                let (name, hash) = try Self.entry(line, number: index + 1)
+                if let first = lines.updateValue(index + 1, forKey: name) {
+                    throw Fault(line: index + 1, reason: "this name stands in line \(first) already")
+                }
+                hashes[name] = hash
+                decoys.append(hash)
+            } catch {
+                faults.append(error)
+            }
+        }
+        if decoys.isEmpty, faults.isEmpty { faults.append(Fault(line: 1, reason: "there is no name in it")) }
+        guard faults.isEmpty else { throw Faults(all: faults) }
+        self.hashes = hashes
+        self.decoys = decoys
+    }
+
+    private static func entry(_ line: ArraySlice<UInt8>, number: Int) throws(Fault) -> (name: [UInt8], hash: PasswordHash) {
+        guard let colon = line.firstIndex(of: ASCII.colon) else {
+            throw Fault(line: number, reason: "expected `name:hash`")
+        }
+        let name = line[..<colon]
+        guard !name.isEmpty, name.count <= nameLimit, name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw Fault(line: number, reason: "a name has 1 to \(nameLimit) octets and no control character")
+        }
+        do throws(PasswordHash.Fault) {
+            return (Array(name), try PasswordHash(line[(colon + 1)...]))
+        } catch {
+            switch error {
+            case .notBcrypt:
+                throw Fault(
+                    line: number, reason: "expected a hash of bcrypt (`$2y$`, `$2b$` or `$2a$`), as `htpasswd -B` writes it")
+            case .costOutOfRange:
+                let (least, most) = (PasswordHash.costs.lowerBound, PasswordHash.costs.upperBound)
+                throw Fault(line: number, reason: "the cost of a hash is \(least) to \(most) here")
+            }
+        }
+    }
+
+    package var count: Int { hashes.count }
+
+    /// Under a key of this file's own: after it was read again, no digest of before is worth anything.
+    package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }
+
+    /// Whether the password is the name's. Takes as long as the hash's cost says, tens to hundreds of milliseconds; for a name that is
+    /// not in the file as long as for one that is: always the same one for the same name.
+    package func accepts(_ credentials: BasicCredentials) -> Bool {
+        if let hash = hashes[Array(credentials.name)] { return hash.isHash(of: credentials.password) }
+        let choice = key.digest(of: Array(credentials.name)).number % UInt64(decoys.count)
+        _ = decoys[Int(choice)].isHash(of: credentials.password)
+        return false
+    }
+}

@@ -1,0 +1,60 @@
+internal import CCrypt
+internal import COpenSSL
+
+/// A bcrypt hash as `htpasswd -B` writes it: `$2y$`, two digits of cost, `$`, 22 letters of salt and 31 of the hash.
+struct PasswordHash: Sendable {
+    enum Fault: Error, Equatable {
+        case notBcrypt
+        /// The work doubles with each step of the cost.
+        case costOutOfRange
+    }
+
+    /// The highest takes about a second.
+    static let costs = 4...14
+    /// What bcrypt reads of a password, in octets; it would pass over the rest without a word.
+    static let passwordLimit = 72
+    private static let length = 60
+    private static let prefixes = ["$2y$", "$2b$", "$2a$"].map { Array($0.utf8) }
+
+    /// With a NUL behind it.
+    private let text: [UInt8]
+
+    init(_ text: some Collection<UInt8>) throws(Fault) {
+        let text = Array(text)
+        guard text.count == Self.length, Self.prefixes.contains(where: text.starts(with:)), text[6] == UInt8(ascii: "$"),
+            text[7...].allSatisfy(Self.isLetter), let tens = Self.digit(text[4]), let ones = Self.digit(text[5])
+        else { throw .notBcrypt }
+        guard Self.costs.contains(tens * 10 + ones) else { throw .costOutOfRange }
+        self.text = text + [0]
+    }
+
+    /// Takes as long as the cost says, whatever the password is.
+    func isHash(of password: some Collection<UInt8>) -> Bool {
+        var phrase = Array(password)
+        let fits = phrase.count <= Self.passwordLimit && !phrase.contains(0)
+        phrase.append(0)
+        let size = Int(ccrypt_scratch_size())
+        let agrees = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { scratch in
+            scratch.initializeMemory(as: UInt8.self, repeating: 0)
+            defer { OPENSSL_cleanse(scratch.baseAddress, size) }
+            return phrase.withUnsafeBytes { phrase in
+                text.withUnsafeBytes { text in
+                    let setting = text.assumingMemoryBound(to: CChar.self).baseAddress
+                    let made = crypt_rn(
+                        phrase.assumingMemoryBound(to: CChar.self).baseAddress, setting, scratch.baseAddress, Int32(size))
+                    // What it gives stands in the scratch, of which more is there than is compared.
+                    return made.map { CRYPTO_memcmp($0, text.baseAddress, text.count) == 0 } ?? false
+                }
+            }
+        }
+        phrase.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+        return agrees && fits
+    }
+
+    /// Of bcrypt's base64.
+    private static func isLetter(_ octet: UInt8) -> Bool {
+        (octet | 0x20) &- 0x61 < 26 || digit(octet) != nil || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "/")
+    }
+
+    private static func digit(_ octet: UInt8) -> Int? { octet &- 0x30 < 10 ? Int(octet &- 0x30) : nil }
+}

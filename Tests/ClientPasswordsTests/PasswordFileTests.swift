@@ -1,0 +1,101 @@
+import HTTPMessage
+import Testing
+
+@testable import ClientPasswords
+
+@Suite("Files of names and passwords")
+struct PasswordFileTests {
+    private static let text = """
+        # who may
+        alice:\(Fixtures.openSesame)
+
+        bob:\(Fixtures.colons)\r
+        jürgen:\(Fixtures.umlauts)
+        long:\(Fixtures.longest)
+        """
+
+    private func file(_ text: String = text) throws -> PasswordFile { try PasswordFile(parsing: Array(text.utf8)) }
+
+    @Test(
+        "A name with its password is good, be it with colons, in UTF-8, or as long as bcrypt reads",
+        arguments: [
+            ("alice:open sesame", true), ("bob:pa:ss:word", true), ("jürgen:grüß dich", true),
+            ("long:" + String(repeating: "x", count: 72), true), ("alice:open sesamE", false), ("alice:", false),
+            ("alice:pa:ss:word", false), ("Alice:open sesame", false), ("bob:pa", false), ("mallory:open sesame", false),
+            (":open sesame", false), ("jürgen:grüß", false),
+            // Bcrypt would pass over what is behind the 72nd octet.
+            ("long:" + String(repeating: "x", count: 73), false), ("long:" + String(repeating: "x", count: 71), false),
+        ])
+    func accepts(credentials: String, isGood: Bool) throws {
+        #expect(try file().accepts(Fixtures.credentials(credentials)) == isGood)
+    }
+
+    @Test("What bcrypt does not read ends no password: a password is not taken for its beginning")
+    func readsWhole() throws {
+        // As the field would carry it; the reader of the field refuses it before.
+        #expect(throws: Fixtures.NoCredentials.self) { try Fixtures.credentials("alice:open sesame\0x") }
+        let hash = try PasswordHash(Array(Fixtures.openSesame.utf8))
+        #expect(hash.isHash(of: Array("open sesame".utf8)))
+        #expect(!hash.isHash(of: Array("open sesame\0x".utf8)))
+        #expect(!hash.isHash(of: Array("open sesame\0".utf8)))
+    }
+
+    @Test(
+        "What is no name with a hash of bcrypt is refused with its line, and not repeated",
+        arguments: [
+            ("alice", "expected `name:hash`"), ("alice:secret", "expected a hash of bcrypt"),
+            ("alice:$apr1$abcdefgh$abcdefghijklmnopqrstu/", "expected a hash of bcrypt"),
+            ("alice:{SHA}qvTGHdzF6KLavt4PO0gs2a6pQ00=", "expected a hash of bcrypt"),
+            ("alice:" + Fixtures.openSesame.replacing("$2y$", with: "$2x$"), "expected a hash of bcrypt"),
+            ("alice:" + Fixtures.openSesame + "x", "expected a hash of bcrypt"),
+            ("alice:" + Fixtures.openSesame.dropLast() + "!", "expected a hash of bcrypt"),
+            ("alice: " + Fixtures.openSesame, "expected a hash of bcrypt"),
+            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$15$"), "the cost of a hash is 4 to 14 here"),
+            ("alice:" + Fixtures.openSesame.replacing("$04$", with: "$03$"), "the cost of a hash is 4 to 14 here"),
+            (":" + Fixtures.openSesame, "a name has 1 to 255 octets"),
+            ("a\tb:" + Fixtures.openSesame, "a name has 1 to 255 octets"),
+            (String(repeating: "n", count: 256) + ":" + Fixtures.openSesame, "a name has 1 to 255 octets"),
+            ("carol:" + Fixtures.colons, "this name stands in line 1 already"),
+        ])
+    func refuses(line: String, reason: String) {
+        do throws(PasswordFile.Faults) {
+            _ = try PasswordFile(parsing: Array("carol:\(Fixtures.openSesame)\n\n\(line)\n".utf8))
+            Issue.record("it was read")
+        } catch {
+            #expect(error.all.map(\.line) == [3])
+            #expect(error.all.first?.reason.hasPrefix(reason) == true, "\(error)")
+            #expect(error.all.first?.reason.contains("secret") == false)
+        }
+    }
+
+    @Test("The longest name is read, and every bad line is told at once; a file without a name is none")
+    func readsLimits() throws {
+        #expect(try file(String(repeating: "n", count: 255) + ":" + Fixtures.openSesame).count == 1)
+        #expect(throws: PasswordFile.Faults.self) { try file("# nobody\n\n") }
+        do throws(PasswordFile.Faults) {
+            _ = try PasswordFile(parsing: Array("a\nb:\(Fixtures.openSesame)\nc\n".utf8))
+        } catch {
+            #expect(error.all.map(\.line) == [1, 3])
+        }
+    }
+
+    @Test("Digests are the same for the same, differ for all else, and under another reading of the file")
+    func digests() throws {
+        let (one, other) = (try file(), try file())
+        let credentials = try Fixtures.credentials("alice:open sesame")
+        #expect(one.digest(of: credentials) == one.digest(of: credentials))
+        #expect(one.digest(of: credentials) != one.digest(of: try Fixtures.credentials("alice:open sesamf")))
+        #expect(one.digest(of: try Fixtures.credentials("a:b:c")) != one.digest(of: try Fixtures.credentials("a:bc:")))
+        #expect(one.digest(of: credentials) != other.digest(of: credentials))
+    }
+
+    @Test("An unknown name costs what a known one costs")
+    func unknownCostsTheSame() throws {
+        // A cost at which a look takes tens of milliseconds: who skipped it would be off by orders, not by noise.
+        let file = try file("alice:\(Fixtures.openSesame.replacing("$04$", with: "$10$"))")
+        let clock = ContinuousClock()
+        let known = try clock.measure { for _ in 0..<3 { _ = file.accepts(try Fixtures.credentials("alice:wrong")) } }
+        let unknown = try clock.measure { for _ in 0..<3 { _ = file.accepts(try Fixtures.credentials("mallory:wrong")) } }
+        #expect(unknown > known / 10 && known > unknown / 10, "\(known), \(unknown)")
+    }
+}

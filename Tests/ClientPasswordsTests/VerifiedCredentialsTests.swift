@@ -1,0 +1,118 @@
+import HTTPMessage
+import Testing
+
+@testable import ClientPasswords
+
+@Suite("Credentials that were found good lately")
+struct VerifiedCredentialsTests {
+    private let file: PasswordFile
+
+    init() throws { file = try PasswordFile(parsing: Array("alice:\(Fixtures.openSesame)".utf8)) }
+
+    private func digest(_ number: Int) throws -> CredentialsDigest { file.digest(of: try Fixtures.credentials("u:\(number)")) }
+
+    @Test("Each is known until its end, and no longer")
+    func ends() throws {
+        let verified = Held(VerifiedCredentials(limits: CredentialsLimits()))
+        #expect(!verified.contains(try digest(1), at: 0))
+        verified.insert(try digest(1), at: 1_000)
+        #expect(verified.contains(try digest(1), at: 1_000))
+        #expect(verified.contains(try digest(1), at: 1_000 + 3_599_999))
+        #expect(!verified.contains(try digest(2), at: 1_000))
+        #expect(!verified.contains(try digest(1), at: 1_000 + 3_600_000))
+        #expect(verified.count == 0)
+    }
+
+    @Test("There is room for so many; then the one that ends first goes, and those whose time is over before it")
+    func isBounded() throws {
+        var limits = CredentialsLimits()
+        limits.verifiedCount = 3
+        limits.verifiedMilliseconds = 100
+        let verified = Held(VerifiedCredentials(limits: limits))
+        for number in 0..<4 { verified.insert(try digest(number), at: Int64(number)) }
+        #expect(verified.count == 3)
+        #expect(!verified.contains(try digest(0), at: 3))
+        for number in 1..<4 { #expect(verified.contains(try digest(number), at: 3)) }
+        verified.insert(try digest(9), at: 102)
+        #expect(verified.count == 2)
+        #expect(verified.contains(try digest(3), at: 102))
+    }
+}
+
+@Suite("How many passwords an address may try")
+struct AttemptAllowancesTests {
+    private let client = IPAddress(ipv4: 0xC000_0201)
+
+    @Test("So many at once, then one each time an interval has passed, and never more than at first")
+    func comesBack() {
+        let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
+        for _ in 0..<20 { #expect(allowances.take(for: client, at: 0)) }
+        #expect(!allowances.take(for: client, at: 2_999))
+        #expect(allowances.take(for: client, at: 3_000))
+        #expect(!allowances.take(for: client, at: 3_000))
+        // What has passed of the next interval counts on.
+        #expect(!allowances.take(for: client, at: 5_999))
+        #expect(allowances.take(for: client, at: 6_000))
+        var taken = 0
+        while allowances.take(for: client, at: 100_000_000) { taken += 1 }
+        #expect(taken == 20)
+    }
+
+    @Test("10,000 guesses in a minute: 40 are looked at")
+    func boundsGuessing() {
+        let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
+        let looked = (0..<10_000).count { allowances.take(for: client, at: Int64($0) * 6) }
+        #expect(looked == 39)
+    }
+
+    @Test("A good password is given back, and one address does not take another's")
+    func givesBack() {
+        let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
+        for _ in 0..<1000 {
+            #expect(allowances.take(for: client, at: 0))
+            allowances.giveBack(for: client)
+        }
+        #expect(allowances.count == 0)
+        while allowances.take(for: client, at: 0) {}
+        #expect(allowances.take(for: IPAddress(ipv4: 0xC000_0202), at: 0))
+    }
+
+    @Test("IPv6 counts by its first 64 bits")
+    func countsNetworks() {
+        let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
+        let taken = (0..<1000).count { allowances.take(for: IPAddress(ipv6High: 0x2001_0DB8, low: UInt64($0)), at: 0) }
+        #expect(taken == 20)
+        #expect(allowances.take(for: IPAddress(ipv6High: 0x2001_0DB9, low: 0), at: 0))
+    }
+
+    @Test(
+        "It is counted for so many addresses; those that have everything back go first, then the one that was counted longest ago"
+    )
+    func isBounded() {
+        var limits = CredentialsLimits()
+        limits.addresses = 3
+        let allowances = Held(AttemptAllowances(limits: limits))
+        for number in 0..<100 { #expect(allowances.take(for: IPAddress(ipv4: UInt32(number)), at: Int64(number))) }
+        #expect(allowances.count == 3)
+        #expect(allowances.take(for: client, at: 1_000_000))
+        #expect(allowances.count == 1)
+    }
+}
+
+/// What is asked about in an expectation, and changes by being asked.
+private final class Held<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+extension Held<VerifiedCredentials> {
+    var count: Int { value.count }
+    func contains(_ digest: CredentialsDigest, at now: Int64) -> Bool { value.contains(digest, at: now) }
+    func insert(_ digest: CredentialsDigest, at now: Int64) { value.insert(digest, at: now) }
+}
+
+extension Held<AttemptAllowances> {
+    var count: Int { value.count }
+    func take(for client: IPAddress, at now: Int64) -> Bool { value.take(for: client, at: now) }
+    func giveBack(for client: IPAddress) { value.giveBack(for: client) }
+}

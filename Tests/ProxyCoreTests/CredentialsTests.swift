@@ -1,0 +1,133 @@
+import HTTPMessage
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Who asks (RFC 9110 §11.7, RFC 7617)")
+struct CredentialsTests {
+    private static let good = "Proxy-Authorization: Basic \(Base64.encode(Array("alice:open sesame".utf8)))"
+
+    private func book(rules: [[String: Setting]] = []) throws -> Playbook {
+        let book = try Playbook(rules: rules)
+        book.exchange.needsCredentials = true
+        return book
+    }
+
+    private func judged(_ judgement: CredentialsJudgement) -> Playbook.Step {
+        .event { .credentialsJudged(judgement, at: $0) }
+    }
+
+    @Test("Without credentials the answer is 407 with the challenge, and nothing is looked for")
+    func challenges() throws {
+        let book = try book()
+        try book.run(.request("GET http://a.example/x"), [.sendError], .delivered, [.finish])
+        let written = try #require(book.written)
+        #expect(written.status == 407)
+        #expect(written["proxy-authenticate"] == #"Basic realm="Larder", charset="UTF-8""#)
+        #expect(
+            written["proxy-status"] == #"larder; error=http_request_denied; details="proxy_authentication_required: missing""#)
+        #expect(written["cache-status"] == nil)
+        let body = try JSONBody(written.body)
+        #expect(body["code"] == "proxy_authentication_required" && body["detail"] == "missing")
+        #expect(book.exchange.trace.outcome == .denied)
+        #expect(book.exchange.delivery.keepsConnection)
+    }
+
+    @Test("HEAD is challenged without content, CONNECT before any tunnel, and its connection ends")
+    func challengesOthers() throws {
+        var book = try book()
+        try book.run(.request("HEAD http://a.example/x"), [.sendError], .delivered, [.finish])
+        #expect(book.written?.status == 407)
+        book = try self.book()
+        try book.run(.request("CONNECT a.example:443"), [.sendError], .delivered, [.finish])
+        #expect(book.written?.status == 407)
+        #expect(!book.exchange.delivery.keepsConnection)
+    }
+
+    @Test(
+        "Credentials that cannot be read are none; two fields are not chosen between",
+        arguments: [
+            ["Proxy-Authorization: Basic !!!"], ["Proxy-Authorization: Bearer abc"], ["Proxy-Authorization:"],
+            [good, good], [good, "Proxy-Authorization: Basic YTpi"], ["\(good), Basic YTpi"],
+            ["Proxy-Authorization: Basic \(Base64.encode(Array("a\0b:c".utf8)))"],
+            ["Proxy-Authorization: Basic \(String(repeating: "YTpi", count: 2000))"],
+        ])
+    func refusesMalformed(fields: [String]) throws {
+        let book = try book()
+        try book.run(.request("GET http://a.example/x", fields), [.sendError], .delivered, [.finish])
+        #expect(book.written?.status == 407)
+        #expect(try JSONBody(#require(book.written).body)["detail"] == "malformed")
+    }
+
+    @Test("Good credentials lead on, name the user, and are gone from the request before anything looks at it")
+    func admits() throws {
+        let book = try book(rules: [["match": ["path": "/x"], "deny": ["reason": "no"]]])
+        try book.run(
+            .request("GET http://a.example/y", Self.good, "X-A: 1"), [.judgeCredentials], judged(.accepted),
+            [.lookUp(onDisk: false)], .found([]), [.joinFetch], .leads, [.fetch])
+        #expect(book.exchange.user == Array("alice".utf8))
+        #expect(book.exchange.credentials == nil)
+        #expect(!book.exchange.request.fields.contains(.proxyAuthorization))
+        #expect(book.forwarded("x-a") == "1")
+    }
+
+    @Test("A rule and the ports of tunnels say no to those who are let in too")
+    func rulesStillHold() throws {
+        let book = try book(rules: [["match": ["path": "/x"], "deny": ["reason": "no"]]])
+        try book.run(
+            .request("GET http://a.example/x", Self.good), [.judgeCredentials], judged(.accepted), [.sendError], .delivered,
+            [.finish])
+        #expect(book.written?.status == 403)
+        let tunnel = try self.book()
+        try tunnel.run(
+            .request("CONNECT a.example:25", Self.good), [.judgeCredentials], judged(.accepted), [.sendError], .delivered,
+            [.finish])
+        #expect(tunnel.written?.status == 403)
+    }
+
+    @Test(
+        "What is not good is told without saying what of it",
+        arguments: [
+            (CredentialsJudgement.refused, 407, "proxy_authentication_required", true),
+            (.tooManyAttempts, 429, "too_many_attempts", false), (.queueFull, 503, "authentication_queue_full", true),
+        ])
+    func refuses(judgement: CredentialsJudgement, status: Int, code: String, keepsConnection: Bool) throws {
+        let book = try book()
+        try book.run(
+            .request("GET http://a.example/x", Self.good), [.judgeCredentials], judged(judgement), [.sendError], .delivered,
+            [.finish])
+        let written = try #require(book.written)
+        #expect(written.status == status)
+        #expect(try JSONBody(written.body)["code"] == code)
+        #expect((written["proxy-authenticate"] != nil) == (status == 407))
+        #expect((written["retry-after"] != nil) == (status != 407))
+        #expect(book.exchange.delivery.keepsConnection == keepsConnection)
+        #expect(book.exchange.user.isEmpty && book.exchange.credentials == nil)
+    }
+
+    @Test("A client that leaves meanwhile is heard, and the answer that comes later is not")
+    func clientLeaves() throws {
+        let book = try book()
+        try book.run(
+            .request("GET http://a.example/x", Self.good), [.judgeCredentials], .clientGone, [.cancelUpstream, .finish],
+            judged(.accepted), [])
+    }
+
+    @Test("Nobody is asked who need not say; what is said all the same selects nothing")
+    func asksNobody() throws {
+        let book = try Playbook()
+        try book.run(.request("GET http://a.example/x", Self.good), [.lookUp(onDisk: false)])
+        #expect(!book.exchange.request.fields.contains(.proxyAuthorization))
+        #expect(book.exchange.user.isEmpty)
+    }
+
+    @Test("The next request on the connection is asked anew")
+    func asksEach() throws {
+        let book = try book()
+        try book.run(
+            .request("GET http://a.example/x", Self.good), [.judgeCredentials], judged(.refused), [.sendError], .delivered,
+            [.finish])
+        book.exchange.begin(id: 2, context: book.exchange.context)
+        #expect(!book.exchange.needsCredentials && book.exchange.user.isEmpty)
+    }
+}

@@ -1,0 +1,120 @@
+import ClientPasswords
+import EventLoop
+import Foundation
+import HTTPMessage
+import ProxyCore
+import Testing
+
+@testable import ProxyServer
+
+@Suite("Looking at passwords")
+struct CredentialsJudgeTests {
+    /// Of the least cost, and of one at which a look takes tens of milliseconds.
+    private static let quick = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+    private static let slow = quick.replacing("$04$", with: "$10$")
+
+    /// Judges from one loop, and gathers what it hears.
+    private final class Bench: Sendable {
+        let judge: CredentialsJudge
+        let file: PasswordFile
+        private let thread: LoopThread
+        private let heard = Guarded<[String]>([])
+        private let hasHeard = DispatchSemaphore(value: 0)
+
+        init(_ hash: String = CredentialsJudgeTests.quick, _ limits: CredentialsLimits = CredentialsLimits()) throws {
+            judge = CredentialsJudge(limits: limits)
+            try judge.start()
+            file = try PasswordFile(parsing: Array("alice:\(hash)".utf8))
+            thread = try LoopThread(name: "test") { _ in }
+        }
+
+        deinit {
+            judge.stop()
+            thread.handle.stop()
+            thread.join()
+        }
+
+        /// What is said at once; `nil` where something else will be, see `next`.
+        func ask(_ text: String, from client: UInt32 = 1) throws -> String? {
+            let field = Array("Basic \(Base64.encode(Array(text.utf8)))".utf8)
+            let read = BasicCredentials(field.span)
+            let credentials = try #require(read)
+            let (judge, file) = (judge, file)
+            let answer = Guarded<String?>(nil)
+            let asked = DispatchSemaphore(value: 0)
+            thread.handle.post { [self] loop in
+                let judgement = judge.judge(credentials, by: file, from: IPAddress(ipv4: client), at: .read()) {
+                    loop.reply { [self] (judgement: CredentialsJudgement) in
+                        heard.withLock { $0.append("\(judgement)") }
+                        hasHeard.signal()
+                    }
+                }
+                answer.withLock { $0 = judgement.map { "\($0)" } }
+                asked.signal()
+            }
+            asked.wait()
+            return answer.withLock { $0 }
+        }
+
+        /// What is said next, to whomever.
+        func next() -> String {
+            hasHeard.wait()
+            return heard.withLock { $0.removeFirst() }
+        }
+    }
+
+    @Test("What was found good is known at once from then on; what was not is looked at each time")
+    func remembers() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("alice:open sesame") == nil)
+        #expect(bench.next() == "accepted")
+        #expect(try bench.ask("alice:open sesame") == "accepted")
+        for _ in 0..<2 {
+            #expect(try bench.ask("alice:wrong") == nil)
+            #expect(bench.next() == "refused")
+        }
+    }
+
+    @Test("One address may try so many; others, and what is known, are not held up by it")
+    func boundsAttempts() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("alice:open sesame") == nil)
+        #expect(bench.next() == "accepted")
+        var told: [String: Int] = [:]
+        for number in 0..<10_000 {
+            let answer = try bench.ask("alice:\(number)") ?? bench.next()
+            told[answer, default: 0] += 1
+        }
+        // One more for every three seconds that this takes.
+        #expect(told["refused", default: 0] >= 20 && told["refused", default: 0] < 60, "\(told)")
+        #expect(told["refused", default: 0] + told["tooManyAttempts", default: 0] == 10_000, "\(told)")
+        #expect(try bench.ask("alice:open sesame") == "accepted")
+        #expect(try bench.ask("alice:wrong", from: 2) == nil)
+        #expect(bench.next() == "refused")
+    }
+
+    @Test("The same is looked at once for all who bring it meanwhile, up to a limit")
+    func looksOnce() throws {
+        var limits = CredentialsLimits()
+        limits.waitingForOne = 50
+        limits.attempts = 1
+        let bench = try Bench(Self.slow, limits)
+        let answers = try (0..<60).map { _ in try bench.ask("alice:wrong") }
+        // All came while it was looked at, or this machine held the test up for as long as that takes.
+        let waiting = answers.count { $0 == nil }
+        #expect(waiting <= 50)
+        for _ in 0..<waiting { #expect(bench.next() == "refused") }
+        #expect(answers.contains("queueFull") || answers.contains("tooManyAttempts"))
+    }
+
+    @Test("So many may wait; there is no answer for the next")
+    func boundsQueue() throws {
+        var limits = CredentialsLimits()
+        limits.waiting = 4
+        let bench = try Bench(Self.slow, limits)
+        let answers = try (0..<12).map { try bench.ask("alice:\($0)", from: UInt32($0)) }
+        #expect(answers.prefix(4).allSatisfy { $0 == nil })
+        #expect(answers.contains("queueFull"))
+        for _ in 0..<answers.count(where: { $0 == nil }) { #expect(bench.next() == "refused") }
+    }
+}
