@@ -1,3 +1,4 @@
+import CLinux
 import EventLoop
 import Foundation
 
@@ -20,7 +21,7 @@ final class TrialOrigin: Sendable {
 
     /// - Returns: `nil` where there is no socket to be had.
     init?() {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        listener = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
         guard listener >= 0 else { return nil }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

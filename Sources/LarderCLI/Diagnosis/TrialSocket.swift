@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 /// A plain blocking connection, with patience for a while.
@@ -8,13 +9,13 @@ enum TrialSocket {
     static func connect(to address: ListenAddress) -> Int32? {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = larder_sock_stream
         var found: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo("\(address.address)", "\(address.port)", &hints, &found) == 0, let entry = found?.pointee else {
             return nil
         }
         defer { freeaddrinfo(found) }
-        let descriptor = socket(entry.ai_family, entry.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(entry.ai_family, entry.ai_socktype | larder_sock_cloexec, 0)
         guard descriptor >= 0 else { return nil }
         var patience = patience
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
