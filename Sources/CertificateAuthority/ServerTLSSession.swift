@@ -79,6 +79,8 @@ package final class ServerTLSSession {
                 let result = SSL_read_ex(pointer, buffer.baseAddress! + total, buffer.count - total, &count)
                 if result == 1 {
                     total += count
+                    // To ask once more would only be told that nothing is left.
+                    if incoming.isEmpty, SSL_has_pending(pointer) == 0 { break }
                     continue
                 }
                 let error = SSL_get_error(pointer, result)
@@ -120,15 +122,14 @@ package final class ServerTLSSession {
     private func taking<Result>(_ octets: UnsafeRawBufferPointer, _ work: () -> Result) -> Result {
         ERR_clear_error()
         incoming = octets
-        defer {
-            incoming = UnsafeRawBufferPointer(start: nil, count: 0)
-            ERR_clear_error()
-        }
+        defer { incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
         return work()
     }
 
     private func failure() -> ServerTLSFailure {
         let code = ERR_peek_last_error()
+        // What is left behind would be taken for another connection's.
+        defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
         return alert >= 0 ? .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) : .protocolError
     }

@@ -118,7 +118,7 @@ struct RunTests {
             diff $folder/without $folder/with && echo same
             """
         let outcome = try CommandLineTests.shell(script, Self.user(folder))
-        #expect(outcome.output == "same\n")
+        #expect(outcome.output == "same\n", "\(outcome)")
     }
 
     @Test("Two at once beside a Larder that serves all work, and those without the store's file say so")

@@ -53,10 +53,10 @@ struct ClientTrial: Sendable {
             name: "java", program: "java", words: { url, folder in ["\(folder)/Fetch.java", url] },
             files: [
                 "Fetch.java": """
-                import java.net.*; import java.net.http.*;
                 public class Fetch { public static void main(String[] words) throws Exception {
-                    System.out.println(HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(words[0])).build(),
-                        HttpResponse.BodyHandlers.ofString()).statusCode()); } }
+                    var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(words[0])).build();
+                    System.out.println(java.net.http.HttpClient.newHttpClient().send(request,
+                        java.net.http.HttpResponse.BodyHandlers.ofString()).statusCode()); } }
                 """
             ], remedy: "unset _JAVA_OPTIONS JDK_JAVA_OPTIONS"),
         ClientTrial(name: "ruby", program: "ruby") { url, _ in
