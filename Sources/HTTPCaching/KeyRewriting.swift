@@ -40,6 +40,9 @@ package struct KeyRewriting: Sendable {
 
     package init() {}
 
+    /// Whether a key may come of it that is another URI's.
+    package var changesURI: Bool { dropped != nil || kept != nil || sortsQuery == true || canonicalHost != nil }
+
     /// Takes over what `later` says, word by word.
     package mutating func merge(_ later: KeyRewriting) {
         dropped = later.dropped ?? dropped

@@ -18,7 +18,7 @@ struct RequestedVariant: ~Copyable {
     /// - Parameter form: the canonical form of a stored response.
     /// - Returns: `nil` where it would be too long, or the form is damaged.
     init?(nominatedBy form: Span<UInt8>, _ fields: Fields, _ secondary: SecondaryKey) {
-        var missingCount = secondary.fieldNames.count + (secondary.contentDigest == nil ? 0 : 1)
+        var missingCount = secondary.count
         var index = 0
         while index < form.count {
             let nameEnd = index + 1 + Int(form[index])
@@ -26,8 +26,8 @@ struct RequestedVariant: ~Copyable {
             let name = form.extracting(index + 1..<nameEnd)
             guard put(form.extracting(index..<nameEnd)) else { return nil }
             let valueStart = count
-            if let digest = secondary.contentDigest, name.equals(SecondaryKey.digestName) {
-                guard put(UInt16(digest.count)), put(digest.span) else { return nil }
+            if let octets = secondary.octets(under: name) {
+                guard put(UInt16(octets.count)), put(octets.span) else { return nil }
                 missingCount -= 1
             } else {
                 guard putValue(of: name, fields) else { return nil }

@@ -2,8 +2,10 @@ import HTTPMessage
 
 extension Vary {
     /// The nominated fields that keep a stored response from being selected, in lower case (RFC 9111 §4.1). Names only: their
-    /// values may be a client's secrets.
-    package static func mismatches(of canonicalForm: [UInt8], with fields: Fields) -> [String] {
+    /// values may be a client's secrets. What rules have put into the key stands among them under its name there.
+    package static func mismatches(
+        of canonicalForm: [UInt8], with fields: Fields, _ secondary: SecondaryKey = .none
+    ) -> [String] {
         var names: [String] = []
         var index = 0
         while index < canonicalForm.count {
@@ -12,7 +14,11 @@ extension Vary {
             let count = Int(canonicalForm[nameEnd]) | Int(canonicalForm[nameEnd + 1]) << 8
             let end = min(canonicalForm.count, nameEnd + 2 + (count == 65_535 ? 0 : count))
             // Each name's part of the form is a form of its own.
-            if !matches(Array(canonicalForm[index..<end]), fields) {
+            let name = canonicalForm.span.extracting(index + 1..<nameEnd)
+            let isSame =
+                secondary.octets(under: name).map { $0 == Array(canonicalForm[min(nameEnd + 2, end)..<end]) }
+                ?? matches(Array(canonicalForm[index..<end]), fields)
+            if !isSame {
                 names.append(String(decoding: canonicalForm[index + 1..<nameEnd], as: UTF8.self))
             }
             index = end

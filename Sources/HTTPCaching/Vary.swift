@@ -46,7 +46,7 @@ package enum Vary {
     /// asks for. A form that is damaged never matches.
     package static func matches(_ canonicalForm: [UInt8], _ fields: Fields, _ secondary: SecondaryKey = .none) -> Bool {
         if canonicalForm.isEmpty { return secondary.isEmpty }
-        var missingCount = secondary.fieldNames.count + (secondary.contentDigest == nil ? 0 : 1)
+        var missingCount = secondary.count
         let form = canonicalForm.span
         var index = 0
         while index < form.count {
@@ -59,8 +59,8 @@ package enum Vary {
             guard index <= form.count else { return false }
             let value = count == absent ? nil : valueStart..<index
             let name = form.extracting(nameStart..<nameEnd)
-            if let digest = secondary.contentDigest, name.equals(SecondaryKey.digestName) {
-                guard let value, form.extracting(value).equals(digest.span) else { return false }
+            if let octets = secondary.octets(under: name) {
+                guard let value, form.extracting(value).equals(octets.span) else { return false }
                 missingCount -= 1
                 continue
             }
@@ -162,16 +162,17 @@ package enum Vary {
         }
         names.sort { $0.lexicographicallyPrecedes($1) }
         var form: [UInt8] = []
-        if let digest = secondary.contentDigest { append(digest: digest, to: &form) }
+        if let digest = secondary.contentDigest { append(digest, under: SecondaryKey.digestName, to: &form) }
+        if let rules = secondary.rules { append(rules, under: SecondaryKey.rulesName, to: &form) }
         for name in names { append(name, of: fields, to: &form) }
         return form
     }
 
-    private static func append(digest: [UInt8], to form: inout [UInt8]) {
-        form.append(UInt8(SecondaryKey.digestName.utf8CodeUnitCount))
-        form.append(SecondaryKey.digestName)
-        form.append(littleEndian: UInt16(digest.count))
-        form.append(contentsOf: digest)
+    private static func append(_ octets: [UInt8], under name: StaticString, to form: inout [UInt8]) {
+        form.append(UInt8(name.utf8CodeUnitCount))
+        form.append(name)
+        form.append(littleEndian: UInt16(octets.count))
+        form.append(contentsOf: octets)
     }
 
     private static func append(_ name: [UInt8], of fields: Fields, to form: inout [UInt8]) {

@@ -8,6 +8,7 @@ extension Exchange {
         guard obligations.rewritesKey, let rewriting = matched.keyRewriting else { return CacheKey.write(request, into: &key) }
         CacheKey.write(request, rewriting, into: &key)
         if let fields = rewriting.fields { secondaryKey = fields }
+        if rewriting.changesURI { secondaryKey.rules = context.rules.keyDigest }
     }
 
     // MARK: Content in the key

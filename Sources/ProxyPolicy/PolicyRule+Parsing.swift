@@ -28,7 +28,14 @@ extension PolicyRule {
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
             request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
-            upgradesToTLS: upgrades ?? false)
+            upgradesToTLS: upgrades ?? false,
+            keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [])
+    }
+
+    private static func text(of nodes: SettingsNode?...) -> [UInt8] {
+        var text: [UInt8] = []
+        for node in nodes { (node ?? SettingsNode(.mapping([]), at: .none)).write(into: &text) }
+        return text
     }
 
     /// What is to be done to a request or a response.

@@ -13,11 +13,13 @@ package final class PolicyRule: Sendable {
     package let validation: ValidationRule?
     /// What is asked for in plain text is fetched over https.
     package let upgradesToTLS: Bool
+    /// When and how it changes under which URI a response stands, as it was written; empty where it does not.
+    let keyText: [UInt8]
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
         response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil,
-        upgradesToTLS: Bool = false
+        upgradesToTLS: Bool = false, keyText: [UInt8] = []
     ) {
         self.name = name
         self.condition = condition
@@ -27,6 +29,7 @@ package final class PolicyRule: Sendable {
         self.cache = cache
         self.validation = validation
         self.upgradesToTLS = upgradesToTLS
+        self.keyText = keyText
     }
 
     package var denies: Bool { reason != nil }

@@ -13,6 +13,8 @@ package final class PolicyRuleSet: Sendable {
 
     /// Some rule changes cache keys.
     package let rewritesKeys: Bool
+    /// Tells these rules from others, as far as they change under which URI a response stands.
+    package let keyDigest: [UInt8]
     /// Some rule has what is asked for in plain text fetched over https.
     package let upgradesToTLS: Bool
 
@@ -58,6 +60,7 @@ package final class PolicyRuleSet: Sendable {
         self.hostless = hostless
         rewritesKeys = rules.contains { $0.cache?.key != nil }
         upgradesToTLS = rules.contains { $0.upgradesToTLS }
+        keyDigest = RulesDigest.make(of: rules.map(\.keyText).filter { !$0.isEmpty })
     }
 
     package var isEmpty: Bool { rules.isEmpty }

@@ -85,4 +85,36 @@ struct CacheContextTests {
         #expect(try stage.fetch("/missed").cacheStatus == "Larder; fwd=uri-miss; stored")
         #expect(try stage.fetch("/kept").cacheStatus.hasPrefix("Larder; fwd=stale"))
     }
+
+    @Test(
+        "T20: what rules keep under the key of another URI is an answer under these rules alone",
+        arguments: [
+            ("{canonical_host: a.test}", "b.test", "/x", "a.test", "/x"),
+            ("{drop_query: [u]}", "a.test", "/x?u=1", "a.test", "/x"),
+            ("{keep_query: [id]}", "a.test", "/x?id=1&u=1", "a.test", "/x?id=1"),
+            ("{sort_query: true}", "a.test", "/x?b=1&a=2", "a.test", "/x?a=2&b=1"),
+        ])
+    func keepsRulesApart(key: String, host: String, path: String, other: String, otherPath: String) throws {
+        let hosts = "resolve: {a.test: 127.0.0.1, b.test: 127.0.0.1, c.test: 127.0.0.1}\n"
+        func rules(_ host: String, ttl: String = "") -> String {
+            hosts + "rules: [{name: key, match: {host: \(host)}, cache: {key: \(key)\(ttl)}}]"
+        }
+        let stage = try Stage(rules(host)) { request, connection in
+            connection.respond(
+                fields: "Cache-Control: max-age=600\r\n", body: "\(request["Host"]?.prefix(6) ?? "") \(request.target)")
+        }
+        let stored = try stage.fetch(path, host: host).text
+        #expect(try stage.fetch(path, host: host).cacheStatus.contains("; hit"))
+        // Other rules lead to the same key, and that is not enough.
+        try stage.proxy.reload(rules("[\(host), c.test]"))
+        #expect(try stage.fetch(path, host: host).cacheStatus.contains("; fwd="))
+        // The same rules find it again, whatever else they say.
+        try stage.proxy.reload(rules(host, ttl: ", ttl: 1h"))
+        let again = try stage.fetch(path, host: host)
+        #expect(again.text == stored && again.cacheStatus.contains("; hit"))
+        // Where no rule says that the two are one, they are not.
+        try stage.proxy.reload(hosts)
+        let plain = try stage.fetch(otherPath, host: other)
+        #expect(plain.text == "\(other) \(otherPath)" && plain.cacheStatus.contains("; fwd="))
+    }
 }

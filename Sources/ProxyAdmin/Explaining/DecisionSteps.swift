@@ -11,6 +11,7 @@ struct DecisionSteps {
     /// What is known of the candidates beside the trace, where they are at hand.
     var candidates: [StoredResponse] = []
     var requestFields: Fields?
+    var secondaryKey = SecondaryKey.none
     /// Whether the request says only-if-cached, where it is at hand.
     var isOnlyIfCached: Bool?
 
@@ -116,7 +117,7 @@ struct DecisionSteps {
 
     private func mismatches(of candidate: StoredResponse?) -> [String] {
         guard let candidate, let requestFields else { return [] }
-        return Vary.mismatches(of: candidate.nominatedFields, with: requestFields)
+        return Vary.mismatches(of: candidate.nominatedFields, with: requestFields, secondaryKey)
     }
 
     // MARK: Freshness

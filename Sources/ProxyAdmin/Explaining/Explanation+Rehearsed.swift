@@ -21,7 +21,8 @@ extension Explanation {
         let overrides = rehearsal.exchange.ruleOverrides.map { RuleOverride(rule: $0.rule, word: "\($0.word)") }
         let decision = DecisionSteps(
             trace: trace, rules: rules, overrides: overrides, candidates: rehearsal.candidates,
-            requestFields: request.fields, isOnlyIfCached: rehearsal.exchange.directives.contains(.onlyIfCached))
+            requestFields: request.fields, secondaryKey: rehearsal.exchange.secondaryKey,
+            isOnlyIfCached: rehearsal.exchange.directives.contains(.onlyIfCached))
         tense = .would
         method = request.fields.text(of: request.methodName)
         url = Self.shown(request.fields.text(of: request.rawTarget), tellsQuery: tellsQuery)

@@ -1,0 +1,33 @@
+import HTTPMessage
+
+extension SettingsNode {
+    /// What a mapping has under this key, the first time.
+    subscript(key: String) -> SettingsNode? {
+        guard case .mapping(let entries) = value else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+
+    /// Writes what is meant, whatever its places in a file, so that no two meanings are written alike.
+    func write(into text: inout [UInt8]) {
+        func write(_ kind: StaticString, _ count: Int) {
+            text.append(kind)
+            text.append(decimal: UInt64(count))
+            text.append(":")
+        }
+        switch value {
+        case .scalar(let scalar):
+            write(scalar.isQuoted ? "q" : "s", scalar.text.utf8.count)
+            text.append(contentsOf: scalar.text.utf8)
+        case .sequence(let nodes):
+            write("l", nodes.count)
+            for node in nodes { node.write(into: &text) }
+        case .mapping(let entries):
+            write("m", entries.count)
+            for entry in entries {
+                write("k", entry.key.utf8.count)
+                text.append(contentsOf: entry.key.utf8)
+                entry.value.write(into: &text)
+            }
+        }
+    }
+}
