@@ -7,7 +7,7 @@ extension Exchange {
     mutating func receiveRequest(at now: Timestamp, into commands: inout CommandBuffer) {
         let options = delivery.readConnection(of: request)
         if let fault = refusal() { return fail(fault, at: now, into: &commands) }
-        if needsCredentials { return askForCredentials(at: now, into: &commands) }
+        if needsCredentials, !isForUs { return askForCredentials(at: now, into: &commands) }
         receiveAdmitted(options, at: now, into: &commands)
     }
 
@@ -77,6 +77,10 @@ extension Exchange {
         request.removeAll()
         request.method = method
     }
+
+    /// Of what is asked of us as a server only our own pages get so far. They are for everybody, and who asks a server has no credentials for a
+    /// proxy (RFC 9110 §11.7.2).
+    private var isForUs: Bool { if case .origin = request.target.form { true } else { false } }
 
     // The next two only read, and are mutating so that they are given the exchange's address: what may only be read is handed
     // over as a copy of all its seven hundred bytes. By patterns, since == of an enum of another room is a generic call.

@@ -129,4 +129,16 @@ struct OwnPageTests {
         try book.run(.request("GET /proxy.pac", "Host: localhost:3180"), [.sendLocal], .delivered, [.finish])
         #expect(book.exchange.key.isEmpty && book.exchange.trace.reuse == nil)
     }
+
+    @Test("Whoever has to name himself to the proxy is not asked for that by these pages")
+    func asksForNoPassword() throws {
+        for (line, command) in [
+            ("GET /proxy.pac", ExchangeCommand.sendLocal), ("GET /ca.pem", .sendLocal), ("GET http://a.example/", .sendError),
+        ] {
+            let book = try Self.book()
+            book.exchange.needsCredentials = true
+            try book.run(.request(line, "Host: localhost:3180"), [command], .delivered, [.finish])
+            #expect(book.written?.status == (command == .sendLocal ? 200 : 407))
+        }
+    }
 }
