@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import ServerTrust
+package import ServerTrust
 
 /// By what TLS is spoken with clients: versions, ciphers, and the keys of session tickets, which are drawn with each value of this type
 /// and never written down. New settings make a new one, so that no session of the old ones is resumed under them.
@@ -21,15 +21,29 @@ package final class ServerTLSContext: Sendable {
     /// In seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
 
-    package init() throws(AuthorityFault) {
+    /// - Parameter roots: whose certificates clients have to show in the handshake; with none, nobody is asked for one. The clock by which
+    ///   they are judged is the system's.
+    package init(clientRoots roots: [Certificate] = []) throws(AuthorityFault) {
         let made: OpaquePointer? = ErrorQueue.unchanged {
             guard let pointer = SSL_CTX_new(TLS_server_method()) else { return nil }
-            if Self.configure(pointer) { return pointer }
+            if Self.configure(pointer), Self.ask(pointer, by: roots) { return pointer }
             SSL_CTX_free(pointer)
             return nil
         }
         guard let made else { throw .cryptographyFailed }
         object = OwnedObject(made) { SSL_CTX_free($0) }
+    }
+
+    private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
+        if roots.isEmpty { return true }
+        guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
+        for root in roots {
+            guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {
+                return false
+            }
+        }
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        return true
     }
 
     private static func configure(_ pointer: OpaquePointer) -> Bool {

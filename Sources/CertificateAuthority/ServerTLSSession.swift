@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import ServerTrust
+package import ServerTrust
 
 /// TLS with one client, from our side: octets in, octets out, no socket. Confined to its loop.
 ///
@@ -37,7 +37,18 @@ package final class ServerTLSSession {
     ///   - leaf: what the client is shown.
     ///   - scope: whom the session is for; a ticket of one with another scope is not resumed. At most 32 octets.
     /// - Returns: `nil` where OpenSSL has no memory.
-    package init?(_ context: ServerTLSContext, showing leaf: Leaf, scope: [UInt8]) {
+    package convenience init?(_ context: ServerTLSContext, showing leaf: Leaf, scope: [UInt8]) {
+        self.init(context, scope: scope) { session in
+            SSL_use_certificate(session, leaf.certificate.pointer) == 1 && SSL_use_PrivateKey(session, leaf.key.pointer) == 1
+        }
+    }
+
+    /// As whom the settings name, with the certificates that lead to a root.
+    package convenience init?(_ context: ServerTLSContext, showing identity: ClientIdentity, scope: [UInt8]) {
+        self.init(context, scope: scope) { identity.show(in: $0) }
+    }
+
+    private init?(_ context: ServerTLSContext, scope: [UInt8], show: (OpaquePointer) -> Bool) {
         ERR_clear_error()
         guard let pointer = SSL_new(context.pointer) else { return nil }
         self.pointer = pointer
@@ -46,9 +57,7 @@ package final class ServerTLSSession {
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         BIO_set_init(bio, 1)
         SSL_set_bio(pointer, bio, bio)
-        guard SSL_use_certificate(pointer, leaf.certificate.pointer) == 1, SSL_use_PrivateKey(pointer, leaf.key.pointer) == 1,
-            SSL_set_session_id_context(pointer, scope, UInt32(scope.count)) == 1
-        else { return nil }
+        guard show(pointer), SSL_set_session_id_context(pointer, scope, UInt32(scope.count)) == 1 else { return nil }
         SSL_set_accept_state(pointer)
     }
 
@@ -59,6 +68,16 @@ package final class ServerTLSSession {
 
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
+
+    /// Whom the client's certificate is for: its subject as RFC 2253 writes it, where it has none its first name, else its digest. Empty
+    /// without one.
+    package var clientName: [UInt8] {
+        guard let shown = SSL_get1_peer_certificate(pointer) else { return [] }
+        defer { X509_free(shown) }
+        guard let facts = Certificate(sharing: shown)?.facts else { return [] }
+        let name = facts.subject.isEmpty ? facts.names.first ?? "\(facts.digest)" : facts.subject
+        return Array(name.utf8)
+    }
 
     /// Goes on with what came; all of it is taken, but for what stands behind the end.
     package func handshake(_ octets: UnsafeRawBufferPointer) -> Handshake {

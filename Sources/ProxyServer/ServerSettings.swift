@@ -52,6 +52,8 @@ package struct ServerSettings: Sendable {
     /// How many clients may be told at once that they are refused; further ones are closed without a word.
     package var refusalLimit = 256
     package var admission = ClientAdmission()
+    /// How TLS is spoken on each listener, in their order; `nil`, and where there are fewer: it is not.
+    package var listenerTLS: [ListenerTLS?] = []
     /// Clients that may use the method PURGE.
     package var purgeClients: [AddressRange] = []
     /// Whose certificates clients are shown where they are intercepted.
@@ -67,4 +69,11 @@ package struct ServerSettings: Sendable {
     package var pseudonym = "larder"
 
     package init() {}
+
+    func tls(ofListener number: Int) -> ListenerTLS? { number < listenerTLS.count ? listenerTLS[number] : nil }
+
+    /// Some clients say who they are.
+    var identifiesClients: Bool {
+        admission.passwords != nil || listenerTLS.contains { $0?.asksForCertificates == true }
+    }
 }

@@ -56,7 +56,7 @@ public struct ClientIdentity: Sendable {
 
     /// Has a session show it in the handshake that is under way.
     /// - Returns: whether OpenSSL takes it.
-    func show(in session: OpaquePointer) -> Bool {
+    package func show(in session: OpaquePointer) -> Bool {
         guard SSL_use_certificate(session, certificates[0].pointer) == 1, SSL_use_PrivateKey(session, key.pointer) == 1 else {
             return false
         }

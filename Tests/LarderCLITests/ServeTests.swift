@@ -18,7 +18,8 @@ struct ServeTests {
         ///   - store: The name of its file in the folder; in memory without one.
         ///   - descriptors: How many it may have open, where that is less than the tests themselves may.
         init(
-            _ yaml: String = "", in place: TemporaryFolder? = nil, store: String? = nil, descriptors: Int? = nil
+            _ yaml: String = "", in place: TemporaryFolder? = nil, store: String? = nil, descriptors: Int? = nil,
+            listensAsWritten: Bool = false
         ) throws {
             folder = try place ?? TemporaryFolder()
             let storePath = store.map { [folder] in "\(folder.path)/\($0)" } ?? ":memory:"
@@ -30,6 +31,7 @@ struct ServeTests {
                 "--port-file", "\(folder.path)/ports", "--set", "log.access.path=\(folder.path)/access.log",
                 "--set", "admin.socket=\(folder.path)/admin.sock",
             ]
+            if listensAsWritten { process.arguments?.removeAll { $0 == "--listen" || $0.hasPrefix("127.0.0.") } }
             if let descriptors, let larder = process.executableURL?.path {
                 process.arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", larder] + (process.arguments ?? [])
                 process.executableURL = URL(filePath: "/bin/sh")

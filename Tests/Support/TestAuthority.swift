@@ -45,6 +45,18 @@ package final class TestAuthority {
             clientAuthority: asksClients ? certificate : nil, ticketCount: ticketCount, timestamps: timestamps)
     }
 
+    /// A server's certificate and key, as files have them.
+    package func serverFiles(names: String) -> ClientFiles {
+        serialNumber += 1
+        let key = Self.makeKey()
+        defer { EVP_PKEY_free(key) }
+        let leaf = Self.certify(
+            key, subject: "server", issuer: certificate, issuerKey: self.key, serialNumber: serialNumber,
+            extensions: Self.leafExtensions(names), validFrom: -7_200, until: 3_600)
+        defer { X509_free(leaf) }
+        return ClientFiles(leaf, key, passphrase: nil)
+    }
+
     /// A client's certificate and key, as files have them.
     package func clientFiles(passphrase: String? = nil) -> ClientFiles {
         serialNumber += 1

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CertificateAuthority
 import Dispatch
 import EventLoop
 import Foundation
@@ -58,6 +59,7 @@ final class RunningServer: Sendable {
         do {
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
             server = try ProxyServer(
@@ -68,7 +70,11 @@ final class RunningServer: Sendable {
             logger.error("cannot start: \(error)")
             throw ExitCode.failure
         }
-        addresses = server.addresses.map { ListenAddress(address: $0.address, port: $0.port) }
+        addresses = server.addresses.enumerated().map { index, bound in
+            var address = ListenAddress(address: bound.address, port: bound.port)
+            address.tls = settings.listen[index].tls
+            return address
+        }
         sources = loaded.sources
         startedWith = settings
         drainLimit = Guarded(settings.timeouts.drain)
@@ -134,6 +140,12 @@ final class RunningServer: Sendable {
         case .settings(let settings):
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
+            do throws(CertificateAuthority.AuthorityFault) {
+                serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith)
+            } catch {
+                log.logger.error("cannot speak TLS by the new settings: those in force stay")
+                return .refused(problems: ["listen: cannot speak TLS: \(error)"])
+            }
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
             server.reload(serverSettings, rules: settings.rules.compiled)

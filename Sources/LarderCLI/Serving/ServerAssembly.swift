@@ -1,3 +1,4 @@
+import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
 import HTTPSession
@@ -35,6 +36,25 @@ enum ServerAssembly {
         result.tellsKey = settings.cache.statusKey
         result.setCookie = settings.cache.setCookie == .never ? .never : .explicit
         return result
+    }
+
+    /// - Parameter listeners: those that are open, as they were at the start. What is spoken there stays, whatever is written for it now; by
+    ///   which certificates may be new.
+    static func listenerTLS(
+        _ settings: LarderSettings, of listeners: LarderSettings
+    ) throws(CertificateAuthority.AuthorityFault) -> [ListenerTLS?] {
+        var result: [ListenerTLS?] = []
+        for (index, address) in listeners.listen.enumerated() {
+            let number = settings.listen.firstIndex { $0.isSame(as: address) && $0.tls == address.tls }
+            let loaded = number.map { settings.loadedListeners.all[$0] } ?? listeners.loadedListeners.all[index]
+            result.append(try loaded.map(listenerTLS))
+        }
+        return result
+    }
+
+    private static func listenerTLS(_ loaded: LoadedListener) throws(CertificateAuthority.AuthorityFault) -> ListenerTLS {
+        let shown = loaded.identity.map { ListenerTLS.Shown.identity($0) } ?? .authority(names: loaded.names)
+        return try ListenerTLS(showing: shown, clientRoots: loaded.clientRoots)
     }
 
     private static func admission(_ clients: LarderSettings.Clients) -> ClientAdmission {

@@ -15,7 +15,9 @@ struct StartMessage {
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
         if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
-        if let first = addresses.first { lines.append("  use       " + style.bold("export http_proxy=http://\(first)")) }
+        if let first = addresses.first {
+            lines.append("  use       " + style.bold("export http_proxy=\(first.tls == nil ? "http" : "https")://\(first)"))
+        }
         lines.append(style.faint("  Ctrl-C finishes what is under way and ends."))
         return lines.joined(separator: "\n") + "\n"
     }

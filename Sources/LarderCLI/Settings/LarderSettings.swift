@@ -7,6 +7,8 @@ import ProxyPolicy
 /// Sizes are in bytes, times are `Duration`s, and `nil` means "no limit" or "by the machine", as each says.
 package struct LarderSettings: Equatable, Sendable {
     package var listen = ListenAddress.defaults
+    /// What the files of their `tls:` hold, in the same order; `nil` where plain HTTP is spoken, and none where nobody asked for it.
+    var loadedListeners = LoadedListeners()
     package var mode = Mode.live
     package var store = Store()
     /// `nil`: one for each core, four at most.

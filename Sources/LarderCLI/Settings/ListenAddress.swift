@@ -4,6 +4,8 @@ import HTTPMessage
 package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     package let address: IPAddress
     package let port: UInt16
+    /// `nil`: plain HTTP is spoken here.
+    package var tls: ListenerTerms?
 
     /// Reads `127.0.0.1:3180`, `[::1]:3180` or `localhost:3180`; anything else is `nil`.
     /// `localhost` is 127.0.0.1: one spelling, one socket.
@@ -30,6 +32,9 @@ package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     package var isLoopback: Bool { address.isLoopback }
 
     package var description: String { address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+    /// Apart from what is spoken there.
+    func isSame(as other: ListenAddress) -> Bool { address == other.address && port == other.port }
 
     private static func port(_ text: Substring) -> UInt16? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }

@@ -17,13 +17,14 @@ enum SettingsConsistency {
         }
         if settings.listen.isEmpty { report("listen", "at least one address is needed") }
         // T01: an open proxy is never made by leaving something out.
-        if let open = settings.listen.first(where: { !$0.isLoopback }), settings.clients.allow.isEmpty,
+        if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
             settings.clients.passwords == nil
         {
             report(
                 "listen",
                 "\(open) can be reached from other machines: name the clients that may use it in clients.allow, "
-                    + "or the file of their passwords in clients.passwords, or listen on 127.0.0.1 or [::1]")
+                    + "or the file of their passwords in clients.passwords, or have it ask for certificates (tls.clients), "
+                    + "or listen on 127.0.0.1 or [::1]")
         }
         if settings.clients.authenticate != .unlisted, settings.clients.passwords == nil {
             report("clients.authenticate", "there is nothing to know clients by: clients.passwords names no file")

@@ -74,8 +74,13 @@ package enum SettingsReader {
         }
         // Values that are wrong themselves would be compared with defaults here, and say something misleading.
         if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
-        if located.isEmpty, let trustFiles { located = TrustLoading.load(&settings.tls, files: trustFiles, origins: origins) }
+        if located.isEmpty, let trustFiles {
+            located = TrustLoading.load(
+                &settings.tls, files: trustFiles, needsAuthority: settings.listen.contains { $0.tls?.isOfAuthority == true },
+                origins: origins)
+        }
         if located.isEmpty, trustFiles != nil { located = PasswordLoading.load(&settings.clients, origins: origins) }
+        if located.isEmpty, trustFiles != nil { located = ListenerLoading.load(&settings, origins: origins) }
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 

@@ -2,10 +2,47 @@ import HTTPMessage
 import ProxyPolicy
 
 extension ValueForm where Value == ListenAddress {
-    static let listenAddress = text(
+    private static let plainAddress = text(
         "an address and a port, such as 127.0.0.1:3180 or [::1]:0",
         schema: .pattern(#"^(\[[0-9a-fA-F:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"#),
         parse: { ListenAddress($0) }, show: { .text($0.description) })
+
+    /// An address, or a mapping with one and how TLS is spoken there.
+    static let listenAddress = ValueForm(
+        about: plainAddress.about + ", or a mapping of `address` and `tls` (see [clients-access.md](clients-access.md#over-tls))",
+        schema: .object([
+            (
+                "anyOf",
+                .array([
+                    plainAddress.schema,
+                    .object([
+                        ("type", .string("object")), ("additionalProperties", .bool(false)),
+                        ("properties", .object([("address", plainAddress.schema), ("tls", ListenerTerms.schema)])),
+                        ("required", .array([.string("address")])),
+                    ]),
+                ])
+            )
+        ]),
+        read: { cursor, problems in
+            if case .mapping = cursor.node.value {
+                guard let mapping = cursor.mapping(of: ["address", "tls"], problems: &problems) else { return nil }
+                guard let written = mapping["address"] else {
+                    cursor.report("expected `address`", to: &problems)
+                    return nil
+                }
+                guard var address = plainAddress.read(written, &problems) else { return nil }
+                if let tls = mapping["tls"] {
+                    guard let terms = ListenerTerms.read(tls, problems: &problems) else { return nil }
+                    address.tls = terms
+                }
+                return address
+            }
+            return plainAddress.read(cursor, &problems)
+        },
+        show: { address in
+            guard let tls = address.tls else { return plainAddress.show(address) }
+            return .mapping([("address", plainAddress.show(address)), ("tls", tls.shown)])
+        })
 }
 
 extension ValueForm where Value == String {

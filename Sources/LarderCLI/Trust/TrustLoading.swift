@@ -29,7 +29,7 @@ struct TrustLoading {
 
     /// - Returns: what is wrong; where nothing is, `settings.loaded` stands.
     static func load(
-        _ settings: inout TrustSettings, files: TrustFiles, origins: [String: SettingsReader.Origin]
+        _ settings: inout TrustSettings, files: TrustFiles, needsAuthority: Bool = false, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
         func origin(_ name: String) -> SettingsReader.Origin {
             origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
@@ -41,7 +41,7 @@ struct TrustLoading {
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         // Last, so that what is refused for something else makes no file.
         if let path = settings.keyLog, loading.located.isEmpty { loading.openKeyLog(path, from: origin("tls.key_log")) }
-        if fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
+        if needsAuthority || fallback?.way == .intercept || loading.ways.contains(where: { $0.1 == .intercept }) {
             loading.loadAuthority(
                 settings.authority, origin("tls.authority.folder"), passphrase: origin("tls.authority.passphrase_file"))
         }
@@ -121,7 +121,7 @@ struct TrustLoading {
             }
             authority = try folder.authority(try folder.roots(at: .now).signing.seat, passphrase: passphrase)
         } catch {
-            report("hosts are to be intercepted: \(error.reason)", path: "tls.authority.folder", at: origin.place, in: origin)
+            report("an authority is needed: \(error.reason)", path: "tls.authority.folder", at: origin.place, in: origin)
         }
     }
 

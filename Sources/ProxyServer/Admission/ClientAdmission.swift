@@ -21,9 +21,10 @@ package struct ClientAdmission: Sendable {
 
     package init() {}
 
-    func allows(_ peer: PeerAddress) -> Bool {
+    /// - Parameter isCertified: whether it will have to show a certificate.
+    func allows(_ peer: PeerAddress, isCertified: Bool = false) -> Bool {
         if peer.address.isLoopback || isListed(peer) { return true }
-        guard passwords != nil else { return false }
+        guard passwords != nil || isCertified else { return false }
         return asked == .unlisted || allowedClients.isEmpty
     }
 

@@ -6,6 +6,7 @@ extension ClientConnection {
     /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
     func abort() {
         resetOnClose(descriptor)
+        porch?.abort()
         close()
     }
 
@@ -94,7 +95,7 @@ extension ClientConnection {
 }
 
 /// Makes the coming `close` send a reset instead of an orderly end.
-private func resetOnClose(_ descriptor: Int32) {
+func resetOnClose(_ descriptor: Int32) {
     var option = linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
 }

@@ -36,6 +36,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     @exclusivity(unchecked) var driver: ExchangeDriver?
     /// While it is open what becomes of a tunnel.
     var entrance: TunnelEntrance?
+    /// Through which it reaches its client, where the listener speaks TLS.
+    var porch: SecurePorch?
     /// The name of who has it, where that was proved for all of its requests.
     @exclusivity(unchecked) var user: [UInt8] = []
     /// Whom the requests are for that are read inside a tunnel.

@@ -1,10 +1,18 @@
 import EventLoop
 
+/// What has to wait for its turn.
+protocol QueuedHandshake: AnyObject {
+    /// It still does.
+    var awaitsHandshake: Bool { get }
+    /// It is its turn; the queue is told when it is over.
+    func beginHandshake()
+}
+
 /// Handshakes with clients, one after the other: each costs as much as a hundred answers from memory, so that of those that have come
 /// at once one is begun in each batch of the loop, in their order, and everybody else is served between them. Confined to its loop.
 final class HandshakeQueue: BatchHandler {
     private let worker: LoopWorker
-    private var waiting: [TunnelEntrance] = []
+    private var waiting: [any QueuedHandshake] = []
     private var next = 0
     /// Begun, and not at their end.
     private var underWayCount = 0
@@ -12,8 +20,8 @@ final class HandshakeQueue: BatchHandler {
 
     init(_ worker: LoopWorker) { self.worker = worker }
 
-    func add(_ entrance: TunnelEntrance) {
-        waiting.append(entrance)
+    func add(_ handshake: any QueuedHandshake) {
+        waiting.append(handshake)
         plan()
     }
 

@@ -12,7 +12,7 @@ import ServerTrust
 /// States and moves: `reading`, until the client's first octets say what it speaks → `awaitingLeaf`, where TLS is to end here →
 /// `queued` → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
 /// `tunnelling`, a tunnel being opened. From each to `ended`. Confined to its loop; its connection keeps it.
-final class TunnelEntrance: TunnelDelegate {
+final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     private enum State {
         case reading
         case awaitingLeaf(Reply<LeafShelf.Answer>)

@@ -25,5 +25,8 @@ final class ConnectionCounts: Sendable {
         return least
     }
 
+    /// Counts one more to a loop that has it already.
+    func opened(on loop: Int) { counts[loop].value.wrappingAdd(1, ordering: .relaxed) }
+
     func closed(on loop: Int) { counts[loop].value.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
+import ProxyCore
 
 /// One listening socket, on the first loop; accepted connections go to the loop with the fewest.
 ///
@@ -9,6 +10,8 @@ import Glibc
 final class Listener: EventHandler, TimerHandler {
     private unowned let worker: LoopWorker
     private let socket: ListeningSocket
+    /// In the order of the settings.
+    private let number: Int
     private let loops: [LoopHandle]
     private var registration: Registration?
     private var timer: TimerID?
@@ -16,9 +19,10 @@ final class Listener: EventHandler, TimerHandler {
     private static let pauseMilliseconds = 100
     private var warning = RareWarning()
 
-    init(_ worker: LoopWorker, socket: ListeningSocket, loops: [LoopHandle]) throws(SystemError) {
+    init(_ worker: LoopWorker, socket: ListeningSocket, number: Int, loops: [LoopHandle]) throws(SystemError) {
         self.worker = worker
         self.socket = socket
+        self.number = number
         self.loops = loops
         registration = try worker.loop.register(socket.descriptor, .read, handler: self)
         timer = worker.loop.makeTimer(self)
@@ -54,19 +58,28 @@ final class Listener: EventHandler, TimerHandler {
 
     private func accepted(_ descriptor: Int32, _ peer: PeerAddress) {
         let settings = worker.settings
-        guard settings.admission.allows(peer) else { return worker.refuse(descriptor: descriptor, peer: peer, .clientNotAllowed) }
+        let tls = settings.tls(ofListener: number)
+        guard settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
+            return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
+        }
         if isFull {
             warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
-            return worker.refuse(descriptor: descriptor, peer: peer, .overloaded)
+            return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)
         }
         var one: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         let chosen = worker.shared.counts.opened()
-        if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer) }
+        if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer, tls: tls) }
         let wasTaken = loops[chosen].post { loop in
-            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer)
+            (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls)
         }
         if !wasTaken { closeDescriptor(descriptor) }
+    }
+
+    /// Who expects TLS would take our words for a broken handshake.
+    private func refuse(_ descriptor: Int32, _ peer: PeerAddress, _ fault: Fault, isSecure: Bool) {
+        if isSecure { return closeDescriptor(descriptor) }
+        worker.refuse(descriptor: descriptor, peer: peer, fault)
     }
 
     private func acceptFailed(_ code: Int32) {

@@ -32,6 +32,7 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var porches: [ObjectIdentifier: SecurePorch] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
@@ -63,7 +64,7 @@ final class LoopWorker: BatchHandler {
         settings = current.settings
         context = current.context
         interception = current.interception
-        identifiesClients = current.settings.admission.passwords != nil
+        identifiesClients = current.settings.identifiesClients
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         accessLog = shared.accessLog.makeBuffer()
         let traceLimits = current.settings.traceLimits
@@ -76,9 +77,9 @@ final class LoopWorker: BatchHandler {
     static func start(on loop: EventLoop, index: Int, shared: ServerShared, sockets: [ListeningSocket], handles: [LoopHandle]) {
         let worker = LoopWorker(loop: loop, index: index, shared: shared, loops: shared.counts.loops)
         loop.owner = worker
-        for socket in sockets {
+        for (number, socket) in sockets.enumerated() {
             do throws(SystemError) {
-                worker.listeners.append(try Listener(worker, socket: socket, loops: handles))
+                worker.listeners.append(try Listener(worker, socket: socket, number: number, loops: handles))
             } catch {
                 shared.warn("cannot listen on \(socket.address): \(error.call) failed")
             }
@@ -98,7 +99,39 @@ final class LoopWorker: BatchHandler {
 
     // MARK: Connections
 
-    func adopt(descriptor: Int32, peer: PeerAddress) {
+    /// - Parameter tls: of a listener that speaks it.
+    func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?) {
+        guard let tls else { return adopt(descriptor: descriptor, peer: peer) }
+        do throws(SystemError) {
+            let porch = try SecurePorch.start(self, descriptor: descriptor, peer: peer, tls: tls)
+            porches[ObjectIdentifier(porch)] = porch
+        } catch {
+            closeDescriptor(descriptor)
+            shared.counts.closed(on: index)
+        }
+    }
+
+    /// The connection inside of one in TLS: with the pair of sockets between, they count as three.
+    func adopt(descriptor: Int32, peer: PeerAddress, behind porch: SecurePorch, user: [UInt8]) {
+        for _ in 0..<2 { shared.counts.opened(on: index) }
+        do throws(SystemError) {
+            let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
+            connection.porch = porch
+            connection.user = user
+            connections[ObjectIdentifier(connection)] = connection
+        } catch {
+            closeDescriptor(descriptor)
+            shared.counts.closed(on: index)
+        }
+    }
+
+    func porchEnded(_ porch: SecurePorch) {
+        porches[ObjectIdentifier(porch)] = nil
+        for _ in 0..<(porch.hasLetIn ? 2 : 1) { shared.counts.closed(on: index) }
+        checkDrained()
+    }
+
+    private func adopt(descriptor: Int32, peer: PeerAddress) {
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
             connections[ObjectIdentifier(connection)] = connection
@@ -212,7 +245,7 @@ final class LoopWorker: BatchHandler {
         settings = current.settings
         context = current.context
         interception = current.interception
-        identifiesClients = current.settings.admission.passwords != nil
+        identifiesClients = current.settings.identifiesClients
         retiredTransports.append(transport)
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         planClosing()
@@ -245,6 +278,7 @@ final class LoopWorker: BatchHandler {
         isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
+        for porch in Array(porches.values) where !porch.hasLetIn { porch.close() }
         for driver in Array(runningDrivers.values) { driver.giveUpUnattended() }
         checkDrained()
     }
@@ -254,6 +288,7 @@ final class LoopWorker: BatchHandler {
         closeListeners()
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
+        for porch in Array(porches.values) { porch.close() }
         transport.close()
         for retired in retiredTransports { retired.close() }
         retiredTransports = []
@@ -268,7 +303,7 @@ final class LoopWorker: BatchHandler {
     }
 
     private func checkDrained() {
-        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, runningDrivers.isEmpty else { return }
+        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, porches.isEmpty, runningDrivers.isEmpty else { return }
         self.whenDrained = nil
         whenDrained()
     }

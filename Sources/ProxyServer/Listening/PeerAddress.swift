@@ -12,6 +12,16 @@ package struct PeerAddress: Equatable, Sendable {
         self.port = port
     }
 
+    /// Where the connection of a descriptor has come in.
+    init(localOf descriptor: Int32) {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        _ = withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        self.init(address)
+    }
+
     /// An address of another family than IPv4 and IPv6 is taken as unspecified.
     init(_ storage: sockaddr_storage) {
         switch Int32(storage.ss_family) {

@@ -1,0 +1,33 @@
+import CertificateAuthority
+import HTTPMessage
+import ServerTrust
+
+/// How TLS is spoken with the clients of one listener (`https://` proxies).
+package final class ListenerTLS: Sendable {
+    package enum Shown: Sendable {
+        /// A certificate with its key, by which we are known.
+        case identity(ClientIdentity)
+        /// Certificates of the authority in force: for the name that a client asks for, where it is one of these, else for the address that
+        /// it has connected to.
+        case authority(names: [LeafName])
+    }
+
+    let shown: Shown
+    /// Whoever shows no certificate by one of the roots gets no further than the handshake.
+    let asksForCertificates: Bool
+    let context: ServerTLSContext
+
+    /// - Parameter roots: whose certificates clients have to show; with none, nobody is asked for one.
+    package init(showing shown: Shown, clientRoots roots: [Certificate] = []) throws(CertificateAuthority.AuthorityFault) {
+        self.shown = shown
+        asksForCertificates = !roots.isEmpty
+        context = try ServerTLSContext(clientRoots: roots)
+    }
+
+    /// What is shown to who asks for this name, of an authority's; `nil` where neither it nor the address is a name.
+    static func name(among names: [LeafName], asked: [UInt8]?, at address: PeerAddress) -> LeafName? {
+        let named = asked.flatMap { try? LeafName(String(decoding: $0, as: UTF8.self)) }  // what is no name is none of ours
+        if let named, names.contains(named) { return named }
+        return try? LeafName("\(address.address)")  // an address always is one
+    }
+}

@@ -1,0 +1,373 @@
+import CLinux
+import CertificateAuthority
+import EventLoop
+import Glibc
+import HTTPMessage
+import HTTPWire
+import ServerTrust
+
+/// A client's connection to a listener that speaks TLS: the handshake, and then the way between the client and one end of a pair of
+/// sockets, at whose other end a `ClientConnection` is served as any other, so that tunnels and TLS inside of TLS need not know of it.
+///
+/// States and moves: `hello`, until all of the ClientHello is there → `awaitingLeaf`, where a certificate has to be made → `queued` →
+/// `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How long an open one may be idle is
+/// for the connection inside to say; once that has gone, what it has left is delivered for as long as the client takes it.
+final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
+    private enum State {
+        case hello
+        case awaitingLeaf(Reply<LeafShelf.Answer>)
+        case queued(Leaf?)
+        case handshaking(ServerTLSSession)
+        case open(ServerTLSSession)
+        case ended
+    }
+
+    private final class InnerEnd: EventHandler {
+        unowned let porch: SecurePorch
+        init(_ porch: SecurePorch) { self.porch = porch }
+        func ready(_ events: ReadyEvents) { porch.innerReady(events) }
+    }
+
+    private let worker: LoopWorker
+    private let tls: ListenerTLS
+    private let peer: PeerAddress
+    private let client: Registration
+    private var timer: TimerID?
+    private var state = State.hello
+    private var reader: ClientHelloReader
+    private var inner: Int32 = -1
+    /// `nil` before there is one, and once the connection inside has gone.
+    private var innerRegistration: Registration?
+    /// What the connection inside has not taken yet.
+    private var unread: [UInt8] = []
+    /// There is a connection inside, or was.
+    private(set) var hasLetIn = false
+    private var hasClientEnded = false
+    private var hasInnerEnded = false
+    private var hasInnerGone = false
+    /// The client was told that no more is sent.
+    private var hasToldClient = false
+
+    static func start(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS) throws(SystemError)
+        -> SecurePorch
+    {
+        let first = FirstHandler()
+        let client = try worker.loop.register(descriptor, .read, handler: first)
+        let porch = SecurePorch(worker, client: client, peer: peer, tls: tls)
+        worker.loop.setHandler(porch, of: client)
+        return porch
+    }
+
+    /// Stands in until there is a porch.
+    private final class FirstHandler: EventHandler {
+        func ready(_ events: ReadyEvents) {}
+    }
+
+    private init(_ worker: LoopWorker, client: Registration, peer: PeerAddress, tls: ListenerTLS) {
+        self.worker = worker
+        self.client = client
+        self.peer = peer
+        self.tls = tls
+        reader = ClientHelloReader(limits: worker.settings.parseLimits)
+        timer = worker.loop.makeTimer(self)
+        setDeadline(worker.settings.timeouts.clientHandshake)
+    }
+
+    private var session: ServerTLSSession? {
+        switch state {
+        case .handshaking(let session), .open(let session): session
+        case .hello, .awaitingLeaf, .queued, .ended: nil
+        }
+    }
+
+    private func setDeadline(_ milliseconds: Int) {
+        if let timer { worker.loop.setTimer(timer, afterMilliseconds: milliseconds) }
+    }
+
+    // MARK: Events
+
+    func ready(_ events: ReadyEvents) {
+        if events.isBroken { return close() }
+        if events.isReadable { readClient() }
+        pump()
+    }
+
+    private func innerReady(_ events: ReadyEvents) {
+        if events.isBroken { innerHasGone() }
+        if events.isWritable { giveUnread() }
+        pump(reading: events.isReadable)
+    }
+
+    func deadlinePassed(_ timer: TimerID) { close() }
+
+    // MARK: The handshake
+
+    private func readClient() {
+        let buffer = worker.recordBuffer
+        let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
+        if count == 0 { return clientHasEnded() }
+        if count < 0 {
+            if errno != EAGAIN && errno != EINTR { close() }
+            return
+        }
+        let octets = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        switch state {
+        case .hello: octets.withMemoryRebound(to: UInt8.self) { readHello($0.span) }
+        case .handshaking(let session): handshake(session, octets)
+        case .open(let session): open(octets, with: session)
+        case .awaitingLeaf, .queued, .ended: break
+        }
+    }
+
+    private func readHello(_ octets: Span<UInt8>) {
+        do throws(ClientHelloFault) {
+            switch try reader.take(octets) {
+            case .needsMore: break
+            case .hello(let hello): chooseCertificate(for: hello)
+            case .notTLS: close()
+            }
+        } catch {
+            close()
+        }
+    }
+
+    private func chooseCertificate(for hello: ClientHello) {
+        guard case .authority(let names) = tls.shown else { return queue(nil) }
+        guard let leaves = worker.interception?.leaves,
+            let name = ListenerTLS.name(among: names, asked: hello.serverName, at: PeerAddress(localOf: client.descriptor))
+        else { return close() }
+        let now = POSIXTime(worker.now)
+        if let leaf = leaves.leaf(for: name, at: now) { return queue(leaf) }
+        let reply = worker.loop.reply { [weak self] (answer: LeafShelf.Answer) in
+            guard let self, case .awaitingLeaf = state else { return }
+            if case .success(let leaf) = answer { queue(leaf) } else { close() }
+        }
+        state = .awaitingLeaf(reply)
+        leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
+    }
+
+    private func queue(_ leaf: Leaf?) {
+        state = .queued(leaf)
+        worker.handshakes.add(self)
+    }
+
+    var awaitsHandshake: Bool {
+        if case .queued = state { true } else { false }
+    }
+
+    func beginHandshake() {
+        guard case .queued(let leaf) = state else { return worker.handshakes.ended() }
+        let made: ServerTLSSession? =
+            switch tls.shown {
+            case .identity(let identity): ServerTLSSession(tls.context, showing: identity, scope: Self.scope)
+            case .authority: leaf.flatMap { ServerTLSSession(tls.context, showing: $0, scope: Self.scope) }
+            }
+        guard let session = made else {
+            worker.handshakes.ended()
+            return close()
+        }
+        state = .handshaking(session)
+        let hello = reader.octets
+        hello.withUnsafeBytes { handshake(session, $0) }
+        pump()
+    }
+
+    /// Each context has ticket keys of its own, so that a ticket is this listener's.
+    private static let scope = Array("listener".utf8)
+
+    private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
+        switch session.handshake(octets) {
+        case .needsMore: break
+        case .established(let taken):
+            worker.handshakes.ended()
+            state = .open(session)
+            reader = ClientHelloReader(limits: worker.settings.parseLimits)
+            letIn(session)
+            open(UnsafeRawBufferPointer(rebasing: octets[taken...]), with: session)
+        case .failed:
+            // An alert may stand in what is to be sent; nobody waits for whether it arrives.
+            _ = session.output.withUnsafeBytes { send(client.descriptor, $0.baseAddress, $0.count, larder_msg_nosignal) }
+            close()
+        }
+    }
+
+    private func letIn(_ session: ServerTLSSession) {
+        var pair: (Int32, Int32) = (-1, -1)
+        let made = withUnsafeMutableBytes(of: &pair) {
+            socketpair(
+                AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0,
+                $0.assumingMemoryBound(to: Int32.self).baseAddress)
+        }
+        guard made == 0 else { return close() }
+        do throws(SystemError) {
+            innerRegistration = try worker.loop.register(pair.0, .read, handler: InnerEnd(self))
+            inner = pair.0
+        } catch {
+            closeDescriptor(pair.0)
+            closeDescriptor(pair.1)
+            return close()
+        }
+        if let timer { worker.loop.cancelTimer(timer) }
+        hasLetIn = true
+        worker.adopt(descriptor: pair.1, peer: peer, behind: self, user: tls.asksForCertificates ? session.clientName : [])
+    }
+
+    // MARK: To the connection inside
+
+    private func open(_ octets: UnsafeRawBufferPointer, with session: ServerTLSSession) {
+        let buffer = worker.readBuffer
+        var records = octets
+        while case .open = state {
+            switch session.receive(records, into: buffer) {
+            case .octets(let count): give(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            case .needsMore: return
+            case .ended: return clientHasEnded()
+            case .failed: return abort()
+            }
+            records = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    private func give(_ octets: UnsafeRawBufferPointer) {
+        var given = 0
+        if unread.isEmpty { given = max(0, send(inner, octets.baseAddress, octets.count, larder_msg_nosignal)) }
+        // Who has gone takes nothing.
+        if given < octets.count, !hasInnerGone { unread.append(contentsOf: octets[given...]) }
+    }
+
+    private func giveUnread() {
+        if !unread.isEmpty {
+            let given = unread.withUnsafeBytes { send(inner, $0.baseAddress, $0.count, larder_msg_nosignal) }
+            if given > 0 { unread.removeFirst(given) }
+        }
+        if unread.isEmpty, hasClientEnded { shutdown(inner, Int32(SHUT_WR)) }
+    }
+
+    private func clientHasEnded() {
+        guard case .open = state else { return close() }
+        hasClientEnded = true
+        if unread.isEmpty { shutdown(inner, Int32(SHUT_WR)) }
+    }
+
+    // MARK: To the client
+
+    /// Sends what there is, and what the connection inside has written, for as long as the client takes it.
+    private func pump(reading: Bool = false) {
+        guard let session else { return settle() }
+        var mayRead = reading || hasInnerGone
+        while case .open = state {
+            guard deliver(session) else { return }
+            guard session.output.isEmpty else { break }
+            if hasInnerEnded {
+                if finish(session) { continue }
+                break
+            }
+            guard mayRead, readInner(session) else { break }
+            mayRead = hasInnerGone
+        }
+        if case .handshaking = state, !deliver(session) { return }
+        settle()
+    }
+
+    /// - Returns: `false` where the client has gone.
+    private func deliver(_ session: ServerTLSSession) -> Bool {
+        while !session.output.isEmpty {
+            let count = session.output.withUnsafeBytes { send(client.descriptor, $0.baseAddress, $0.count, larder_msg_nosignal) }
+            if count > 0 {
+                session.output.removeFirst(count)
+                if hasInnerGone { setDeadline(worker.settings.timeouts.clientBody) }
+            } else if errno == EAGAIN || errno == EINTR {
+                return true
+            } else {
+                close()
+                return false
+            }
+        }
+        return true
+    }
+
+    /// - Returns: whether something came.
+    private func readInner(_ session: ServerTLSSession) -> Bool {
+        let buffer = worker.readBuffer
+        let count = recv(inner, buffer.baseAddress, buffer.count, 0)
+        if count > 0 { return session.send(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        if count < 0, errno == EAGAIN || errno == EINTR { return false }
+        hasInnerEnded = true
+        return true
+    }
+
+    /// The connection inside has said all.
+    /// - Returns: whether there is more to send for it.
+    private func finish(_ session: ServerTLSSession) -> Bool {
+        if !hasToldClient {
+            hasToldClient = true
+            session.end()
+            return true
+        }
+        shutdown(client.descriptor, Int32(SHUT_WR))
+        if hasInnerGone {
+            if hasClientEnded { close() } else { setDeadline(worker.settings.timeouts.lingering) }
+        }
+        return false
+    }
+
+    private func innerHasGone() {
+        guard !hasInnerGone else { return }
+        hasInnerGone = true
+        unread = []
+        if let innerRegistration { worker.loop.deregister(innerRegistration) }
+        innerRegistration = nil
+        setDeadline(worker.settings.timeouts.clientBody)
+    }
+
+    // MARK: Interest and ends
+
+    private func settle() {
+        let isSending = session?.output.isEmpty == false
+        let takes: Bool
+        switch state {
+        case .hello, .handshaking: takes = true
+        case .open: takes = unread.isEmpty && !hasClientEnded
+        case .awaitingLeaf, .queued: takes = false
+        case .ended: return
+        }
+        var interest = Interest()
+        if takes { interest.insert(.read) }
+        if isSending { interest.insert(.write) }
+        worker.loop.modify(client, interest)
+        guard let innerRegistration else { return }
+        var innerInterest = Interest()
+        if !isSending, !hasInnerEnded { innerInterest.insert(.read) }
+        if !unread.isEmpty { innerInterest.insert(.write) }
+        worker.loop.modify(innerRegistration, innerInterest)
+    }
+
+    /// Ends so that a message under way cannot be taken for complete: without a word, and with a reset.
+    func abort() {
+        if case .ended = state { return }
+        resetOnClose(client.descriptor)
+        close()
+    }
+
+    func close() {
+        let former = state
+        state = .ended
+        switch former {
+        case .ended: return
+        case .awaitingLeaf(let reply): worker.loop.forget(reply)
+        case .handshaking: worker.handshakes.ended()
+        case .hello, .queued, .open: break
+        }
+        if let timer { worker.loop.removeTimer(timer) }
+        timer = nil
+        worker.loop.close(client)
+        if let innerRegistration {
+            worker.loop.close(innerRegistration)
+        } else if inner >= 0 {
+            closeDescriptor(inner)
+        }
+        innerRegistration = nil
+        inner = -1
+        worker.porchEnded(self)
+    }
+}

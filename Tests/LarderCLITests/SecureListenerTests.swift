@@ -1,0 +1,192 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Listeners that speak TLS", .enabled(if: PasswordSettingsTests.curl != nil))
+struct SecureListenerTests {
+    /// A Larder with one listener that speaks TLS by files, before a plain and a secure origin.
+    private final class Stage {
+        let folder: TemporaryFolder
+        let authority = TestAuthority()
+        let plain: ScriptedOrigin
+        let secure: ScriptedOrigin
+        let larder: ServeTests.Served
+        let port: Int
+
+        init(
+            _ settings: String = "", tls: String = "{certificate: proxy.pem, key: proxy.key}", passwords: String? = nil,
+            makesAuthority: Bool = false
+        ) throws {
+            folder = try TemporaryFolder()
+            _ = try folder.write(PinnedStage.pem(authority.der), to: "root.pem")
+            try Self.write(authority.serverFiles(names: "IP:127.0.0.1"), named: "proxy", in: folder)
+            try Self.write(authority.clientFiles(), named: "client", in: folder)
+            if let passwords {
+                let path = try folder.write(passwords, to: "passwords")
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            }
+            if makesAuthority {
+                let made = try CommandLineTests.larder(
+                    ["ca", "init"], environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"])
+                try #require(made.code == 0, "\(made.talk)")
+                let root = try String(contentsOfFile: "\(folder.path)/.local/share/larder/ca/current/root.pem", encoding: .utf8)
+                _ = try folder.write(root, to: "ca.pem")
+            }
+            let answer: ScriptedOrigin.Script = { connection in
+                while let head = connection.readHead() {
+                    let request = OriginRequest(head: head)
+                    guard let body = connection.readBody(of: request) else { return }
+                    let size = Int(request.target.dropFirst()) ?? 0
+                    connection.respond(body: "got \(body.count) " + String(repeating: "x", count: size))
+                }
+            }
+            plain = ScriptedOrigin(script: answer)
+            secure = ScriptedOrigin(identity: authority.identity(), script: answer)
+            larder = try ServeTests.Served(
+                "tunnel: {ports: any}\nlisten: [{address: '127.0.0.1:0', tls: \(tls)}]\n" + settings, in: folder,
+                listensAsWritten: true)
+            port = try #require(try larder.ports().first)
+        }
+
+        deinit {
+            plain.stop()
+            secure.stop()
+        }
+
+        static func write(_ files: ClientFiles, named name: String, in folder: TemporaryFolder) throws {
+            for (ending, octets) in [("pem", files.certificate), ("key", files.key)] {
+                let path = try folder.write(String(decoding: octets, as: UTF8.self), to: "\(name).\(ending)")
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            }
+        }
+
+        var origins: [String] { ["http://127.0.0.1:\(plain.port)", "https://127.0.0.1:\(secure.port)"] }
+
+        func curl(_ url: String, _ options: String..., proxyRoot: String = "root.pem", root: String = "root.pem") throws -> String
+        {
+            try PasswordSettingsTests.run(
+                [
+                    "-sS", "-m", "30", "-x", "https://127.0.0.1:\(port)", "--proxy-cacert", "\(folder.path)/\(proxyRoot)",
+                    "--cacert",
+                    "\(folder.path)/\(root)",
+                ] + options + [url])
+        }
+
+        /// The log's lines, once there are so many.
+        func logged(_ count: Int) throws -> [Substring] {
+            let growth = try FileGrowth(of: "\(folder.path)/access.log")
+            while true {
+                let lines = try String(contentsOfFile: "\(folder.path)/access.log", encoding: .utf8).split(separator: "\n")
+                if lines.count >= count || !growth.wait() { return lines }
+            }
+        }
+
+        var certificate: [String] { ["--proxy-cert", "\(folder.path)/client.pem", "--proxy-key", "\(folder.path)/client.key"] }
+    }
+
+    @Test("Requests and tunnels go through it, small and large, both ways")
+    func serves() throws {
+        let stage = try Stage()
+        for origin in stage.origins {
+            #expect(try stage.curl("\(origin)/") == "got 0 ")
+            #expect(try stage.curl("\(origin)/5000000", "-o", "/dev/null", "-w", "%{size_download}") == "5000006")
+            let sent = try stage.folder.write(String(repeating: "y", count: 3_000_000), to: "sent")
+            #expect(try stage.curl("\(origin)/", "--data-binary", "@\(sent)").hasPrefix("got 3000000 "))
+        }
+        // A slow reader gets all of it, though the connection inside has long said its last word.
+        #expect(
+            try stage.curl(
+                "\(stage.origins[0])/900000", "-H", "Connection: close", "--limit-rate", "300k", "-o", "/dev/null", "-w",
+                "%{size_download}")
+                == "900006")
+    }
+
+    @Test("It shows the certificate that it is told to, and speaks nothing but TLS")
+    func showsCertificate() throws {
+        let stage = try Stage()
+        _ = try stage.folder.write(PinnedStage.pem(TestAuthority().der), to: "other.pem")
+        #expect(!(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem")).hasPrefix("got"))
+        let client = try RawClient(port: UInt16(stage.port), owner: stage)
+        client.send("GET \(stage.origins[0])/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.isClosedByPeer())
+        #expect(stage.plain.requestHeads.isEmpty)
+    }
+
+    @Test("A client that begins no handshake costs its deadline only, and one that leaves within it nothing")
+    func boundsHandshakes() throws {
+        let stage = try Stage("timeouts: {client_handshake: 300ms}\n")
+        let silent = try RawClient(port: UInt16(stage.port), owner: stage)
+        let stuck = try RawClient(port: UInt16(stage.port), owner: stage)
+        stuck.send(bytes: [0x16, 0x03, 0x01, 0x00, 0xC8, 0x01])
+        let leaving = try RawClient(port: UInt16(stage.port), owner: stage)
+        leaving.send(bytes: [0x16, 0x03, 0x01])
+        leaving.close()
+        #expect(silent.isClosedByPeer() && stuck.isClosedByPeer())
+        #expect(try stage.curl("\(stage.origins[0])/") == "got 0 ")
+    }
+
+    @Test(
+        "Where it asks for certificates, who has none gets no further, and who has one is named in the log and asked for no password"
+    )
+    func asksForCertificates() throws {
+        let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+        let stage = try Stage(
+            "clients: {passwords: passwords, authenticate: all}\n",
+            tls: "{certificate: proxy.pem, key: proxy.key, clients: root.pem}", passwords: "alice:\(hash)\n")
+        for origin in stage.origins {
+            #expect(!(try stage.curl("\(origin)/")).hasPrefix("got"))
+            let arguments = stage.certificate
+            #expect(
+                try stage.curl("\(origin)/", arguments[0], arguments[1], arguments[2], arguments[3]) == "got 0 ")
+        }
+        try Stage.write(TestAuthority().clientFiles(), named: "client", in: stage.folder)
+        let strange = stage.certificate
+        #expect(
+            !(try stage.curl("\(stage.origins[0])/", strange[0], strange[1], strange[2], strange[3])).hasPrefix("got"))
+        let log = try stage.logged(2)
+        #expect(log.count { $0.contains(#""user":"CN=client""#) } == 2, "\(log)")
+    }
+
+    @Test("Passwords are asked for inside, and the tunnel is the client's who has said so")
+    func asksForPasswords() throws {
+        let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+        let stage = try Stage("clients: {passwords: passwords, authenticate: all}\n", passwords: "alice:\(hash)\n")
+        for origin in stage.origins {
+            #expect(try stage.curl("\(origin)/", "-w", " %{http_code} %{http_connect}").contains("407"))
+            #expect(try stage.curl("\(origin)/", "--proxy-user", "alice:open sesame") == "got 0 ")
+        }
+    }
+
+    @Test("By the authority: a certificate for the address, and TLS inside of TLS for hosts that are intercepted")
+    func intercepts() throws {
+        let stage = try Stage(
+            "tls: {authority: {folder: .local/share/larder/ca}, default: {anchors: {bundle: root.pem}, connect: intercept}}\n",
+            tls: "authority", makesAuthority: true)
+        for origin in stage.origins {
+            #expect(
+                try stage.curl(
+                    "\(origin)/100000", "-o", "/dev/null", "-w", "%{size_download}", proxyRoot: "ca.pem", root: "ca.pem")
+                    == "100006")
+        }
+        let log = try stage.logged(3)
+        #expect(log.contains { $0.contains(#""connect":"intercept""#) }, "\(log)")
+    }
+
+    @Test("A reload shows new certificates to new connections, and leaves those in force where the files are bad")
+    func reloads() throws {
+        let stage = try Stage()
+        let others = TestAuthority()
+        try Stage.write(others.serverFiles(names: "IP:127.0.0.1"), named: "proxy", in: stage.folder)
+        _ = try stage.folder.write(PinnedStage.pem(others.der), to: "other.pem")
+        #expect(try stage.curl("\(stage.origins[0])/") == "got 0 ")
+        stage.larder.signal(SIGHUP)
+        #expect(stage.larder.says("the settings were read again"))
+        #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
+        #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
+        _ = try stage.folder.write("nothing", to: "proxy.pem")
+        stage.larder.signal(SIGHUP)
+        #expect(stage.larder.says("those in force stay"))
+        #expect(stage.larder.said.contains("has no certificate, or one that cannot be read"))
+        #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
+    }
+}
