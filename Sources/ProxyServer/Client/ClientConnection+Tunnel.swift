@@ -11,7 +11,7 @@ extension ClientConnection {
     /// - Returns: as `recv`.
     func receive() -> Int {
         let buffer = worker.readBuffer
-        guard let session = output.session else { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+        guard output.isSecured, let session = output.session else { return recv(descriptor, buffer.baseAddress, buffer.count, 0) }
         let records = worker.recordBuffer
         let count = recv(descriptor, records.baseAddress, records.count, 0)
         if count <= 0 { return count }
@@ -22,6 +22,12 @@ extension ClientConnection {
         case .failed: errno = ECONNABORTED
         }
         return -1
+    }
+
+    /// Between requests a client holds none of our memory but its keys.
+    func releaseRecords() {
+        guard let session = output.session, session.output.capacity > 0 else { return }
+        worker.takeBack(&session.output)
     }
 
     /// A request inside is one for the tunnel's origin, or none that is answered.

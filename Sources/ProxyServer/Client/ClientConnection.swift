@@ -41,7 +41,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// The name of who has it, where that was proved for all of its requests.
     @exclusivity(unchecked) var user: [UInt8] = []
     /// Whom the requests are for that are read inside a tunnel.
-    @exclusivity(unchecked) var tunnel: TunnelAuthority?
+    @exclusivity(unchecked) var tunnel: TunnelAuthority? {
+        didSet { isInside = tunnel != nil }
+    }
+    /// There is one.
+    @exclusivity(unchecked) private var isInside = false
     private var isProcessing = false
     private var isFlushing = false
     var peerHasEnded = false
@@ -201,7 +205,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         switch read {
         case .incomplete: break
         case .request(let framing, _):
-            if let tunnel { start(framing, in: tunnel, with: driver) } else { driver.start(framing) }
+            if isInside, let tunnel { start(framing, in: tunnel, with: driver) } else { driver.start(framing) }
         case .refused(let fault, _): driver.reject(fault)
         }
         if output.pendingCount >= worker.settings.proxyLimits.pipelinedOutput { flush() }
@@ -347,7 +351,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .idle:
             if !hasInput { releaseInput() }
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
-            if let session = output.session { worker.takeBack(&session.output) }
+            if output.isSecured { releaseRecords() }
             isInputPaused = false
             loop.modify(registration, .read)
             setDeadline(timeouts.clientIdle)

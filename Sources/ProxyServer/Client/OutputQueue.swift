@@ -35,16 +35,17 @@ struct OutputQueue {
     /// Octets that the kernel has taken, of everything that was ever put here.
     private(set) var writtenCount: UInt64 = 0
     /// Puts all of it into records first, where the client speaks TLS with us.
-    var session: ServerTLSSession?
-    /// How much of the session's records has left.
+    var session: ServerTLSSession? {
+        didSet { isSecured = session != nil }
+    }
+    /// There is a session: told without asking for it, which counts a reference.
+    private(set) var isSecured = false
+    /// How much of the session's records has left, and how much is there to leave, as of the last writing.
     private var sealedOffset = 0
+    private var sealedCount = 0
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
-    private var sealedCount: Int {
-        guard let session else { return 0 }
-        return session.output.count - sealedOffset
-    }
     /// Something waits that nothing may be appended to.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
@@ -64,7 +65,7 @@ struct OutputQueue {
 
     /// Writes what there is in as few calls as the kernel lets us.
     mutating func write(to descriptor: Int32) -> Result {
-        if let session { return write(to: descriptor, in: session) }
+        if isSecured, let session { return write(to: descriptor, in: session) }
         while !isEmpty {
             let written = writeFirst(to: descriptor)
             if written < 0 {
@@ -87,7 +88,7 @@ struct OutputQueue {
     /// shows with the next write.
     mutating func write(_ bytes: Span<UInt8>, to descriptor: Int32) {
         precondition(!hasTail, "the body before has not left yet")
-        if let session {
+        if isSecured, let session {
             _ = seal(in: session) && bytes.withUnsafeBytes(session.send)
             _ = sendSealed(of: session, to: descriptor)
             return
@@ -188,7 +189,8 @@ extension OutputQueue {
     }
 
     private mutating func sendSealed(of session: ServerTLSSession, to descriptor: Int32) -> Result {
-        while sealedOffset < session.output.count {
+        sealedCount = session.output.count - sealedOffset
+        while sealedCount > 0 {
             let written = session.output.withUnsafeBytes {
                 send(descriptor, $0.baseAddress! + sealedOffset, $0.count - sealedOffset, Int32(larder_msg_nosignal))
             }
@@ -197,6 +199,7 @@ extension OutputQueue {
                 return errno == EAGAIN ? .blocked : .failed
             }
             sealedOffset += written
+            sealedCount -= written
             writtenCount &+= UInt64(truncatingIfNeeded: written)
         }
         session.output.removeAll(keepingCapacity: true)
