@@ -10,8 +10,17 @@ enum PasswordLoading {
     static func load(
         _ clients: inout LarderSettings.Clients, origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
-        guard let name = clients.passwords else { return [] }
-        let origin = origins["clients.passwords"] ?? SettingsReader.Origin(layer: "settings", place: .none)
+        func origin(_ name: String) -> SettingsReader.Origin {
+            origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
+        }
+        guard let name = clients.passwords else {
+            if clients.authenticate == .unlisted { return [] }
+            let message = "there is nothing to know clients by: clients.passwords names no file"
+            let asking = origin("clients.authenticate")
+            let problem = SettingsProblem(message, path: "clients.authenticate", at: asking.place)
+            return [LocatedProblem(source: asking.layer, problem: problem)]
+        }
+        let origin = origin("clients.passwords")
         let path = origin.path(of: name)
         let octets: [UInt8]
         do throws(SettingsFile.Unreadable) {
