@@ -34,6 +34,12 @@ extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
 
+// What the process was begun with; Swift would rather not see a variable that anybody may change.
+static inline char **larder_variables(void) {
+    extern char **environ;
+    return environ;
+}
+
 // What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);

@@ -80,6 +80,20 @@ struct RunTests {
         #expect(try Self.isSwept(folder))
     }
 
+    @Test("Words and variables reach the command octet by octet, be they UTF-8 or not; only what is set for it differs")
+    func handsOctetsOn() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            odd=$(printf 'a\\351\\377b'); export odd SSLKEYLOGFILE=/keys
+            $larder run -- sh -c 'printf %s "$1$odd" | od -An -tx1; echo $SSLKEYLOGFILE; env | sort' sh "$odd" > $folder/with
+            sh -c 'printf %s "$1$odd" | od -An -tx1; echo $SSLKEYLOGFILE; env | sort' sh "$odd" > $folder/without
+            diff $folder/without $folder/with | grep '^[<>]' | grep -a -v 'http://127\\.0\\.0\\.1:\\|larder-run\\.\\|^> no_proxy=$\\|^> NO_PROXY=$\\|NODE_USE'
+            head -2 $folder/with
+            """
+        let outcome = try CommandLineTests.shell(script, Self.user(folder).merging(["LC_ALL": "C"]) { $1 })
+        #expect(outcome.output == " 61 e9 ff 62 61 e9 ff 62\n/keys\n", "\(outcome)")
+    }
+
     @Test("A script without a first line of its own is a shell's")
     func runsScripts() throws {
         let folder = try TemporaryFolder()

@@ -15,20 +15,23 @@ struct ChildProcess {
 
     /// - Parameters:
     ///   - command: not empty; its first word is looked for as a shell does.
-    ///   - environment: all of it.
-    init(
-        _ command: [String], environment: [String: String], given: GivenState
-    ) throws(Failure) {
-        guard case .found(let path) = ProgramSearch(command[0], path: environment["PATH"]) else {
-            let isThere = ProgramSearch(command[0], path: environment["PATH"]) == .notExecutable
-            throw isThere ? .notExecutable("it is no program that may be run") : .missing
+    ///   - variables: those that are set for it; the others are as they were given.
+    init(_ command: [String], changing variables: [String: String], given: GivenState) throws(Failure) {
+        let path: String
+        switch ProgramSearch(command[0], path: ProcessInfo.processInfo.environment["PATH"]) {
+        case .found(let place): path = place
+        case .notExecutable: throw .notExecutable("it is no program that may be run")
+        case .missing: throw .missing
         }
-        func spawned(_ path: String, _ words: [String]) -> (process: pid_t, code: Int32) {
-            given.limits.lent { Self.spawn(path, words, environment, given) }
+        let words = given.text.last(command)
+        func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
+            given.limits.lent { Self.spawn(path, words, given.text.variables(changing: variables), given) }
         }
-        var outcome = spawned(path, command)
+        var outcome = spawned(path, words)
         // What the kernel does not know is a shell's, as it is for a shell.
-        if outcome.code == ENOEXEC { outcome = spawned("/bin/sh", ["sh", path] + command.dropFirst()) }
+        if outcome.code == ENOEXEC {
+            outcome = spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
+        }
         process = outcome.process
         switch outcome.code {
         case 0: return
@@ -69,7 +72,7 @@ struct ChildProcess {
 
     /// - Returns: the process, or the error's number.
     private static func spawn(
-        _ path: String, _ words: [String], _ environment: [String: String], _ given: GivenState
+        _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: GivenState
     ) -> (process: pid_t, code: Int32) {
         var attributes = posix_spawnattr_t()
         var code = posix_spawnattr_init(&attributes)
@@ -91,10 +94,10 @@ struct ChildProcess {
         guard code == 0 else { return (0, code) }
 
         let arguments = words.map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + variables { free(text) } }
+        let environment = variables.map { strdup($0) } + [nil]
+        defer { for text in arguments + environment { free(text) } }
         var process: pid_t = 0
-        code = posix_spawn(&process, path, &actions, &attributes, arguments, variables)
+        code = posix_spawn(&process, path, &actions, &attributes, arguments, environment)
         return (process, code)
     }
 }

@@ -18,6 +18,11 @@ struct ClientEnvironment {
         }
     }
 
+    /// The same, by name.
+    func values(over given: [String: String]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: variables(over: given).map { ($0.name, $0.value) })
+    }
+
     private func value(of meaning: ClientVariable.Meaning, over given: String?) -> String {
         switch meaning {
         case .proxy: proxyURL

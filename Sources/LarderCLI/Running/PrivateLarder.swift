@@ -44,6 +44,12 @@ struct PrivateLarder {
                 policy: terms.policy,
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
+            let clients = loaded.settings.clients
+            if clients.passwords != nil, clients.authenticate == .all {
+                throw Self.fail(
+                    "clients.authenticate has everybody asked for a password, and the command knows none; `remote` asks nobody here"
+                )
+            }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded)
             settings = loaded.settings

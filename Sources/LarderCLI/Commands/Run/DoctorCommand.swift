@@ -73,7 +73,7 @@ struct DoctorCommand: ParsableCommand {
         }
         let first = RunningDiagnosis(running: running.environment, origin: origin).findings()
         guard !first.contains(where: { $0.outcome == .bad }) else { return first }
-        let variables = given.merging(running.environment.variables(over: given).map { ($0.name, $0.value) }) { $1 }
+        let variables = given.merging(running.environment.values(over: given)) { $1 }
         let trials = ClientTrial.all.filter { client.isEmpty || client.contains($0.name) }
         return first
             + trials.flatMap { trial in

@@ -67,8 +67,7 @@ struct RunCommand: ParsableCommand {
             guard let joined = try? JoinedLarder(options, over: environment).environment else {
                 throw PrivateLarder.failureCode  // it has said why
             }
-            let variables = environment.merging(joined.variables(over: environment).map { ($0.name, $0.value) }) { $1 }
-            throw ExitCode(try Self.run(command, variables, given))
+            throw ExitCode(try Self.run(command, joined.values(over: environment), given))
         }
         guard let folder = PrivateFolder(environment) else {
             throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
@@ -95,7 +94,7 @@ struct RunCommand: ParsableCommand {
     }
 
     /// Writes the files that the variables name.
-    /// - Returns: the command's whole environment.
+    /// - Returns: what is set for the command.
     private func set(
         _ larder: PrivateLarder, _ folder: PrivateFolder, over given: [String: String]
     ) throws(ExitCode) -> [String: String] {
@@ -107,8 +106,7 @@ struct RunCommand: ParsableCommand {
         } catch {
             throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
         }
-        var variables = given
-        for (name, value) in environment.variables(over: given) { variables[name] = value }
+        var variables = environment.values(over: given)
         // So that larder status, and explain, speak to this one.
         if let socket = larder.adminSocket { variables["LARDER_ADMIN_SOCKET"] = socket }
         return variables
@@ -116,11 +114,11 @@ struct RunCommand: ParsableCommand {
 
     /// - Returns: the command's exit code.
     private static func run(
-        _ command: [String], _ environment: [String: String], _ given: GivenState
+        _ command: [String], _ variables: [String: String], _ given: GivenState
     ) throws(ExitCode) -> Int32 {
         if let number = GivenSignals.pendingEnd { throw ExitCode(128 + number) }
         do throws(ChildProcess.Failure) {
-            return try ChildProcess(command, environment: environment, given: given).waitForEnd()
+            return try ChildProcess(command, changing: variables, given: given).waitForEnd()
         } catch {
             let name = printable(command[0], limit: 4096)
             switch error {
