@@ -24,6 +24,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case unsafeRuleGone
     /// It came under another trust policy than the one in force.
     case trustChanged
+    /// The request asks for another protocol on its connection (RFC 9110 §7.8).
+    case upgrade
 
     package var word: StaticString {
         switch self {
@@ -48,6 +50,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .noCache: "no_cache"
         case .unsafeRuleGone: "unsafe_rule_gone"
         case .trustChanged: "trust_changed"
+        case .upgrade: "upgrade"
         }
     }
 
@@ -58,7 +61,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .uriMiss: "uri-miss"
         case .varyMiss: "vary-miss"
         case .partial, .fill: "partial"
-        case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone: "bypass"
+        case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone, .upgrade: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
         case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache, .trustChanged: "stale"
         }

@@ -3,6 +3,7 @@
 package struct ConnectionOptions: Equatable, Sendable {
     package private(set) var hasClose = false
     package private(set) var hasKeepAlive = false
+    package private(set) var hasUpgrade = false
     /// Whether there is any option besides `close`, `keep-alive` and the names of the fixed hop-by-hop list.
     package private(set) var hasNominations = false
 
@@ -20,6 +21,8 @@ package struct ConnectionOptions: Equatable, Sendable {
             hasClose = true
         } else if option.equalsIgnoringCase("keep-alive") {
             hasKeepAlive = true
+        } else if option.equalsIgnoringCase("upgrade") {
+            hasUpgrade = true
         } else if KnownField(option) == .other {
             hasNominations = true
         }

@@ -4,6 +4,7 @@ package struct Status: Equatable, Hashable, Sendable {
 
     package init(_ code: UInt16) { self.code = code }
 
+    package static let switchingProtocols = Status(101)
     package static let ok = Status(200)
     package static let partialContent = Status(206)
     package static let notModified = Status(304)

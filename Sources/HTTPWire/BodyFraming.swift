@@ -45,7 +45,7 @@ extension BodyFraming {
 
     /// The framing of the body of a final or informational response to a request with this method.
     ///
-    /// No `Upgrade` is ever forwarded, so a 101 is an error here.
+    /// A 101 that was asked for has no body and no end: whoever asked takes it before. Any other is an error.
     package static func ofResponse(
         _ head: ResponseHead, to method: Method
     ) throws(ResponseParseError) -> BodyFraming {

@@ -129,7 +129,7 @@ extension Exchange {
         writeStatusLine(status, reason: status.reasonPhrase, into: &output)
     }
 
-    private func writeStatusLine(_ status: Status, of head: borrowing ResponseHead, into output: inout [UInt8]) {
+    func writeStatusLine(_ status: Status, of head: borrowing ResponseHead, into output: inout [UInt8]) {
         let isOwn = status == head.status && !head.reason.isEmpty
         guard isOwn else { return writeStatusLine(status, into: &output) }
         writeStatusLine(status, reason: "", into: &output)

@@ -99,6 +99,8 @@ extension Exchange {
     }
 
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
+        // Nobody asks whether: it was an answer to more than the request.
+        if isForSwitch { return false }
         guard mayStore else {
             trace.storage = .refused(.validation)
             return false
@@ -167,6 +169,7 @@ extension Exchange {
 
     private var outcomeOfForwarding: DecisionTrace.Outcome {
         if isValidating { return .refreshed }
+        if isForSwitch { return .bypass }
         guard request.method == .get || request.method == .head || isKeyedByContent else { return .bypass }
         return .miss
     }

@@ -36,6 +36,7 @@ extension Exchange {
         if let rule = context.plaintextRule, goesPastPins(rule, at: now) {
             return fail(.plaintextToPinnedHost, at: now, into: &commands)
         }
+        if asksForSwitch() { return fetchForSwitch(at: now, into: &commands) }
         if obligations.rewritesKey, isToBeKeyedByContent {
             if requestBody != .none, requestBody != .known(0) {
                 state = .gathering

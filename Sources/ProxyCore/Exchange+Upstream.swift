@@ -40,7 +40,7 @@ extension Exchange {
     private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
         ForwardedRequest(
             request: request, fields: fields, body: requestBody, context: context,
-            asksForWhole: obligations.checksBody || isValidating, isBodyAtHand: isKeyedByContent
+            asksForWhole: obligations.checksBody || isValidating, isBodyAtHand: isKeyedByContent, isForSwitch: isForSwitch
         ).write(into: &output)
     }
 

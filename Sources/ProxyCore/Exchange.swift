@@ -15,6 +15,7 @@ import ProxyPolicy
 ///     checking ──bodyChecked──▶ delivering
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
+///     idle ──requestHead (Upgrade)──▶ fetching ──protocolSwitched──▶ tunnelling  (any other answer is one: delivering)
 ///     idle ──requestHead (PURGE)──▶ purging ──purged──▶ delivering
 ///     delivering, tunnelling ──deliveryEnded──▶ finished   tunnelling ──tunnelRefused──▶ finished
 ///     any ──clientGone──▶ finished
@@ -71,6 +72,8 @@ package struct Exchange: ~Copyable, Sendable {
     /// The http origin that was found last to be one that may be asked, under the same context.
     var plaintextMemo: OriginMemo?
     var isValidating = false
+    /// The origin is asked for another protocol on the connection.
+    package internal(set) var isForSwitch = false
     var isCollapsed = false
     var collapsing = CacheStatus.Collapsing.none
     /// How much of the joined response is to come, where its body is still on its way.
@@ -152,6 +155,7 @@ package struct Exchange: ~Copyable, Sendable {
         delivery = Delivery()
         trace = DecisionTrace()
         isValidating = false
+        isForSwitch = false
         isCollapsed = false
         collapsing = .none
         selectedLength = nil
@@ -253,6 +257,11 @@ package struct Exchange: ~Copyable, Sendable {
             responseBody = body
             trace.upstreamStatus = response.status.code
             receiveResponse(at: now, into: &commands)
+
+        case .protocolSwitched(let now):
+            guard state == .fetching else { return }
+            trace.upstreamStatus = response.status.code
+            switchProtocols(at: now, into: &commands)
 
         case .upstreamFailed(let fault, let now):
             switch state {

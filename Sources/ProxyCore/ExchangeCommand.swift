@@ -16,7 +16,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case validateUnattended
     /// Have another exchange fetch the rest of what is stored in part, behind the fetch at hand (`fill`). No answer.
     case fillRest
-    /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`.
+    /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`;
+    /// `protocolSwitched` where it `isForSwitch`.
     case fetch
     /// Answer from `selected`: `writeStoredHead`, then its body or the part `deliveredRange`. Answer: `deliveryEnded`.
     case sendStored
@@ -51,6 +52,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case openTunnel
     /// Answer 200 and move bytes both ways until both have ended. Answer: `deliveryEnded`.
     case splice
+    /// Answer with `writeSwitchedHead` and move octets both ways until both have ended. Answer: `deliveryEnded`.
+    case relaySwitched
     /// The client has its part: what is still to come upstream is for the store, unless another request's fetch brings it.
     case completeUpstream
     /// Stop what is under way upstream.

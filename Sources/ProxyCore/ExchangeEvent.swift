@@ -35,6 +35,8 @@ package enum ExchangeEvent: Sendable {
     case fetchNotShared(at: Timestamp)
     /// The final response's head stands in `response`.
     case upstreamHead(body: BodyLength, at: Timestamp)
+    /// The origin has answered 101 to a request for another protocol; that head stands in `response`.
+    case protocolSwitched(at: Timestamp)
     case upstreamFailed(Fault, at: Timestamp)
     /// The store cannot take what is missing of a response now; nothing was sent.
     case completionRefused(at: Timestamp)

@@ -15,6 +15,8 @@ struct ForwardedRequest {
     let asksForWhole: Bool
     /// The client has been told to go on, and nothing is to be waited for.
     var isBodyAtHand = false
+    /// The origin is asked for the other protocol, too.
+    var isForSwitch = false
 
     func write(into output: inout [UInt8]) {
         writeRequestLine(into: &output)
@@ -32,6 +34,7 @@ struct ForwardedRequest {
             }
         }
         writeMaxForwards(into: &output)
+        if isForSwitch { ProtocolSwitch.writeLines(into: &output) }
         output.append(addingCapacity: context.viaLineLength) { context.writeVia(for: request.version, into: &$0) }
         switch body {
         case .none: break

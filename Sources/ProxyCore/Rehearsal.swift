@@ -100,7 +100,7 @@ package struct Rehearsal: ~Copyable {
             case .judgeCredentials: break
             // What has effects elsewhere is left undone here.
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,
-                .splice, .completeUpstream, .cancelUpstream, .abortClient, .finish:
+                .splice, .relaySwitched, .completeUpstream, .cancelUpstream, .abortClient, .finish:
                 break
             }
         }

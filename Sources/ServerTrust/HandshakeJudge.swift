@@ -30,6 +30,8 @@ package final class HandshakeJudge {
     package private(set) var receivedAlert: UInt8?
     /// Whether the server has asked for a certificate of ours (RFC 8446 §4.3.2).
     private var isAskedForIdentity = false
+    /// Libssl's, for as long as the connection is not closed.
+    private var session: OpaquePointer?
     /// How many messages of a handshake came behind the verdict: its end, tickets of sessions, new keys.
     private var laterMessageCount = 0
     /// The last moment for which the verdict can be relied upon, of a connection that is kept.
@@ -117,6 +119,26 @@ package final class HandshakeJudge {
             context, UInt32(TLSEXT_TYPE_signed_certificate_timestamp), UInt32(places), nil, nil, nil, takesTimestamps, judge)
     }
 
+    /// The octets of a close_notify (RFC 8446 §6.1), for a connection that is not closed yet: what the server sends is still read. libcurl
+    /// ends both ways or none, and its own way out is open only while it is at work: so they are written elsewhere.
+    package func endRecords() -> [UInt8] {
+        guard let session, let way = SSL_get_wbio(session), let memory = BIO_new(BIO_s_mem()) else { return [] }
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        BIO_up_ref(way)
+        BIO_up_ref(memory)
+        SSL_set0_wbio(session, memory)
+        _ = SSL_shutdown(session)
+        SSL_set0_wbio(session, way)
+        var octets = [UInt8](repeating: 0, count: Self.endLength)
+        let count = octets.withUnsafeMutableBytes { BIO_read(memory, $0.baseAddress, Int32($0.count)) }
+        BIO_free(memory)
+        return Array(octets.prefix(max(Int(count), 0)))
+    }
+
+    /// An alert in a record is never longer.
+    private static let endLength = 512
+
     // MARK: Told by libssl
 
     /// - Returns: whether the handshake goes on.
@@ -180,6 +202,7 @@ package final class HandshakeJudge {
         guard let leaf = X509_STORE_CTX_get0_cert(context),
             let session = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
         else { return nil }
+        self.session = OpaquePointer(session)
         let version = UInt16(truncatingIfNeeded: SSL_version(OpaquePointer(session)))
         return ServerEvidence(
             leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), signedTimestamps: signedTimestamps,

@@ -19,6 +19,7 @@ final class Recorder: OriginExchangeDelegate, TunnelDelegate {
     var readyCount = 0
     var metrics = ExchangeMetrics()
     var tunnelDescriptor: Int32?
+    var switched: SwitchedConnection?
     var tunnelAddress: IPAddress?
 
     var onHead: (OriginExchange) -> Void = { _ in }
@@ -52,6 +53,14 @@ final class Recorder: OriginExchangeDelegate, TunnelDelegate {
         self.trailers = copy trailers
         endCount += 1
         metrics = exchange.metrics
+        onEnd(exchange)
+    }
+    func exchange(
+        _ exchange: OriginExchange, didSwitchProtocols head: inout ResponseHead, on connection: SwitchedConnection
+    ) {
+        status = head.status.code
+        switched = connection
+        endCount += 1
         onEnd(exchange)
     }
     func exchange(_ exchange: OriginExchange, didFailWith error: TransportError) {

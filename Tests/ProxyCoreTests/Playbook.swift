@@ -50,6 +50,8 @@ final class Playbook {
     var now = Messages.epoch
     /// The head, and for answers of our own the body, that was written last.
     private(set) var written: WrittenHead?
+    /// The 101 that was written.
+    private(set) var switched = ""
     /// The last request head that was written for the origin.
     private(set) var forwarded: RequestHead?
 
@@ -103,6 +105,10 @@ final class Playbook {
             commands = handle(.requestHead(body: try BodyFraming.ofRequest(exchange.request).bodyLength, at: now))
         case .response(let status, let fields):
             try Messages.read(Messages.responseText(status, fields), into: &exchange.response)
+            if status == 101 {
+                commands = handle(.protocolSwitched(at: now))
+                break
+            }
             let framing = try BodyFraming.ofResponse(exchange.response, to: exchange.request.method)
             commands = handle(.upstreamHead(body: framing.bodyLength, at: now))
         case .event(let event): commands = handle(event(now))
@@ -120,6 +126,9 @@ final class Playbook {
         case .sendError: exchange.writeError(at: now, into: &bytes)
         case .sendLocal: exchange.writeLocal(at: now, into: &bytes)
         case .fetch: return try writeForwarded(sourceLocation)
+        case .relaySwitched:
+            exchange.writeSwitchedHead(into: &bytes)
+            return switched = String(decoding: bytes, as: UTF8.self)
         case .finish:
             #expect(exchange.state == .finished, sourceLocation: sourceLocation)
             return
@@ -148,7 +157,9 @@ final class Playbook {
         #expect(head.method == exchange.request.method, sourceLocation: sourceLocation)
         #expect(head.version == .http11, sourceLocation: sourceLocation)
         #expect(head.fields.combinedValue(of: .via)?.hasSuffix("larder") == true, sourceLocation: sourceLocation)
-        for field in [KnownField.connection, .keepAlive, .te, .proxyAuthorization, .proxyConnection, .proxy, .upgrade] {
+        let isForSwitch = exchange.isForSwitch
+        for field in [KnownField.connection, .upgrade] { #expect(head.fields.contains(field) == isForSwitch) }
+        for field in [KnownField.keepAlive, .te, .proxyAuthorization, .proxyConnection, .proxy, .http2Settings] {
             #expect(!head.fields.contains(field), "\(field) is for one hop", sourceLocation: sourceLocation)
         }
     }

@@ -45,6 +45,13 @@ package struct OriginConnection: ~Copyable {
         return bytes
     }
 
+    /// Reads what there is; `nil` when the peer has ended, or says nothing for the time limit.
+    package func readSome() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = receive(&buffer, buffer.count)
+        return count > 0 ? Array(buffer[..<count]) : nil
+    }
+
     /// Reads until the peer closes or says nothing for the time limit.
     package func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -129,6 +136,11 @@ package struct OriginConnection: ~Copyable {
     package func limitSending(milliseconds: Int) {
         var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Says that no more is sent, within TLS too; reading goes on.
+    package func endSending() {
+        if let session { session.end() } else { shutDownSending() }
     }
 
     package func shutDownSending() { shutdown(descriptor, Int32(SHUT_WR)) }

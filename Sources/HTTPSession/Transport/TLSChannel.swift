@@ -75,6 +75,18 @@ final class TLSChannel {
         }
     }
 
+    /// Reads until there is something, or certainly nothing: for who is told of what comes by edges.
+    func receiveAll(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        for _ in 0..<Self.ownRecordLimit {
+            let received = receive(into: buffer)
+            guard case .wouldBlock = received, !hasNoInput else { return received }
+        }
+        return .failed
+    }
+
+    /// What tells the server that no more is sent, to be put on the socket behind all that was. It may still be read.
+    func endRecords() -> [UInt8] { attempt.judge?.endRecords() ?? [] }
+
     /// Why the server has ended the connection, where it said so: in TLS 1.3 it judges our part of the handshake behind its end.
     var refusal: TransportError? { attempt.judge.flatMap(TransportError.init(alertTo:)) }
 

@@ -30,6 +30,8 @@ package final class Transport {
     /// Exchanges that gave up while their grant was on its way.
     private var orphans: [UInt64: PoolKey] = [:]
     private var connectionCount = 0
+    /// Connections that were given away and speak another protocol, inside of TLS that is ours.
+    var switchedCount = 0
     private var sweepTimer: TimerID?
     private var isSweepPlanned = false
     private var isClosed = false
@@ -101,9 +103,10 @@ package final class Transport {
     /// This loop's connections (idle ones among them) and waiting exchanges.
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
-    /// Nothing is under way: no connection but idle ones, no exchange that waits, connects or is between two attempts, no tunnel, no probe.
+    /// Nothing is under way: no connection but idle ones, none that speaks another protocol, no exchange that waits, connects or is between
+    /// two attempts, no tunnel, no probe.
     package var isQuiet: Bool {
-        connectionCount == pool.count && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
+        connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
             && !exchanges.contains { $0.isActive }
     }
 

@@ -8,7 +8,8 @@ import ServerTrust
 
 /// A connection to a server, and the reading of responses from it. Confined to its loop.
 ///
-/// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`. In `idle` whatever the
+/// States and moves: `idle` (in the pool) ⇄ `head` → `body` → `idle`, and from each to `closed`, which it also is
+/// once it was given away (`SwitchedConnection`). In `idle` whatever the
 /// server does ends the connection: nothing it sends unasked may be taken for the answer to a later request.
 ///
 /// A plain socket's `recv`, `splice` and `send` stand beside what a TLS connection's channel has in their place.
@@ -294,6 +295,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
                 guard let length else { return keep(rest) }
                 offset += length
                 dropPartialHead()
+                if reading.head.status == .switchingProtocols, exchange.mayBeSwitched {
+                    return switchProtocols(behind: input.extracting(offset...), for: exchange)
+                }
                 guard receivedHead(for: exchange) else { return }
             case .body:
                 let step: BodyStep
@@ -314,6 +318,21 @@ final class UpstreamConnection: EventHandler, BatchHandler {
                 return
             }
         }
+    }
+
+    /// Gives the socket away, with what was read behind the 101.
+    private func switchProtocols(behind rest: RawSpan, for exchange: UpstreamExchange) {
+        guard let registration else { return }
+        var head = ResponseHead()
+        swap(&head, &reading.head)
+        self.exchange = nil
+        state = .closed
+        transport.loop.deregister(registration)
+        self.registration = nil
+        let switched = SwitchedConnection(
+            transport, descriptor: descriptor, channel: channel, received: rest.withUnsafeBytes { Array($0) })
+        transport.didClose(self)
+        exchange.didSwitchProtocols(&head, on: switched)
     }
 
     /// - Returns: whether to go on with what follows the head.

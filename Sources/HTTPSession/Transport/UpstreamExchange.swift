@@ -69,6 +69,9 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     var method: Method { self.request.method }
 
+    /// Whether the server may answer by another protocol now.
+    var mayBeSwitched: Bool { request.isForSwitch && isRequestSent }
+
     var handle: OriginExchange { OriginExchange(exchange: self, number: number) }
 
     /// Lets the loop forget this object.
@@ -319,6 +322,15 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         headDeadline = .never
         if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveHead: &head, framing: framing)
+    }
+
+    /// The connection speaks something else from here on, and is no longer one of the transport's.
+    func didSwitchProtocols(_ head: inout ResponseHead, on switched: SwitchedConnection) {
+        connection = nil
+        let handle = handle
+        let delegate = settle()
+        delegate?.exchange(handle, didSwitchProtocols: &head, on: switched)
+        transport.recycle(self)
     }
 
     func didReceiveBody(_ bytes: Span<UInt8>) {

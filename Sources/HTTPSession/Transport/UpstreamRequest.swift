@@ -17,10 +17,12 @@ package struct UpstreamRequest: Sendable {
     /// Whether a pooled connection found dead may be replaced by a new one. Done once, for idempotent methods without
     /// a body only (RFC 9110 §9.2.2).
     package var isRetryable: Bool
+    /// The head asks for another protocol: a 101 ends the exchange by `didSwitchProtocols`. To any other request it is a fault.
+    package var isForSwitch: Bool
 
     package init(
         origin: Origin, method: Method, head: [UInt8], body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil,
-        via: String = "", isRetryable: Bool = true
+        via: String = "", isRetryable: Bool = true, isForSwitch: Bool = false
     ) {
         self.origin = origin
         self.method = method
@@ -29,5 +31,6 @@ package struct UpstreamRequest: Sendable {
         self.timeouts = timeouts
         self.via = via
         self.isRetryable = isRetryable
+        self.isForSwitch = isForSwitch
     }
 }

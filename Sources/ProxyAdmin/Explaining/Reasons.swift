@@ -44,6 +44,7 @@ struct ReasonText {
         .noCache: ReasonText("the stored response says no-cache: not without validation", "RFC 9111 §5.2.2.4"),
         .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer holds"),
         .trustChanged: ReasonText("it came under another trust policy than the one in force"),
+        .upgrade: ReasonText("the request asks for another protocol on its connection", "RFC 9110 §7.8"),
     ]
 
     static let staleUse: [StaleReason: ReasonText] = [

@@ -40,8 +40,8 @@ extension ClientConnection {
         let registration: Registration
         /// What was read behind the request's head.
         let received: [UInt8]
-        /// What the client has not taken yet.
-        let unsent: [UInt8]
+        /// What the client has not taken yet, and its TLS, where it speaks it with us.
+        let output: OutputQueue
     }
 
     /// Nothing was asked for in time. Whoever speaks TLS is told that nothing is missing (RFC 8446 §6.1).
@@ -60,9 +60,9 @@ extension ClientConnection {
         entrance = nil
         // Where the client has gone, the tunnel will see it.
         _ = output.write(to: descriptor)
-        let unsent = Array(output.buffer[(output.buffer.count - output.pendingCount)...])
-        output.buffer.removeAll(keepingCapacity: true)
-        worker.takeBack(&output.buffer)
+        if output.isEmpty { worker.takeBack(&output.buffer) }
+        let leaving = output
+        output = OutputQueue()
         let received = held + (hasInput ? input[inputStart...] : [])
         if let timer { loop.removeTimer(timer) }
         timer = nil
@@ -70,7 +70,7 @@ extension ClientConnection {
         phase = .handedOver
         input = []
         inputStart = 0
-        return HandedOver(registration: registration, received: received, unsent: unsent)
+        return HandedOver(registration: registration, received: received, output: leaving)
     }
 
     /// Closes at once when idle, else after the answer under way.

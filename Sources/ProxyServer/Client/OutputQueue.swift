@@ -46,6 +46,11 @@ struct OutputQueue {
 
     var isEmpty: Bool { pendingCount == 0 }
     var pendingCount: Int { buffer.count - bufferOffset + tailRange.count + pipedCount + sealedCount }
+    /// What waits where there is neither TLS nor a body behind the buffer.
+    var unsent: [UInt8] {
+        precondition(session == nil && !hasTail, "the buffer is not all that waits")
+        return Array(buffer[bufferOffset...])
+    }
     /// Something waits that nothing may be appended to.
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 

@@ -13,12 +13,12 @@ extension ExchangeDriver: OriginExchangeDelegate {
         delivery.readerStart = 0
         fetch.reset()
         fetch.moment = worker.store.moment(of: exchange.key)
-        openUpstream(body: upload.framing) { exchange.writeForwardedHead(into: &$0) }
+        openUpstream(body: upload.framing, isForSwitch: exchange.isForSwitch) { exchange.writeForwardedHead(into: &$0) }
         if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
         if !upload.isComplete { requestBodyArrived() }
     }
 
-    func openUpstream(body: BodyFraming, _ writeHead: (inout [UInt8]) -> Void) {
+    func openUpstream(body: BodyFraming, isForSwitch: Bool = false, _ writeHead: (inout [UInt8]) -> Void) {
         var head: [UInt8] = []
         head.reserveCapacity(512)
         writeHead(&head)
@@ -29,7 +29,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
                     scheme: scheme, host: String(decoding: exchange.originHost, as: UTF8.self), port: exchange.originPort),
                 method: exchange.request.method, head: head, body: body,
                 via: worker.transport.asksForTunnel(to: scheme) ? exchange.tunnelVia : "",
-                isRetryable: exchange.request.method.isIdempotent),
+                isRetryable: exchange.request.method.isIdempotent, isForSwitch: isForSwitch),
             delegate: self)
     }
 
@@ -64,7 +64,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         connection?.flushSoon()
     }
 
-    private func noteMetrics(of upstream: OriginExchange) {
+    func noteMetrics(of upstream: OriginExchange) {
         metrics = upstream.metrics
         // A later connection for the same request may be one that was used before.
         let chain = upstream.judgedChain

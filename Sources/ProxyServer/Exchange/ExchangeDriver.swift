@@ -173,6 +173,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
         case .openTunnel: openTunnel()
         case .splice: splice()
+        case .relaySwitched: relaySwitched()
         case .completeUpstream: completeUpstream()
         case .cancelUpstream: cancelUpstream()
         case .abortClient: abortClient()
@@ -393,20 +394,23 @@ final class ExchangeDriver: TunnelDelegate {
         delivery.judgedChain = opening.chain
     }
 
-    func tunnelRefused(_ fault: Fault, _ counts: Tunnel.Counts) {
+    func tunnelRefused(_ fault: Fault, _ counts: TunnelCounts) {
         note(counts)
         handle(.tunnelRefused(fault, at: worker.now))
     }
 
-    func tunnelEnded(_ counts: Tunnel.Counts) {
+    func tunnelEnded(_ counts: TunnelCounts) {
         note(counts)
         handle(.deliveryEnded(isComplete: true, at: worker.now))
     }
 
-    private func note(_ counts: Tunnel.Counts) {
+    private func note(_ counts: TunnelCounts) {
         delivery.sentCount = counts.toClient
         upload.receivedCount = counts.toUpstream
     }
+
+    /// Others have its descriptor.
+    func releaseConnection() { connection = nil }
 
     // MARK: Ends
 

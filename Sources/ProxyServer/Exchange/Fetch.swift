@@ -23,6 +23,8 @@ struct Fetch {
 
     var mode: Mode = .none
     var upstream: OriginExchange?
+    /// What the upstream has become by a 101, until it is decided.
+    var switched: SwitchedConnection?
     /// The fetch that others can join.
     var entry: FetchEntry?
     var gathered: [UInt8] = []
@@ -56,6 +58,10 @@ struct Fetch {
     mutating func reset() {
         mode = .none
         upstream = nil
+        if let switched {
+            switched.close()
+            self.switched = nil
+        }
         filling = nil
         number &+= 1
         isUpstreamPaused = false

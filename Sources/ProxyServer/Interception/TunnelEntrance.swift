@@ -80,7 +80,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     func connectionEnded() {
         switch state {
         case .handshaking: refuse(.clientLeft)
-        case .reading, .awaitingLeaf, .queued, .tunnelling: end { $0.tunnelEnded(Tunnel.Counts()) }
+        case .reading, .awaitingLeaf, .queued, .tunnelling: end { $0.tunnelEnded(TunnelCounts()) }
         case .ended: break
         }
     }
@@ -135,7 +135,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     private func enterPlainHTTP() {
         owner.delivery.connectOutcome = .plainHTTP
         let octets = held
-        end { $0.tunnelEnded(Tunnel.Counts()) }
+        end { $0.tunnelEnded(TunnelCounts()) }
         octets.withUnsafeBytes { connection.enter(authority(.http, host: origin.host, kind: hostKind), plain: $0) }
     }
 
@@ -189,7 +189,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         case .needsMore: break
         case .established(let taken):
             let kind = shownHost == origin.host ? hostKind : .name
-            end { $0.tunnelEnded(Tunnel.Counts()) }
+            end { $0.tunnelEnded(TunnelCounts()) }
             connection.enter(
                 authority(.https, host: shownHost, kind: kind), sealed: UnsafeRawBufferPointer(rebasing: octets[taken...]))
         case .failed(.refusedByClient(let alert)):
@@ -224,7 +224,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         worker.openingTunnels -= 1
         state = .ended
         owner.note(opening)
-        owner.tunnelRefused(owner.noteFault(error), Tunnel.Counts())
+        owner.tunnelRefused(owner.noteFault(error), TunnelCounts())
         connection.endEntrance(with: reader.octets.isEmpty ? nil : .unrecognizedName)
     }
 
@@ -233,7 +233,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     private func refuse(_ refusal: TunnelRefusal) {
         // What TLS has to say by itself stands in the output already.
         let isInTLS = if case .handshaking = state { true } else { false }
-        end { $0.tunnelRefused(FaultMapping.fault(refusal), Tunnel.Counts()) }
+        end { $0.tunnelRefused(FaultMapping.fault(refusal), TunnelCounts()) }
         connection.endEntrance(with: isInTLS ? nil : refusal.alert)
     }
 

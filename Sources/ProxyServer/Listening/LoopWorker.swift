@@ -35,7 +35,7 @@ final class LoopWorker: BatchHandler {
     private var porches: [ObjectIdentifier: SecurePorch] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
-    private var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private var tunnels: [ObjectIdentifier: any RunningTunnel] = [:]
     @exclusivity(unchecked) private var requestCount: UInt64 = 0
     /// Output storage that connections without a request have given back.
     @exclusivity(unchecked) private var spareBuffers: [[UInt8]] = []
@@ -162,12 +162,12 @@ final class LoopWorker: BatchHandler {
         checkDrained()
     }
 
-    func tunnelStarted(_ tunnel: Tunnel, from connection: ClientConnection) {
+    func tunnelStarted(_ tunnel: any RunningTunnel, from connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         tunnels[ObjectIdentifier(tunnel)] = tunnel
     }
 
-    func tunnelEnded(_ tunnel: Tunnel) {
+    func tunnelEnded(_ tunnel: any RunningTunnel) {
         tunnels[ObjectIdentifier(tunnel)] = nil
         shared.counts.closed(on: index)
         checkDrained()

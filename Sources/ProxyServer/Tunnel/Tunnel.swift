@@ -13,12 +13,7 @@ import ProxyCore
 /// Confined to its loop, which keeps it alive while its descriptors are registered. Owns both descriptors, which are watched by
 /// edges: what is waited for need not be said anew each time, and a side that has hung up while the other is slow to read wakes
 /// nobody.
-final class Tunnel: TimerHandler, BatchHandler {
-    struct Counts: Sendable {
-        var toUpstream: UInt64 = 0
-        var toClient: UInt64 = 0
-    }
-
+final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     private final class UpstreamEnd: EventHandler {
         unowned let tunnel: Tunnel
         init(_ tunnel: Tunnel) { self.tunnel = tunnel }
@@ -39,10 +34,8 @@ final class Tunnel: TimerHandler, BatchHandler {
     private var toUpstream: TunnelDirection
     private var toClient: TunnelDirection
     private var gate: HelloGate?
-    /// What the client sent before there was a tunnel.
+    /// What the client sent before there was a tunnel, where the gate is to see it.
     private var early: [UInt8]
-    /// How much of that goes to the origin without being counted on its way.
-    private let earlyCount: Int
     private let client: Registration
     private var upstream: Registration?
     private var timer: TimerID?
@@ -59,26 +52,28 @@ final class Tunnel: TimerHandler, BatchHandler {
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes both descriptors over and begins to move bytes.
+    /// - Parameter received: what somebody else has read of the upstream.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
-        gate: HelloGate?, owner: ExchangeDriver
+        received: [UInt8] = [], gate: HelloGate?, owner: ExchangeDriver
     ) {
-        let tunnel = Tunnel(worker, client: client, upstream: upstream, gate: gate, owner: owner)
+        let tunnel = Tunnel(worker, client: client, upstream: upstream, received: received, gate: gate, owner: owner)
         worker.tunnelStarted(tunnel, from: connection)
         tunnel.begin()
     }
 
     private init(
-        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, gate: HelloGate?, owner: ExchangeDriver
+        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, received: [UInt8], gate: HelloGate?,
+        owner: ExchangeDriver
     ) {
         self.worker = worker
         self.owner = owner
         self.gate = gate
         self.client = client.registration
         early = gate == nil ? [] : client.received
-        earlyCount = gate == nil ? client.received.count : 0
-        toUpstream = TunnelDirection(from: client.registration.descriptor, to: upstream, held: gate == nil ? client.received : [])
-        toClient = TunnelDirection(from: upstream, to: client.registration.descriptor, held: client.unsent)
+        let descriptor = client.registration.descriptor
+        toUpstream = TunnelDirection(from: descriptor, to: upstream, received: gate == nil ? client.received : [])
+        toClient = TunnelDirection(from: upstream, to: descriptor, unsent: client.output.unsent, received: received)
         gate?.attach(to: self)
     }
 
@@ -118,8 +113,8 @@ final class Tunnel: TimerHandler, BatchHandler {
         worker.tunnelEnded(self)
     }
 
-    private var counts: Counts {
-        Counts(toUpstream: toUpstream.count + UInt64(earlyCount), toClient: toClient.count)
+    private var counts: TunnelCounts {
+        TunnelCounts(toUpstream: toUpstream.count, toClient: toClient.count)
     }
 
     private func clientReady(_ events: ReadyEvents) {

@@ -29,11 +29,14 @@ struct TunnelDirection: ~Copyable {
     /// How many times bytes are moved in one turn, so that one fast tunnel does not hold the loop.
     private static let movesPerTurn = 16
 
-    /// `held` goes out first and is not counted.
-    init(from source: Int32, to sink: Int32, held: [UInt8]) {
+    /// - Parameters:
+    ///   - unsent: goes out first and is not counted.
+    ///   - received: of the source, which somebody else has read: what goes out behind that.
+    init(from source: Int32, to sink: Int32, unsent: [UInt8] = [], received: [UInt8] = []) {
         self.source = source
         self.sink = sink
-        self.held = held
+        held = unsent + received
+        count = UInt64(received.count)
         if held.isEmpty { state = .waitsForSource }
     }
 

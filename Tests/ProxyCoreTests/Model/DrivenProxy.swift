@@ -134,7 +134,7 @@ final class DrivenExchange {
         case .discardUpstreamBody, .releaseJoined: break
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
-            .cancelUpstream,
+            .cancelUpstream, .relaySwitched,
             .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials,
             .abortClient:
             throw Unexpected(text: "\(command)")

@@ -177,6 +177,8 @@ final class SimulatedConnection {
                     one.world.random.chance(80) ? .tunnelOpened(at: now) : .upstreamFailed(.connectionRefused, at: now))
             }
         case .splice: later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
+        // Nobody asks for another protocol.
+        case .relaySwitched: expect(false, command)
         // No part is cut here: that is the driver's.
         case .completeUpstream: expect(false, command)
         case .cancelUpstream:

@@ -1,0 +1,84 @@
+import ProxyServer
+import TestSupport
+import Testing
+
+/// A proxy and the origins that a client may ask for another protocol, in each way in which it can.
+final class SwitchingStage {
+    enum Way: CaseIterable {
+        case plain
+        /// In plain HTTP inside of a CONNECT.
+        case tunnelled
+        /// Inside of TLS that ends at the proxy, and again from there.
+        case intercepted
+        /// The client in plain text, the origin inside of TLS, as a rule has it.
+        case upgraded
+    }
+
+    let way: Way
+    let inner: InterceptingStage
+    let origin: ScriptedOrigin
+    var proxy: TestProxy { inner.proxy }
+
+    /// - Parameter rules: items of the settings' list, each on a line.
+    init(
+        _ way: Way, loops: Int = 1, rules: String = "", change: (inout ServerSettings) -> Void = { _ in },
+        answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
+    ) throws {
+        self.way = way
+        let upgrade = "  - {name: up, match: {host: two.test, scheme: http}, request: {upgrade: https}}\n"
+        inner = try InterceptingStage("rules:\n" + upgrade + rules, loops: loops, change: change, answer: answer)
+        origin = way == .plain || way == .tunnelled ? ScriptedOrigin.answering(answer) : inner.origin
+    }
+
+    deinit { origin.stop() }
+
+    private var host: String { way == .upgraded ? "two.test" : "one.test" }
+
+    func client(receiveBuffer: Int32? = nil) throws -> RawClient {
+        switch way {
+        case .plain, .upgraded: try RawClient(port: proxy.port, owner: self, receiveBuffer: receiveBuffer)
+        case .tunnelled: try inner.connect("one.test", port: origin.port)
+        case .intercepted: try inner.secure()
+        }
+    }
+
+    func head(_ path: String, fields: String = SwitchingStage.asks) -> String {
+        let authority = "\(host):\(origin.port)"
+        let target = way == .plain || way == .upgraded ? "http://\(authority)\(path)" : path
+        return "GET \(target) HTTP/1.1\r\nHost: \(authority)\r\n\(fields)\r\n"
+    }
+
+    static let asks =
+        "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+
+    static let grant =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: chat\r\n\r\n"
+
+    /// Goes over to a protocol in which everything comes back.
+    static let echoes: @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { request, connection in
+        connection.send(grant)
+        while let octets = connection.readSome(), connection.send(bytes: octets) {}
+        connection.endSending()
+        return false
+    }
+
+    /// A client that has read its 101.
+    func switched(_ path: String = "/ws", early: String = "") throws -> RawClient {
+        let client = try client()
+        client.send(head(path) + early)
+        let response = try client.readHead()
+        #expect(response.status == 101)
+        #expect(response["Upgrade"] == "websocket" && response["Connection"] == "upgrade")
+        #expect(
+            response["Sec-WebSocket-Accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" && response["Sec-WebSocket-Protocol"] == "chat")
+        #expect(response["Via"] == "1.1 larder" && response["Cache-Status"] == nil)
+        return client
+    }
+
+    /// Ends the client's way, as its protocol has it.
+    func end(_ client: RawClient) {
+        if way == .intercepted { client.endTLS() } else { client.endSending() }
+    }
+}
