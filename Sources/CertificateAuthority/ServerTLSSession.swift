@@ -66,6 +66,9 @@ package final class ServerTLSSession {
     /// Whether the client came back with a ticket.
     package var isResumed: Bool { SSL_session_reused(pointer) == 1 }
 
+    /// Whether the client has said that it sends no more.
+    package var hasClientEnded: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
+
     /// `TLSv1.2` or `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(pointer)) }
 
@@ -104,7 +107,10 @@ package final class ServerTLSSession {
                 }
                 let error = SSL_get_error(pointer, result)
                 // What follows what was read is told the next time.
-                if total > 0 { break }
+                if total > 0 {
+                    ERR_clear_error()
+                    break
+                }
                 switch error {
                 case SSL_ERROR_WANT_READ: return .needsMore
                 case SSL_ERROR_ZERO_RETURN: return .ended

@@ -6,13 +6,18 @@ package struct TunnelAuthority: Sendable {
     package let host: [UInt8]
     package let hostKind: RequestTarget.HostKind
     package let port: UInt16
+    /// The tunnel leads to an address, and each request says itself whom that stands for.
+    let isNamedInside: Bool
     /// What stands before a path to make a URL of it: scheme and authority, without the port that the scheme has anyway.
     let prefix: [UInt8]
     /// Where in the prefix the host stands.
     let hostOffset: Int
 
     /// - Parameter host: a name or an address, well-formed; without brackets.
-    package init(scheme: RequestTarget.Scheme, host: [UInt8], kind: RequestTarget.HostKind, port: UInt16) {
+    package init(
+        scheme: RequestTarget.Scheme, host: [UInt8], kind: RequestTarget.HostKind, port: UInt16, isNamedInside: Bool = false
+    ) {
+        self.isNamedInside = isNamedInside
         self.scheme = scheme
         self.host = host.map(ASCII.lowercased)
         hostKind = kind
@@ -63,7 +68,10 @@ extension RequestHead {
             guard hostFieldMatchesTarget else { throw .authority }
             return
         case .origin, .asterisk:
-            guard hostFieldNames(tunnel) else { throw .authority }
+            if !hostFieldNames(tunnel) {
+                guard tunnel.isNamedInside, let named = authorityNamed(in: tunnel) else { throw .authority }
+                return try resolve(in: named)
+            }
         }
         let path = target.form == .asterisk ? Extent.empty : target.path
         let query = target.query
@@ -87,6 +95,16 @@ extension RequestHead {
         guard let line = fields.first(.host), !line.value.isEmpty else { return !version.isAtLeast11 }
         guard let field = try? Authority(parsing: line.value.range, in: fields.bytes.span) else { return false }
         return isSame(field.host, field.port ?? tunnel.scheme.defaultPort, as: tunnel)
+    }
+
+    /// What the Host field names, at the tunnel's port.
+    private func authorityNamed(in tunnel: TunnelAuthority) -> TunnelAuthority? {
+        guard let line = fields.first(.host), !line.value.isEmpty,
+            let field = try? Authority(parsing: line.value.range, in: fields.bytes.span),
+            (field.port ?? tunnel.scheme.defaultPort) == tunnel.port
+        else { return nil }
+        return TunnelAuthority(
+            scheme: tunnel.scheme, host: Array(fields.bytes[field.host.range]), kind: field.hostKind, port: tunnel.port)
     }
 
     private func isSame(_ host: Extent, _ port: UInt16, as tunnel: TunnelAuthority) -> Bool {

@@ -1,3 +1,6 @@
+import ClientPasswords
+import Glibc
+import HTTPMessage
 import HTTPSession
 import ProxyServer
 import ServerTrust
@@ -178,6 +181,86 @@ struct InterceptionTests {
         let client = try RawClient(port: stage.proxy.port, owner: stage)
         client.send(stage.head("http://one.test:\(stage.origin.port)/a"))
         #expect(try client.readResponse().cacheStatus.contains("fwd=uri-miss"))
+    }
+
+    @Test(
+        "However the host is written, what is asked inside is for it",
+        arguments: [
+            ("one.test.", "one.test."), ("ONE.test", "one.test"), ("127.0.0.1", "127.0.0.1"), ("127.1", "127.1"),
+            ("[::ffff:7f00:1]", "[::ffff:7f00:1]"),
+        ])
+    func takesSpellings(authority: String, host: String) throws {
+        let stage = try InterceptingStage()
+        let client = try stage.connect(authority)
+        #expect(client.startTLS(stage.terms(authority.contains("test") ? "one.test" : nil)) == .done)
+        client.send(stage.head("/a", host: host))
+        let response = try client.readResponse()
+        // What is no usual way to write an address is in no certificate, and the server is not believed to be it.
+        if host.contains("test") || host == "127.0.0.1" {
+            #expect(response.text == "answer to GET /a")
+        } else {
+            #expect(response.status == 502, "\(response.text)")
+        }
+        #expect(
+            try stage.logged("url").contains { $0.hasPrefix("https://\(host.lowercased().hasSuffix(".") ? "one.test" : host):") })
+    }
+
+    @Test("A request in plain text in a tunnel to an address says itself whom it means")
+    func namesInPlainText() throws {
+        let plain = ScriptedOrigin.answering(InterceptingStage.answersPath)
+        defer { plain.stop() }
+        let stage = try InterceptingStage()
+        let client = try stage.connect("127.0.0.1", port: plain.port)
+        client.send("GET /p HTTP/1.1\r\nHost: one.test:\(plain.port)\r\n\r\n")
+        #expect(try client.readResponse().text == "answer to GET /p")
+        #expect(try stage.logged("url").contains("http://one.test:\(plain.port)/p"))
+    }
+
+    @Test("Whose password has to be looked at first is intercepted as others are, and asked for none inside")
+    func asksForPasswords() throws {
+        let passwords = try PasswordFile(
+            parsing: Array("alice:$2y$08$abcdefghijklmnopqrstuuvbcBqwD0vqGp5cw/xK4wy0Mtx9M8.Zy".utf8))
+        let stage = try InterceptingStage(change: {
+            $0.admission.passwords = passwords
+            $0.admission.asked = .all
+            $0.timeouts.firstOctets = 60_000
+        })
+        let client = try RawClient(port: stage.proxy.port, owner: stage)
+        let credentials = Base64.encode(Array("alice:open sesame".utf8))
+        client.send(
+            stage.head(
+                "one.test:\(stage.origin.port)", method: "CONNECT", fields: "Proxy-Authorization: Basic \(credentials)\r\n"))
+        #expect(try client.readResponse(to: "CONNECT").status == 200)
+        #expect(client.startTLS(stage.terms()) == .done)
+        client.send(stage.head("/a"))
+        #expect(try client.readResponse().text == "answer to GET /a")
+    }
+
+    @Test("Who says nothing for a time is not let past, and gets no server")
+    func waitsForTheSilent() throws {
+        let stage = try InterceptingStage(change: {
+            $0.timeouts.firstOctets = 50
+            $0.timeouts.clientHandshake = 400
+        })
+        let late = try stage.connect()
+        usleep(150_000)
+        #expect(late.startTLS(stage.terms()) == .done)
+        let silent = try stage.connect()
+        #expect(silent.isClosedByPeer())
+        #expect(stage.origin.connectionCount == 0)
+    }
+
+    @Test("A client that has said that it sends no more is answered, and told the same")
+    func endsInOrder() throws {
+        let stage = try InterceptingStage()
+        let client = try stage.secure()
+        client.send(stage.head("/a"))
+        client.endTLS()
+        #expect(try client.readResponse().text == "answer to GET /a")
+        #expect(try !client.receive())
+        let idle = try stage.secure()
+        idle.endTLS()
+        #expect(try !idle.receive())
     }
 
     // MARK: What is not intercepted

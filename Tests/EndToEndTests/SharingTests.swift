@@ -169,7 +169,7 @@ struct SharingTests {
         let response = try stage.fetch(
             "/h",
             fields: "Proxy-Authorization: Basic secret\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nKeep-Alive: 3\r\n"
-                + "Upgrade: websocket\r\nConnection: upgrade, te\r\n")
+                + "Upgrade: h2c\r\nConnection: upgrade, te\r\n")
         let request = try #require(stage.origin.requestHeads.first.map { OriginRequest(head: $0) })
         for name in ["Proxy-Authorization", "Proxy-Connection", "Keep-Alive", "Upgrade", "Connection"] {
             #expect(request[name] == nil, "\(name)")

@@ -52,7 +52,7 @@ struct SettingsSchemaTests {
         ("tunnel.ports", "any", "any"),
         ("egress.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
         ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
-        ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "unlisted", "unlisted"),
+        ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "remote", "remote"),
         ("clients.purge", "[127.0.0.0/8]", "[127.0.0.0/8]"),
         ("cache.set_cookie", "never", "never"),
         ("cache.targeted_cache_control", "[CDN-Cache-Control]", "[CDN-Cache-Control]"),

@@ -9,6 +9,9 @@ package struct TLSAlert: Equatable, Sendable {
     package static let decodeError = TLSAlert(50)
     package static let unrecognizedName = TLSAlert(112)
 
+    /// Whether it says that a certificate is not believed.
+    package var isOfCertificate: Bool { (42...46).contains(description) || description == 48 || description == 49 }
+
     /// The record in which it leaves as a fatal one before there are keys (RFC 8446 §5.1, §6).
     package var record: [UInt8] { [21, 3, 3, 0, 2, 2, description] }
 

@@ -68,10 +68,17 @@ extension ConnectPolicy {
     /// Whether what a client sends first decides what becomes of its tunnel, before anybody is connected to: where its host may be
     /// intercepted, and at the port at which clients speak plain HTTP.
     func isEntered(host: String, port: UInt16) -> Bool {
-        switch way(host: host, port: port) {
+        if mayIntercept(host: host, port: port) { return true }
+        return port == 80 && way(host: host, port: port) != .deny
+    }
+
+    /// Whether TLS with the host may be one that ends here: it is intercepted, or is an address that may stand for one that is.
+    func mayIntercept(host: String, port: UInt16) -> Bool {
+        guard isIntercepting else { return false }
+        return switch way(host: host, port: port) {
         case .deny: false
         case .intercept: true
-        case .tunnel, .probe: port == 80 || (isIntercepting && isJudgedByName(host: host, port: port))
+        case .tunnel, .probe: isJudgedByName(host: host, port: port)
         }
     }
 
@@ -154,6 +161,8 @@ extension ConnectPolicy {
         if wayOfNamed == .intercept { wayOfNamed = .probe }
         switch (identity, wayOfNamed) {
         case (.address, .probe): return .judge(host: name)
+        // With the name of one that is not looked into nobody goes past those that are.
+        case (.address, .tunnel) where isByName && isIntercepting: return .judge(host: name)
         // Nobody's pins are gone round.
         case (_, .tunnel) where way == .tunnel || isByName: return .pass
         default: return .refuse(.nameMismatch)
@@ -161,7 +170,7 @@ extension ConnectPolicy {
     }
 
     /// Whether the host is an address without an entry of its own.
-    private func isJudgedByName(host: String, port: UInt16) -> Bool {
+    func isJudgedByName(host: String, port: UInt16) -> Bool {
         guard case .address(let address)? = ReferenceIdentity(host) else { return false }
         return ways.value(of: .address(address), port: port) == nil
     }

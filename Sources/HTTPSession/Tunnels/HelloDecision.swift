@@ -39,6 +39,8 @@ package enum TunnelRefusal: Equatable, Sendable {
     case noLeaf(MissingLeaf)
     /// Within TLS with us the client has refused what we showed it.
     case refusedByClient(TLSAlert)
+    /// Within TLS with us the client has ended it for something else.
+    case clientAlert(TLSAlert)
     /// TLS with the client went wrong, or the client left in the midst of it.
     case clientHandshakeFailed
     case clientLeft
@@ -56,7 +58,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .openedBefore: "settings_changed"
         case .otherProtocol: "no_http1_offered"
         case .noLeaf(let missing): missing.reason
-        case .refusedByClient(let alert): alert.reason
+        case .refusedByClient(let alert), .clientAlert(let alert): alert.reason
         case .clientHandshakeFailed: "handshake_failed"
         case .clientLeft: "closed_in_handshake"
         }
@@ -69,7 +71,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .unreadable: .decodeError
         case .otherProtocol: .noApplicationProtocol
         case .noLeaf: .accessDenied
-        case .notTLS, .timedOut, .refusedByClient, .clientHandshakeFailed, .clientLeft: nil
+        case .notTLS, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft: nil
         }
     }
 }
@@ -109,6 +111,14 @@ extension Transport {
     ///   - opener: who opened the tunnel, which may have been by other settings.
     package func decide(on hello: ClientHello?, inTunnelTo origin: Origin, openedBy opener: Transport) -> HelloDecision {
         let host = origin.judgedHost
+        // Whoever was given a tunnel, for having said nothing or by settings of before, is not let past what is to be looked into.
+        if let hello, configuration.connect.mayIntercept(host: host, port: origin.port) {
+            switch decideEntered(on: hello, inTunnelTo: origin) {
+            case .intercept: return .refuse(.openedBefore)
+            case .refuse(.otherProtocol): return .refuse(.otherProtocol)
+            case .refuse, .tunnel: break
+            }
+        }
         let decision = configuration.connect.decide(on: hello, host: host, port: origin.port)
         if decision == .pass, hello == nil, forbidsPlaintext(to: host, port: origin.port) { return .refuse(.notTLS) }
         let isOpenedUnjudged = opener !== self && configuration.connect.wayBeforeHello(host: host, port: origin.port) == .probe
@@ -118,6 +128,16 @@ extension Transport {
     /// Whether what a client sends first into a tunnel is read before anybody is connected to.
     package func enters(tunnelTo origin: Origin) -> Bool {
         configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)
+    }
+
+    /// Whether TLS in such a tunnel may be one that ends here.
+    package func mayIntercept(tunnelTo origin: Origin) -> Bool {
+        configuration.connect.mayIntercept(host: origin.judgedHost, port: origin.port)
+    }
+
+    /// Whether the client has to say inside whom it means.
+    package func isNamedInside(tunnelTo origin: Origin) -> Bool {
+        configuration.connect.isJudgedByName(host: origin.judgedHost, port: origin.port)
     }
 
     /// What becomes of an entered tunnel whose client begins with a ClientHello.

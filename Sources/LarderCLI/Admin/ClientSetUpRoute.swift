@@ -7,14 +7,14 @@ enum ClientSetUpRoute {
     static let path = "/v1/clients"
 
     /// - Parameters:
-    ///   - addresses: those that are listened on.
+    ///   - addresses: those that are listened on; programs are told of those where plain HTTP is spoken.
     ///   - trust: as it is in force.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, path) { _, exchange in
             let trust = trust()
             exchange.answer(
                 json: .object([
-                    ("proxies", .array(addresses.map { .string("\($0)") })),
+                    ("proxies", .array(addresses.filter { $0.tls == nil }.map { .string("\($0)") })),
                     ("root", trust.loaded?.authority.map { .string($0.rootText) } ?? .null),
                     ("anchors", .array(trust.namedAnchors.map { .string($0.pem) })),
                 ]))

@@ -17,7 +17,9 @@ struct JoinedLarder {
     init(_ client: AdminClient, over given: [String: String]) throws(Failure) {
         let answer = try Self.asked(client)
         guard let proxy = (answer["proxies"] as? [String])?.lazy.compactMap({ ListenAddress($0) }).first else {
-            throw Failure(description: "the Larder that runs does not say how programs reach it: is it of another version?")
+            throw Failure(
+                description:
+                    "the Larder that runs names no listener that speaks plain HTTP: it has none, or is of another version")
         }
         guard let state = UserFolders(given).state else {
             throw Failure(description: "neither XDG_STATE_HOME nor HOME says where the files for programs may stand")

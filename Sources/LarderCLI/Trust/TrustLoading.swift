@@ -15,6 +15,8 @@ struct TrustLoading {
     private var sites: [TrustSite] = []
     private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
+    /// A host of which it is not said what CONNECT gets is intercepted as all others are: its pins are looked at all the same.
+    private var interceptsUsually = false
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
     private var authority: LocalAuthority?
@@ -35,6 +37,9 @@ struct TrustLoading {
             origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
         }
         var loading = TrustLoading(files: files)
+        if case .policy(let terms) = settings.fallback.meaning {
+            loading.interceptsUsually = files.connectWay(of: terms) == .intercept
+        }
         loading.add(settings.hosts.entries, from: origin("tls.hosts"))
         if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
@@ -92,7 +97,8 @@ struct TrustLoading {
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
             sites.append(TrustSite(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
-            ways.append((host.scope, files.connectWay(of: host.terms)))
+            let way = interceptsUsually && host.terms.connect == nil ? .intercept : files.connectWay(of: host.terms)
+            ways.append((host.scope, way))
         }
     }
 

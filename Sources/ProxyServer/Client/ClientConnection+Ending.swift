@@ -75,7 +75,7 @@ extension ClientConnection {
 
     /// Closes at once when idle, else after the answer under way.
     func drain() {
-        if phase == .idle, output.isEmpty { return close() }
+        if phase == .idle, output.isEmpty { return closeIdle() }
         closesWhenDrained = true
     }
 

@@ -17,10 +17,24 @@ extension ClientConnection {
         if count <= 0 { return count }
         switch session.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: buffer) {
         case .octets(let count): return count
-        case .needsMore: errno = EAGAIN
+        case .needsMore:
+            // What TLS answers by itself leaves at once, and nobody has more and more of it made.
+            if session.output.count > Self.answersLimit { return failed(ECONNABORTED) }
+            if !session.output.isEmpty { flushSoon() }
+            return failed(EAGAIN)
         case .ended: return 0
-        case .failed: errno = ECONNABORTED
+        case .failed:
+            // There may be an alert in it.
+            _ = output.write(to: descriptor)
+            return failed(ECONNABORTED)
         }
+    }
+
+    /// In octets.
+    private static let answersLimit = 256 * 1024
+
+    private func failed(_ code: Int32) -> Int {
+        errno = code
         return -1
     }
 
@@ -47,14 +61,16 @@ extension ClientConnection {
         driver = nil
         self.entrance = entrance
         phase = .entering
-        setDeadline(worker.settings.timeouts.firstOctets)
+        setDeadline(entrance.silenceLimit)
+        // Whoever asked for a tunnel may have waited for an answer of ours from elsewhere.
+        flushSoon()
     }
 
     func readEntrance() {
         guard let entrance, entrance.takesInput else { return flush() }
         let buffer = worker.recordBuffer
         let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-        if count == 0 { return clientGone() }
+        if count == 0 { return entrance.inputEnded() ? flush() : clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return

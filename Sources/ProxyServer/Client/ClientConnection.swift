@@ -128,7 +128,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private func readRequest() {
         let buffer = worker.readBuffer
         let count = receive()
-        if count == 0 { return clientGone() }
+        if count == 0 { return phase == .idle ? closeIdle() : clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
@@ -224,6 +224,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         phase = .readingHead
         isHeadTimed = false
         if output.buffer.capacity == 0 { worker.lend(to: &output.buffer) }
+        if output.isSecured, let session = output.session, session.output.capacity == 0 { worker.lend(to: &session.output) }
         return taken
     }
 
@@ -346,7 +347,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             loop.modify(registration, .write)
             return setDeadline(forTaking: timeouts.clientBody)
         }
-        if closesWhenDrained, phase == .idle { return endGracefully() }
+        if closesWhenDrained || (output.isSecured && output.session?.hasClientEnded == true), phase == .idle {
+            return endGracefully()
+        }
         switch phase {
         case .idle:
             if !hasInput { releaseInput() }

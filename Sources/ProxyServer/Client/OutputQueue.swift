@@ -160,7 +160,7 @@ struct OutputQueue {
 
 extension OutputQueue {
     /// So much is put into records before they are sent.
-    private static let sealedAtOnce = 64 * 1024
+    private static let sealedAtOnce = 48 * 1024
 
     private mutating func write(to descriptor: Int32, in session: ServerTLSSession) -> Result {
         while true {

@@ -11,7 +11,7 @@ protocol QueuedHandshake: AnyObject {
 /// Handshakes with clients, one after the other: each costs as much as a hundred answers from memory, so that of those that have come
 /// at once one is begun in each batch of the loop, in their order, and everybody else is served between them. Confined to its loop.
 final class HandshakeQueue: BatchHandler {
-    private let worker: LoopWorker
+    private unowned let worker: LoopWorker
     private var waiting: [any QueuedHandshake] = []
     private var next = 0
     /// Begun, and not at their end.
@@ -47,9 +47,13 @@ final class HandshakeQueue: BatchHandler {
     private var hasRoom: Bool { underWayCount < worker.settings.handshakeLimit }
 
     private func tidy() {
-        guard next == waiting.count else { return }
-        waiting.removeAll(keepingCapacity: next <= 1024)
-        next = 0
+        if next == waiting.count {
+            waiting.removeAll(keepingCapacity: next <= 1024)
+            next = 0
+        } else if next > 1024, next * 2 > waiting.count {
+            waiting.removeFirst(next)
+            next = 0
+        }
     }
 
     private func plan() {

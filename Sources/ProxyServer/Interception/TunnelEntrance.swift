@@ -65,7 +65,21 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     /// Everything that came before TLS with us.
     private var held: [UInt8] { reader.octets.isEmpty ? text : reader.octets }
 
+    /// How long the client may say nothing.
+    var silenceLimit: Int {
+        let timeouts = worker.settings.timeouts
+        return worker.transport.mayIntercept(tunnelTo: origin) ? timeouts.clientHandshake : timeouts.firstOctets
+    }
+
     // MARK: What comes from the client
+
+    /// It sends no more.
+    /// - Returns: whether something comes of it all the same.
+    func inputEnded() -> Bool {
+        guard case .reading = state, !held.isEmpty, !worker.transport.mayIntercept(tunnelTo: origin) else { return false }
+        openTunnel()
+        return true
+    }
 
     /// - Parameter octets: not empty.
     func take(_ octets: UnsafeRawBufferPointer) {
@@ -79,8 +93,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     /// The client has left, or the connection ends for another reason.
     func connectionEnded() {
         switch state {
-        case .handshaking: refuse(.clientLeft)
-        case .reading, .awaitingLeaf, .queued, .tunnelling: end { $0.tunnelEnded(TunnelCounts()) }
+        case .reading, .awaitingLeaf, .queued, .handshaking: refuse(.clientLeft)
+        case .tunnelling: end { $0.tunnelEnded(TunnelCounts()) }
         case .ended: break
         }
     }
@@ -88,7 +102,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     func deadlinePassed() {
         switch state {
         // Who sends nothing waits for the server to speak, as in many protocols.
-        case .reading where held.isEmpty: openTunnel()
+        case .reading where held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
         case .reading, .awaitingLeaf, .queued, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
         }
@@ -136,18 +150,36 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         owner.delivery.connectOutcome = .plainHTTP
         let octets = held
         end { $0.tunnelEnded(TunnelCounts()) }
-        octets.withUnsafeBytes { connection.enter(authority(.http, host: origin.host, kind: hostKind), plain: $0) }
+        octets.withUnsafeBytes { connection.enter(plainAuthority, plain: $0) }
     }
 
-    private func authority(_ scheme: RequestTarget.Scheme, host: String, kind: RequestTarget.HostKind) -> TunnelAuthority {
-        TunnelAuthority(scheme: scheme, host: Array(host.utf8), kind: kind, port: origin.port)
+    /// Of requests in plain text. Whom an address stands for they have to say, as clients do that look names up by themselves.
+    private var plainAuthority: TunnelAuthority {
+        authority(
+            .http, host: origin.host, kind: hostKind, isNamedInside: worker.transport.isNamedInside(tunnelTo: origin))
+    }
+
+    /// Of the requests inside TLS: as the client has written it, unless an address stands for somebody whom the ClientHello names.
+    private var secureAuthority: TunnelAuthority {
+        if shownHost == origin.judgedHost { return authority(.https, host: origin.host, kind: hostKind) }
+        let kind: RequestTarget.HostKind =
+            switch ReferenceIdentity(shownHost) {
+            case .address(let address): address.family == .ipv4 ? .ipv4 : .ipv6
+            case .name, nil: .name
+            }
+        return authority(.https, host: shownHost, kind: kind)
+    }
+
+    private func authority(
+        _ scheme: RequestTarget.Scheme, host: String, kind: RequestTarget.HostKind, isNamedInside: Bool = false
+    ) -> TunnelAuthority {
+        TunnelAuthority(scheme: scheme, host: Array(host.utf8), kind: kind, port: origin.port, isNamedInside: isNamedInside)
     }
 
     // MARK: TLS
 
     private func intercept(as host: String) {
         shownHost = host
-        owner.delivery.connectOutcome = .intercepted
         guard let leaves = worker.interception?.leaves else { return refuse(.noLeaf(.noAuthority)) }
         guard let name = try? LeafName(host) else { return refuse(.noLeaf(.noName)) }
         let now = POSIXTime(worker.now)
@@ -179,6 +211,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
             return refuse(.noLeaf(.failed))
         }
         state = .handshaking(session)
+        owner.delivery.connectOutcome = .intercepted
         connection.output.session = session
         reader.octets.withUnsafeBytes { handshake(session, $0) }
         connection.flush()
@@ -188,13 +221,13 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         switch session.handshake(octets) {
         case .needsMore: break
         case .established(let taken):
-            let kind = shownHost == origin.host ? hostKind : .name
             end { $0.tunnelEnded(TunnelCounts()) }
-            connection.enter(
-                authority(.https, host: shownHost, kind: kind), sealed: UnsafeRawBufferPointer(rebasing: octets[taken...]))
-        case .failed(.refusedByClient(let alert)):
+            connection.enter(secureAuthority, sealed: UnsafeRawBufferPointer(rebasing: octets[taken...]))
+        case .failed(.refusedByClient(let number)):
+            let alert = TLSAlert(number)
+            guard alert.isOfCertificate else { return refuse(.clientAlert(alert)) }
             worker.transport.noteRefusal(host: shownHost, port: origin.port)
-            refuse(.refusedByClient(TLSAlert(alert)))
+            refuse(.refusedByClient(alert))
         case .failed(.protocolError): refuse(.clientHandshakeFailed)
         }
     }
