@@ -119,7 +119,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
             text = []
             readHello(octets.span)
         case .http1: enterPlainHTTP()
-        case .http2, .other: openTunnel()
+        case .http2, .other: openTunnelOfOthers()
         }
     }
 
@@ -128,7 +128,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
             switch try reader.take(octets) {
             case .needsMore: break
             case .hello(let hello): decide(on: hello)
-            case .notTLS: openTunnel()
+            case .notTLS: openTunnelOfOthers()
             }
         } catch {
             refuse(.unreadable(error))
@@ -233,6 +233,11 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     }
 
     // MARK: A tunnel after all
+
+    /// For what is neither TLS nor HTTP/1, which nobody could look into.
+    private func openTunnelOfOthers() {
+        worker.transport.mayIntercept(tunnelTo: origin) ? refuse(.notTLS) : openTunnel()
+    }
 
     private func openTunnel() {
         let opening = worker.transport.openTunnel(to: origin, via: via, delegate: self)
