@@ -130,6 +130,25 @@ struct MalformedRequestTests {
     @Test("T40 other schemes are refused", arguments: schemes)
     func refusesSchemes(refusal: Refusal) throws { try check(refusal) }
 
+    @Test(
+        "T10 to T12 inside an intercepted connection the same is refused in the same way, and the connection ended",
+        arguments: smuggling + lines + chunks)
+    func refusesInside(refusal: Refusal) throws {
+        let stage = try InterceptingStage(answer: { request, connection in
+            connection.readBody(of: request) != nil && connection.respond()
+        })
+        let client = try stage.secure()
+        let request = refusal.request.replacing("http://127.0.0.1:PORT/", with: "/").replacing("http://127.0.0.1/", with: "/")
+            .replacing("Host: a\r\n", with: "Host: one.test:\(stage.origin.port)\r\n")
+        client.send(request + stage.head("/smuggled"))
+        let response = try client.readResponse()
+        #expect(response.status == refusal.status)
+        if let detail = refusal.detail { #expect(response.detail == detail) }
+        #expect(response["Connection"] == "close")
+        #expect(client.isClosedByPeer())
+        #expect(!stage.origin.requestHeads.contains { $0.contains("/smuggled") })
+    }
+
     private func check(_ refusal: Refusal) throws {
         let stage = try Stage { request, connection in connection.readBody(of: request) != nil && connection.respond() }
         let smuggled = "GET \(stage.url("/smuggled")) HTTP/1.1\r\nHost: a\r\n\r\n"
