@@ -128,9 +128,9 @@ class Response:
     """One request on a connection of its own; the body is read on demand."""
 
     def __init__(self, larder, url, fields=""):
-        self.socket = socket.create_connection(("127.0.0.1", larder.port), 60)
         host = url.split("/")[2]
-        self.socket.sendall(f"GET {url} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n".encode())
+        self.socket, target = self.reach(larder, url, host)
+        self.socket.sendall(f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n".encode())
         data = b""
         while b"\r\n\r\n" not in data:
             piece = self.socket.recv(65536)
@@ -145,6 +145,10 @@ class Response:
             name, _, value = line.partition(":")
             self.fields[name.lower()] = value.strip()
         self.length = int(self.fields.get("content-length", -1))
+
+    def reach(self, larder, url, host):
+        """A connection, and how the URL is asked for on it."""
+        return socket.create_connection(("127.0.0.1", larder.port), 60), url
 
     def pieces(self, rate=None):
         """Pieces of the body, at `rate` octets a second where one is given; ends early when the peer does."""

@@ -1,6 +1,8 @@
 """Each way in which a server is not to be believed, at real servers: the right reason, and not an octet of a request sent."""
 
+import os
 import signal
+import ssl
 import subprocess
 import time
 
@@ -160,6 +162,19 @@ class OpenSSL:
         return len(self.outputs[case].read_bytes())
 
 
+class Intercepted(Response):
+    """The same inside a tunnel: TLS with Larder, which has to show a certificate of its authority for the host."""
+
+    def reach(self, larder, url, host):
+        connection, _ = super().reach(larder, url, host)
+        connection.sendall(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        answer = connection.recv(4096)
+        if not answer.startswith(b"HTTP/1.1 200 "):
+            raise ConnectionError(answer)
+        trust = ssl.create_default_context(cafile=WORK / "ca" / "current" / "root.pem")
+        return trust.wrap_socket(connection, server_hostname=host.rpartition(":")[0]), "/" + url.split("/", 3)[3]
+
+
 def error(response):
     return response.fields.get("proxy-status", "")
 
@@ -174,15 +189,18 @@ def write(pin=None):
     pins = f", pins: {{of: {pin}}}" if pin else ""
     settings.write_text(f"""
 tls:
-  default: {{anchors: {{bundle: {WORK}/roots.pem}}}}
+  default: {{anchors: {{bundle: {WORK}/roots.pem}}, connect: intercept}}
+  authority: {{folder: {WORK}/ca}}
   hosts:
     pinned.good.test: {{anchors: {{bundle: {WORK}/roots.pem}}, validate_host: false, until: 2099-01-01{pins}}}
   client_certificates:
     good.test:{servers[0].ports["asks"]}: {{certificate: {CLIENT[0]}, key: {CLIENT[1]}}}
+tunnel: {{ports: any}}
 resolve: {{good.test: 127.0.0.1, a.good.test: 127.0.0.1, pinned.good.test: 127.0.0.1}}
 """)
 
 
+subprocess.run([os.environ["LARDER"], "ca", "init", "--folder", WORK / "ca"], check=True, capture_output=True)
 write()
 larder = Larder(":memory:", "loops=1")
 larder.kill()
@@ -194,13 +212,15 @@ for server in servers:
         if case not in CASES:
             continue
         _, host, reason = CASES[case]
-        response = Response(larder, f"https://{host}:{port}/index.html")
-        if reason is None:
-            check(response.status == 200, f"{server.name}, {case}: {response.status} {error(response)}")
-        else:
-            expected = f'error=tls_certificate_error; details="{reason}"'
-            check(response.status == 502 and expected in error(response), f"{server.name}, {case}: {response.status} {error(response)}")
-            check(server.seen(case) == 0, f"{server.name}, {case}: no octet of a request was seen")
+        for way in (Response, Intercepted):
+            response = way(larder, f"https://{host}:{port}/index.html")
+            what = f"{server.name}, {case}, {'intercepted' if way is Intercepted else 'asked for'}"
+            if reason is None:
+                check(response.status == 200, f"{what}: {response.status} {error(response)}")
+            else:
+                expected = f'error=tls_certificate_error; details="{reason}"'
+                check(response.status == 502 and expected in error(response), f"{what}: {response.status} {error(response)}")
+                check(server.seen(case) == 0, f"{what}: no octet of a request was seen")
 
 nginx = servers[0]
 response = Response(larder, f"https://good.test:{nginx.ports['old']}/")
