@@ -484,9 +484,6 @@ TALKING = [
     ("grpcio (h2 alone)", ["python:grpc"], talking(GRPC_SERVER, GRPC_CLIENT)),
 ]
 
-# What Larder cannot do yet; tried where it is named.
-PENDING = {"websockets (wss)": "no Upgrade is passed on inside of TLS yet"}
-
 
 # MARK: The ways
 
@@ -544,9 +541,7 @@ def main():
         for name, needs, client in clients:
             if wanted and name.split()[0].rstrip(",") not in wanted:
                 continue
-            if name in PENDING and not wanted:
-                left_out.append(f"{name} ({PENDING[name]})")
-            elif lacking := missing(needs):
+            if lacking := missing(needs):
                 left_out.append(f"{name} ({', '.join(lacking)})")
             else:
                 yield name, client
