@@ -156,7 +156,13 @@ package final class ServerTLSSession {
         // What is left behind would be taken for another connection's.
         defer { ERR_clear_error() }
         let alert = copenssl_alert_of(code)
-        return alert >= 0 ? .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) : .protocolError
+        if alert >= 0 { return .refusedByClient(alert: UInt8(truncatingIfNeeded: alert)) }
+        if copenssl_reason(code) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE {
+            return .clientNotCertified("it shows no certificate")
+        }
+        let verdict = SSL_get_verify_result(pointer)
+        guard verdict != X509_V_OK else { return .protocolError }
+        return .clientNotCertified(String(cString: X509_verify_cert_error_string(verdict)))
     }
 
     // MARK: What OpenSSL asks for
@@ -176,6 +182,8 @@ package final class ServerTLSSession {
 package enum ServerTLSFailure: Error, Equatable, Sendable {
     /// By an alert of the client's (RFC 8446 §6): what it does not like of us.
     case refusedByClient(alert: UInt8)
+    /// Its certificate is asked for, and is none that leads to a root of ours; why, in OpenSSL's words.
+    case clientNotCertified(String)
     /// What the client sent is no TLS that is spoken here.
     case protocolError
 }

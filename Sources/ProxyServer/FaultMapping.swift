@@ -63,7 +63,7 @@ package enum FaultMapping {
             .tunnelRefused(reason: Word(refusal.reason))
         case .noLeaf(let missing): .noCertificate(reason: Word(missing.reason))
         case .refusedByClient(let alert): .clientRefusedCertificate(alert: Word(alert.reason))
-        case .clientAlert, .clientHandshakeFailed, .clientLeft: .clientHandshakeFailed(reason: Word(refusal.reason))
+        case .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay: .clientHandshakeFailed(reason: Word(refusal.reason))
         }
     }
 

@@ -408,6 +408,19 @@ struct InterceptionTests {
         #expect(stage.origin.requestHeads.count == 7)
     }
 
+    @Test("Clients that stop in the midst of their handshakes give way to others, long before their time is over")
+    func stoppedGiveWay() throws {
+        let stage = try InterceptingStage(
+            change: {
+                $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 60_000
+            })
+        let hello = TLSClient.hello(to: "one.test")
+        let stopped = try (0..<6).map { _ in try stage.connect() }
+        for client in stopped { client.send(bytes: hello) }
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        #expect(try stage.logged("detail").filter { $0 == "handshakes_busy" }.count == 3)
+    }
+
     @Test("A client that leaves within its handshake, and one that closes an idle connection, leave nothing behind")
     func forgetsThoseWhoLeave() throws {
         let stage = try InterceptingStage()

@@ -1,3 +1,4 @@
+import CLinux
 import COpenSSL
 import Glibc
 
@@ -83,6 +84,18 @@ package final class TLSClient {
         X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
         SSL_set_verify(session, SSL_VERIFY_PEER, nil)
         if let name { SSL_set1_host(session, name) }
+    }
+
+    /// What a client says first.
+    package static func hello(to serverName: String) -> [UInt8] {
+        var ends: [Int32] = [-1, -1]
+        precondition(socketpair(AF_UNIX, larder_sock_stream | larder_sock_cloexec | larder_sock_nonblock, 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        _ = TLSClient(descriptor: ends[0], Terms(serverName: serverName)).handshake()
+        var octets = [UInt8](repeating: 0, count: 4096)
+        let count = recv(ends[1], &octets, octets.count, 0)
+        precondition(count > 0, "a client says something first")
+        return Array(octets[..<count])
     }
 
     package var agreed: Agreed {

@@ -44,6 +44,8 @@ package enum TunnelRefusal: Equatable, Sendable {
     /// TLS with the client went wrong, or the client left in the midst of it.
     case clientHandshakeFailed
     case clientLeft
+    /// As many handshakes are under way as may be, others wait, and the client has let this one lie.
+    case gaveWay
 
     /// The word for logs.
     package var reason: StaticString {
@@ -61,6 +63,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .refusedByClient(let alert), .clientAlert(let alert): alert.reason
         case .clientHandshakeFailed: "handshake_failed"
         case .clientLeft: "closed_in_handshake"
+        case .gaveWay: "handshakes_busy"
         }
     }
 
@@ -71,7 +74,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .unreadable: .decodeError
         case .otherProtocol: .noApplicationProtocol
         case .noLeaf: .accessDenied
-        case .notTLS, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft: nil
+        case .notTLS, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay: nil
         }
     }
 }

@@ -202,12 +202,12 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
 
     /// It is this one's turn.
     func beginHandshake() {
-        guard case .queued(let leaf) = state else { return worker.handshakes.ended() }
+        guard case .queued(let leaf) = state else { return worker.handshakes.ended(self) }
         // A ticket is good for this host alone, and for this port.
         let scope = SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets
         guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope)
         else {
-            worker.handshakes.ended()
+            worker.handshakes.ended(self)
             return refuse(.noLeaf(.failed))
         }
         state = .handshaking(session)
@@ -216,6 +216,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         reader.octets.withUnsafeBytes { handshake(session, $0) }
         connection.flush()
     }
+
+    func giveWay() { refuse(.gaveWay) }
 
     private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
         switch session.handshake(octets) {
@@ -228,7 +230,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
             guard alert.isOfCertificate else { return refuse(.clientAlert(alert)) }
             worker.transport.noteRefusal(host: shownHost, port: origin.port)
             refuse(.refusedByClient(alert))
-        case .failed(.protocolError): refuse(.clientHandshakeFailed)
+        case .failed(.protocolError), .failed(.clientNotCertified): refuse(.clientHandshakeFailed)
         }
     }
 
@@ -284,7 +286,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         case .tunnelling(let opening):
             opening.cancel()
             worker.openingTunnels -= 1
-        case .handshaking: worker.handshakes.ended()
+        case .handshaking: worker.handshakes.ended(self)
         case .reading, .queued, .ended: break
         }
         tell(owner)

@@ -33,6 +33,7 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var porches: [ObjectIdentifier: SecurePorch] = [:]
+    private var porchWarning = RareWarning()
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: any RunningTunnel] = [:]
@@ -123,6 +124,11 @@ final class LoopWorker: BatchHandler {
             closeDescriptor(descriptor)
             shared.counts.closed(on: index)
         }
+    }
+
+    func warn(ofTLSWith peer: PeerAddress, at address: PeerAddress, _ reason: @autoclosure () -> String) {
+        guard porchWarning.isDue(at: loop.now) else { return }
+        shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(reason()); said once a minute")
     }
 
     func porchEnded(_ porch: SecurePorch) {

@@ -98,7 +98,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         pump(reading: events.isReadable)
     }
 
-    func deadlinePassed(_ timer: TimerID) { close() }
+    func deadlinePassed(_ timer: TimerID) { if hasLetIn { close() } else { refuse(.timedOut) } }
 
     // MARK: The handshake
 
@@ -124,23 +124,27 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
             switch try reader.take(octets) {
             case .needsMore: break
             case .hello(let hello): chooseCertificate(for: hello)
-            case .notTLS: close()
+            case .notTLS: refuse(.notTLS)
             }
         } catch {
-            close()
+            refuse(.unreadable(error))
         }
     }
 
     private func chooseCertificate(for hello: ClientHello) {
         guard case .authority(let names) = tls.shown else { return queue(nil) }
-        guard let leaves = worker.interception?.leaves,
-            let name = ListenerTLS.name(among: names, asked: hello.serverName, at: PeerAddress(localOf: client.descriptor))
-        else { return close() }
+        guard let leaves = worker.interception?.leaves else { return refuse(.noLeaf(.noAuthority)) }
+        guard let name = ListenerTLS.name(among: names, asked: hello.serverName, at: address) else {
+            return refuse(.noLeaf(.noName))
+        }
         let now = POSIXTime(worker.now)
         if let leaf = leaves.leaf(for: name, at: now) { return queue(leaf) }
         let reply = worker.loop.reply { [weak self] (answer: LeafShelf.Answer) in
             guard let self, case .awaitingLeaf = state else { return }
-            if case .success(let leaf) = answer { queue(leaf) } else { close() }
+            switch answer {
+            case .success(let leaf): queue(leaf)
+            case .failure(let missing): refuse(.noLeaf(missing))
+            }
         }
         state = .awaitingLeaf(reply)
         leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
@@ -156,15 +160,15 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
     }
 
     func beginHandshake() {
-        guard case .queued(let leaf) = state else { return worker.handshakes.ended() }
+        guard case .queued(let leaf) = state else { return worker.handshakes.ended(self) }
         let made: ServerTLSSession? =
             switch tls.shown {
             case .identity(let identity): ServerTLSSession(tls.context, showing: identity, scope: Self.scope)
             case .authority: leaf.flatMap { ServerTLSSession(tls.context, showing: $0, scope: Self.scope) }
             }
         guard let session = made else {
-            worker.handshakes.ended()
-            return close()
+            worker.handshakes.ended(self)
+            return refuse(.noLeaf(.failed))
         }
         state = .handshaking(session)
         let hello = reader.octets
@@ -179,17 +183,31 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         switch session.handshake(octets) {
         case .needsMore: break
         case .established(let taken):
-            worker.handshakes.ended()
+            worker.handshakes.ended(self)
             state = .open(session)
             reader = ClientHelloReader(limits: worker.settings.parseLimits)
             letIn(session)
             open(UnsafeRawBufferPointer(rebasing: octets[taken...]), with: session)
-        case .failed:
+        case .failed(let failure):
             // An alert may stand in what is to be sent; nobody waits for whether it arrives.
             _ = session.output.withUnsafeBytes { send(client.descriptor, $0.baseAddress, $0.count, larder_msg_nosignal) }
-            close()
+            switch failure {
+            case .refusedByClient(let number): refuse(.refusedByClient(TLSAlert(number)))
+            case .clientNotCertified(let verdict): refuse(.clientHandshakeFailed, verdict)
+            case .protocolError: refuse(.clientHandshakeFailed)
+            }
         }
     }
+
+    func giveWay() { refuse(.gaveWay) }
+
+    /// Nobody is let in, of which no request can tell.
+    private func refuse(_ refusal: TunnelRefusal, _ detail: String? = nil) {
+        worker.warn(ofTLSWith: peer, at: address, "\(refusal.reason)\(detail.map { ": \($0)" } ?? "")")
+        close()
+    }
+
+    private var address: PeerAddress { PeerAddress(localOf: client.descriptor) }
 
     private func letIn(_ session: ServerTLSSession) {
         var pair: (Int32, Int32) = (-1, -1)
@@ -322,12 +340,16 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
 
     // MARK: Interest and ends
 
+    /// In octets.
+    private static let outputLimit = 256 * 1024
+
     private func settle() {
         let isSending = session?.output.isEmpty == false
         let takes: Bool
         switch state {
         case .hello, .handshaking: takes = true
-        case .open: takes = unread.isEmpty && !hasClientEnded
+        // Who has TLS answer by itself, and takes nothing of it, has no more and more of it made.
+        case .open(let session): takes = unread.isEmpty && !hasClientEnded && session.output.count <= Self.outputLimit
         case .awaitingLeaf, .queued: takes = false
         case .ended: return
         }
@@ -355,7 +377,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         switch former {
         case .ended: return
         case .awaitingLeaf(let reply): worker.loop.forget(reply)
-        case .handshaking: worker.handshakes.ended()
+        case .handshaking: worker.handshakes.ended(self)
         case .hello, .queued, .open: break
         }
         if let timer { worker.loop.removeTimer(timer) }
