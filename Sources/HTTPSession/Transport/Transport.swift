@@ -16,6 +16,7 @@ package final class Transport {
     let readBuffer: UnsafeMutableRawBufferPointer
     var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
     var probes: [KeptVerdicts.Key: Probe] = [:]
+    var earlyConnections: [ObjectIdentifier: EarlyConnection] = [:]
 
     static let readLength = 64 * 1024
     private static let spareExchangeLimit = 1024
@@ -81,6 +82,7 @@ package final class Transport {
         for exchange in exchanges where exchange.isActive { exchange.fail(.transportClosed) }
         for tunnel in Array(tunnels.values) { tunnel.fail(.transportClosed) }
         for probe in Array(probes.values) { probe.fail(.transportClosed) }
+        for early in Array(earlyConnections.values) { early.giveUp() }
         closeIdleConnections()
         for exchange in exchanges { exchange.discard() }
         exchanges = []
@@ -104,10 +106,10 @@ package final class Transport {
     package var statistics: (connections: Int, idle: Int, waiting: Int) { (connectionCount, pool.count, waiting.count) }
 
     /// Nothing is under way: no connection but idle ones, none that speaks another protocol, no exchange that waits, connects or is between
-    /// two attempts, no tunnel, no probe.
+    /// two attempts, no tunnel, no probe, no connection that nobody has asked for yet.
     package var isQuiet: Bool {
         connectionCount == pool.count && switchedCount == 0 && waiting.isEmpty && tunnels.isEmpty && probes.isEmpty
-            && !exchanges.contains { $0.isActive }
+            && earlyConnections.isEmpty && !exchanges.contains { $0.isActive }
     }
 
     // MARK: Exchanges

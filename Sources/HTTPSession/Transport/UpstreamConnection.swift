@@ -37,6 +37,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     /// `nil` without TLS.
     var recordedChain: RecordedChain? { channel?.recordedChain }
     private(set) var exchange: UpstreamExchange?
+    /// There was an exchange on it, or is one.
+    private(set) var hasCarried = false
     /// When it was last put into the pool.
     var idleSince = MonotonicTime(nanoseconds: 0)
     /// Neighbours in the pool's order of age. The pool holds all of them, by their endpoints.
@@ -84,6 +86,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     func begin(_ exchange: UpstreamExchange) {
         precondition(state == .idle, "a connection carries one exchange at a time")
         self.exchange = exchange
+        hasCarried = true
         state = .head
         informationalCount = 0
     }

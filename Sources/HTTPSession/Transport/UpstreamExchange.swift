@@ -56,7 +56,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         timer = loop.makeTimer(self)
     }
 
-    /// The server's, where a connection was made for this exchange (`TLSChannel.judgedChain`).
+    /// The server's, where this exchange is its connection's first (`TLSChannel.judgedChain`).
     private(set) var judgedChain: [Certificate] = []
 
     /// Of the server that the exchange is with.
@@ -120,6 +120,13 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     private func awaitConnection(_ endpoint: Endpoint) {
         if let error = transport.refusalByName(request.origin) { return refuse(error) }
         waitingSince = loop.now
+        if let early = endpoint.early {
+            state = .connecting
+            arm(.connect, 0)
+            early.takeOver(by: self)
+            attempt = early
+            return
+        }
         if transport.acquire(endpoint.key) { return connect(to: endpoint) }
         guard let ticket = transport.enqueue(self, for: endpoint.key) else { return refuse(.queueFull) }
         state = .queued(ticket: ticket)
@@ -194,7 +201,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.remoteAddress = connection.remoteAddress
         metrics.remotePort = connection.endpoint.key.connectedPort
         metrics.trustMark = connection.trustMark
-        if !isReused { judgedChain = connection.judgedChain }
+        if !connection.hasCarried { judgedChain = connection.judgedChain }
         connection.begin(self)
         if output.isEmpty {
             sendHeadAlone(on: connection)
