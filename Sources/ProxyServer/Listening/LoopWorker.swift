@@ -33,7 +33,8 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var porches: [ObjectIdentifier: SecurePorch] = [:]
-    private var porchWarning = RareWarning()
+    /// By the reason, of which there are few.
+    private var porchWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: any RunningTunnel] = [:]
@@ -126,9 +127,12 @@ final class LoopWorker: BatchHandler {
         }
     }
 
-    func warn(ofTLSWith peer: PeerAddress, at address: PeerAddress, _ reason: @autoclosure () -> String) {
-        guard porchWarning.isDue(at: loop.now) else { return }
-        shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(reason()); said once a minute")
+    /// - Parameter detail: what is known besides the reason.
+    func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
+        let reason = "\(refusal.reason)"
+        guard porchWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
+        let words = detail.map { "\(reason): \($0)" } ?? reason
+        shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(words); said once a minute")
     }
 
     func porchEnded(_ porch: SecurePorch) {

@@ -3,6 +3,7 @@ import CertificateAuthority
 import EventLoop
 import Glibc
 import HTTPMessage
+import HTTPSession
 import HTTPWire
 import ServerTrust
 
@@ -203,7 +204,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
 
     /// Nobody is let in, of which no request can tell.
     private func refuse(_ refusal: TunnelRefusal, _ detail: String? = nil) {
-        worker.warn(ofTLSWith: peer, at: address, "\(refusal.reason)\(detail.map { ": \($0)" } ?? "")")
+        worker.warn(of: refusal, detail, with: peer, at: address)
         close()
     }
 
