@@ -23,7 +23,7 @@ LARDER, WORK = os.environ["LARDER"], Path(os.environ["WORK"])
 HOST, ROOT = "origin.test", Path(os.environ["WORK"]) / "root"
 CLEAN = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("LARDER_")}
 CLEAN.update(XDG_CONFIG_HOME=f"{WORK}/config", XDG_STATE_HOME=f"{WORK}/state", XDG_DATA_HOME=f"{WORK}/data",
-             XDG_RUNTIME_DIR=f"{WORK}/runtime", DEBIAN_FRONTEND="noninteractive")
+             XDG_RUNTIME_DIR=f"{WORK}/runtime", TMPDIR=f"{WORK}/tmp", DEBIAN_FRONTEND="noninteractive")
 
 
 class Failure(Exception):
@@ -497,6 +497,34 @@ def by_env(variables):
     return lambda command, folder: run(command, {**CLEAN, **variables}, cwd=folder)
 
 
+def by_hand(name, variables):
+    """Through the variables that docs/clients.md names for this client, and no others; files that they name are written as it says."""
+    proxy, root = variables["https_proxy"], WORK / "root.pem"
+    host, _, port = proxy.removeprefix("http://").rstrip("/").rpartition(":")
+    root.write_bytes(run([LARDER, "ca", "export"]))
+    if name == "wget":
+        (WORK / "wgetrc").write_text(f"ca_certificate = {root}\n")
+    if name == "apt":
+        (WORK / "apt.conf").write_text(f'Acquire::https::Proxy "{proxy}";\nAcquire::https::CaInfo "{root}";\n')
+    if name.startswith(("java", "maven")):
+        (WORK / "root.p12").write_bytes(run([LARDER, "ca", "export", "-f", "pkcs12"]))
+    java = (f"-Dhttps.proxyHost={host} -Dhttps.proxyPort={port} -Djavax.net.ssl.trustStore={WORK}/root.p12 "
+            "-Djavax.net.ssl.trustStoreType=PKCS12 -Djavax.net.ssl.trustStorePassword=changeit")
+    believing = {
+        "curl": {"CURL_CA_BUNDLE": root}, "wget": {"WGETRC": WORK / "wgetrc"}, "git": {"GIT_SSL_CAINFO": root}, "pip": {"PIP_CERT": root},
+        "requests": {"REQUESTS_CA_BUNDLE": root}, "npm": {"npm_config_cafile": root, "npm_config_https_proxy": proxy},
+        "node": {"NODE_EXTRA_CA_CERTS": root, "NODE_USE_ENV_PROXY": "1"}, "cargo": {"CARGO_HTTP_CAINFO": root}, "php": {"CURL_CA_BUNDLE": root},
+        "java": {"JAVA_TOOL_OPTIONS": java}, "maven": {"JAVA_TOOL_OPTIONS": f"{java} -Daether.connector.http.useSystemProperties=true"},
+        "perl": {"PERL_LWP_SSL_CA_FILE": root}, "apt": {"APT_CONFIG": WORK / "apt.conf"},
+        # What Larder only tunnels is judged by the client itself.
+        "grpcio": {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": WORK / "ca.pem"},
+    }.get(name.split()[0].rstrip(","), {"SSL_CERT_FILE": root})
+    told = {} if name.split()[0] in ("java", "maven", "npm", "apt") else {"http_proxy": proxy, "https_proxy": proxy}
+    # Nothing that this machine has set for its own programs.
+    clean = {key: value for key, value in CLEAN.items() if key not in variables}
+    return lambda command, folder: run(command, {**clean, **told, **{key: str(value) for key, value in believing.items()}}, cwd=folder)
+
+
 class Served:
     """A larder that serves, with an authority of its own, and the variables that env gives for it."""
 
@@ -519,8 +547,8 @@ class Served:
 
 
 def main():
-    wanted = sys.argv[1:]
-    ROOT.parent.mkdir(exist_ok=True)
+    wanted, start = sys.argv[1:], time.time()
+    (WORK / "tmp").mkdir(parents=True)
     origin = Origin()
     publish(origin)
     (WORK / "runtime").mkdir(mode=0o700)
@@ -536,7 +564,10 @@ def main():
     run([LARDER, "ca", "init"])
     served = Served()
     left_out, failed = [], []
-    ways = [("run", by_run("--store", WORK / "run.sqlite")), ("env", by_env(served.variables))]
+    def ways(*options):
+        return [("run", lambda _: by_run("--store", WORK / "run.sqlite", *options)), ("env", lambda _: by_env(served.variables)),
+                ("by hand", lambda name: by_hand(name, served.variables))]
+
     def chosen(clients):
         for name, needs, client in clients:
             if wanted and name.split()[0].rstrip(",") not in wanted:
@@ -551,24 +582,24 @@ def main():
             for way, through in ways:
                 began = time.time()
                 try:
-                    client(through, Path(tempfile.mkdtemp(dir=WORK)), origin.url)
+                    client(through(name), Path(tempfile.mkdtemp(dir=WORK)), origin.url)
                     print(f"ok      {name}, {way}, {when} ({time.time() - began:.1f} s)", flush=True)
                 except (Failure, subprocess.TimeoutExpired, OSError) as fault:
                     failed.append(name)
                     print(f"FAILED  {name}, {way}, {when}: {fault}", flush=True)
 
     clients = list(chosen(CLIENTS))
-    table(clients, ways, "fetched")
-    table(list(chosen(TALKING)), ways, "talked")
+    table(clients, ways(), "fetched")
+    table(list(chosen(TALKING)), ways(), "talked")
     origin.stop()
     served.stop()
     served = Served("--offline")
-    ways = [("run", by_run("--store", WORK / "run.sqlite", "--offline")), ("env", by_env(served.variables))]
-    table(clients, ways, "offline, the origin stopped")
+    table(clients, ways("--offline"), "offline, the origin stopped")
     served.stop()
+    print(f"        {time.time() - start:.0f} s in all")
     if left_out:
         print(f"left out: {'; '.join(left_out)}")
-    left_behind = list(Path(tempfile.gettempdir()).glob("larder-run.*"))
+    left_behind = list((WORK / "tmp").glob("larder-run.*"))
     if left_behind:
         failed.append("what is left behind")
         print(f"FAILED  left behind: {left_behind}")
