@@ -1,6 +1,7 @@
 #!/bin/bash
 # Chromium, headless, behind a Larder whose root `larder ca install` has put into an NSS database: a page with a style sheet, a script and
-# a picture without a warning, and again from the store with the origin stopped. SCREENSHOT=FILE keeps what it looked like then.
+# a picture without a warning, and again from the store with the origin stopped. SCREENSHOT=FILE keeps what it looked like then. And a
+# WebSocket over TLS through `larder run`, whose own root stands in a database of its own for as long.
 set -euo pipefail
 for program in chromium certutil openssl python3; do
     if ! command -v "$program" > /dev/null; then
@@ -28,12 +29,57 @@ echo 'h1 {color: darkgreen} body {font-family: sans-serif}' > "$WORK/site/style.
 echo 'function said() { document.getElementById("said").textContent = "The script ran: " + location.href.split(":")[0] }' > "$WORK/site/script.js"
 echo '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60"><circle cx="30" cy="30" r="28" fill="orange"/></svg>' \
     > "$WORK/site/picture.svg"
+# The page is loaded once `done` has been, which the server holds back until it has been told so by the socket.
+cat > "$WORK/site/socket.html" << 'EOF'
+<!doctype html><title>Larder</title><p id=said>Nothing came back.</p><script>
+const sent = ["one", "\u00fc".repeat(100000), "x".repeat(1000000), new Uint8Array([0, 255, 1])]
+const socket = new WebSocket(`wss://${location.host}/`)
+const text = data => typeof data == "string" ? data : String(new Uint8Array(data))
+let same = 0, count = 0
+socket.binaryType = "arraybuffer"
+socket.onopen = () => sent.forEach(message => socket.send(message))
+socket.onmessage = event => {
+    if (text(event.data) == text(sent[count++])) same++
+    if (count < sent.length) return
+    said.textContent = `${same} of ${count} came back by ${new URL(socket.url).protocol}`
+    socket.send("done")
+    socket.onmessage = null
+}
+</script><img src=done>
+EOF
 cat > "$WORK/origin.py" << 'EOF'
-import functools, http.server, ssl, sys
+import base64, functools, hashlib, http.server, ssl, struct, sys, threading
 class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    done = threading.Event()
     def end_headers(self):
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()
+    def do_GET(self):
+        if self.headers.get("Upgrade") == "websocket":
+            return self.echo()
+        if self.path == "/done":
+            self.done.wait(60)
+        super().do_GET()
+    def echo(self):  # RFC 6455
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accept = base64.b64encode(hashlib.sha1(key.encode()).digest())
+        self.wfile.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                         b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+        self.close_connection = True
+        while len(head := self.rfile.read(2)) == 2:
+            count = head[1] & 0x7F
+            if count > 125:
+                count = int.from_bytes(self.rfile.read(2 if count == 126 else 8), "big")
+            mask, data = self.rfile.read(4), self.rfile.read(count)
+            mask = (mask * (count // 4 + 1))[:count]
+            data = (int.from_bytes(data, "big") ^ int.from_bytes(mask, "big")).to_bytes(count, "big")
+            if data == b"done":
+                self.done.set()
+            length = bytes([count]) if count < 126 else struct.pack("!BH", 126, count) if count < 65536 else struct.pack("!BQ", 127, count)
+            self.wfile.write(head[:1] + length + data)
+            if head[0] & 0x0F == 8:
+                return
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=sys.argv[1] + "/site"))
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(sys.argv[1] + "/origin.pem", sys.argv[1] + "/origin.key")
@@ -67,6 +113,20 @@ lines() { sleep 0.3; sed -n 's/.*"url":"https:[^"]*\/\([a-z.]*\)","status":200,"
 
 check "the page is shown, with all that it names" "$(page --dump-dom)" "The script ran: https"
 check "each of them was fetched" "$(lines)" "miss ;miss picture.svg;miss script.js;miss style.css;"
+
+cat > "$WORK/behind" << 'EOF'
+export HOME=$(mktemp -d -p "$WORK")
+mkdir -p "$HOME/.pki/nssdb"
+certutil -N -d "sql:$HOME/.pki/nssdb" --empty-password
+# The first one is the run's own root; Chromium is to believe no origin by itself.
+openssl x509 -in "$NODE_EXTRA_CA_CERTS" | certutil -A -d "sql:$HOME/.pki/nssdb" -t C,, -n run
+timeout 90 chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$HOME/data" --dump-dom "${1}socket.html" 2> /dev/null
+EOF
+export WORK
+said=$("$LARDER" run --store :memory: --log "$WORK/run.log" -- bash "$WORK/behind" "$url" || true)
+check "messages come back by a WebSocket through larder run" "$said" "4 of 4 came back by wss:"
+check "by an upgrade that Larder saw" "$(grep -o '"url":"https:[^"]*","status":101' "$WORK/run.log" || true)" "\"$url\",\"status\":101"
+
 kill $origin
 : > "$WORK/access.log"
 check "the origin stopped, it is shown by a browser that never saw it" "$(page --dump-dom)" "The script ran: https"
