@@ -1,0 +1,151 @@
+"""2,000 clients that make a handshake in a tunnel at once, and 1,100 that stop in the midst of it: how long others wait for plain hits.
+
+Larder has one loop, so that everything shares it. Where there are two cores it has the first one to itself; the clients of the handshakes
+share the other one with those who ask for plain hits, and are the last there (nice 19), the others the first (SCHED_FIFO, where that is
+allowed). Prints ratios and judges none of them: how long a handshake takes is the machine's. Fails when a client is not served, when one that
+comes behind those who have stopped waits longer than they are given, or when they are not sent away.
+"""
+
+import math
+import os
+import resource
+import subprocess
+import time
+
+from common import WORK, Origin, check, finish
+from secure_origin import Authority, Interceptor, SecureOrigin
+
+CLIENTS, STOPPED, LIMIT, DEADLINE = int(os.environ.get("CLIENTS", 2_000)), 1_100, 1_024, 10
+OTHERS = (50, 40)  # Connections, and how often each asks in a second.
+RUNS = 3
+HOST = "origin.test"
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(30_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+cores = sorted(os.sched_getaffinity(0))
+
+
+def go_first():
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        pass
+
+
+class Others:
+    """Those who ask for a plain hit: 2,000 times a second, however long the answers take."""
+
+    def __init__(self, seconds):
+        self.process = subprocess.Popen(
+            [WORK / "load", str(larder.port), plain.url("/keep/small"), str(seconds), *map(str, OTHERS)], stdout=subprocess.PIPE, text=True,
+            preexec_fn=go_first)
+
+    def times(self):
+        """The median, p99 and the longest, in milliseconds."""
+        said, _ = self.process.communicate(timeout=60)
+        if self.process.returncode:
+            raise SystemExit("the load could not be kept")
+        return [one / 1000 for one in map(float, said.split()[1:])]
+
+
+def clients(count, *how, port=None):
+    return subprocess.Popen(
+        [WORK / "handshakes", str(port or larder.port), f"{HOST}:{secure.port}", "/small", larder.root, str(count), *how], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if port else None, text=True, preexec_fn=lambda: os.nice(19))
+
+
+def served(process, count, what):
+    """Seconds until a client has its answer: the median, p99, and the last."""
+    said, _ = process.communicate("begin\n", timeout=120)
+    if not said:
+        raise SystemExit(f"{what}: nobody was served")
+    done, failed, *times = map(float, said.split())
+    check(done == count and process.returncode == 0, f"{what}: {done:.0f} of {count} have their answer, {failed:.0f} failed")
+    return [one / 1e6 for one in times]
+
+
+def show(what, times, quiet):
+    ratios = ", ".join(f"{one / of:.1f}" for one, of in zip(times, quiet))
+    print(f"        {what}: plain hits p50 {times[0]:.3f} ms, p99 {times[1]:.3f} ms, longest {times[2]:.3f} ms; of the quiet ones {ratios}",
+          flush=True)
+
+
+os.sched_setaffinity(0, cores[-1:])
+authority = Authority()
+secure = SecureOrigin(authority.certify(HOST), b"x" * 1024)
+plain = Origin()
+(plain.root / "small").write_bytes(b"x" * 1024)
+larder = Interceptor(":memory:", authority, f"resolve={{{HOST}: 127.0.0.1}}", f"timeouts.client_handshake={DEADLINE}s")
+for thread in os.listdir(f"/proc/{larder.process.pid}/task"):
+    os.sched_setaffinity(int(thread), cores[:1])
+print(f"        Larder, one loop, on core {cores[0]}; clients on core {cores[-1]}", flush=True)
+served(clients(1), 1, "the first one")
+asked = secure.asked
+
+Others(1).times()
+quiet = min((Others(2).times() for _ in range(RUNS)), key=lambda times: times[1])
+show("quiet", quiet, quiet)
+
+
+def tunnels_first():
+    """Clients whose tunnels are there, and who wait for a word to begin."""
+    waiting = clients(CLIENTS, "wait")
+    check(waiting.stdout.readline() == f"open {CLIENTS}\n", f"{CLIENTS} tunnels are there")
+    return waiting
+
+
+def all_served(process):
+    p50, p99, last = served(process, CLIENTS, f"{CLIENTS} at once")
+    print(f"        an answer after {p50:.2f} s (p50), {p99:.2f} s (p99), {last:.2f} s (the last): {CLIENTS / last:.0f} a second", flush=True)
+    return last
+
+
+took = all_served(clients(CLIENTS))
+# What the clients themselves take from those who ask: nginx has them, and refuses them.
+others = Others(1)
+time.sleep(0.2)
+refused = clients(CLIENTS, port=plain.port)
+show(f"while {CLIENTS} connect to another server", others.times(), quiet)
+refused.communicate(timeout=60)
+for _ in range(RUNS):
+    others = Others(1)
+    time.sleep(0.2)
+    waiting = tunnels_first()
+    show(f"in the second in which {CLIENTS} connect and open tunnels", others.times(), quiet)
+    waiting.kill()
+    waiting.wait()
+# Those who are asked beside them are asked no longer than that, so that all that is counted is beside them.
+for _ in range(RUNS):
+    waiting, others = tunnels_first(), Others(max(1, math.floor(took)))
+    all_served(waiting)
+    show(f"while {CLIENTS} shake hands", others.times(), quiet)
+for _ in range(RUNS):
+    beginning, others = clients(CLIENTS), Others(max(1, math.floor(took)))
+    all_served(beginning)
+    show(f"while {CLIENTS} do all of it", others.times(), quiet)
+check(secure.asked == asked, f"all of it came from the store: the origin was asked {secure.asked - asked} times more")
+
+
+def newcomer(what):
+    began = time.time()
+    served(clients(1), 1, what)
+    return time.time() - began
+
+
+alone = newcomer("a newcomer, nobody else there")
+for count in (LIMIT - 24, STOPPED):
+    stopped = clients(count, "stop")
+    check(stopped.stdout.readline() == f"held {count}\n", f"{count} have stopped in the midst of their handshake")
+    others = Others(2)
+    took = newcomer(f"a newcomer beside {count} that have stopped")
+    print(f"        after {took:.3f} s; {alone:.3f} s when nobody else is there", flush=True)
+    show(f"beside {count} that have stopped", others.times(), quiet)
+    if count < LIMIT:
+        stopped.kill()
+        stopped.wait()
+        continue
+    check(took <= DEADLINE + 2, f"in the {DEADLINE} s that they are given")
+    said = stopped.communicate(timeout=60)[0].split()
+    check(said[:2] == ["ended", str(count)],
+          f"all are sent away, from {float(said[2]) / 1e6:.1f} to {float(said[3]) / 1e6:.1f} s behind their coming")
+newcomer("a newcomer when they have gone")
+check(larder.stop() == 0, "Larder ended well")
+finish()
