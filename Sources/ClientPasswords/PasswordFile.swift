@@ -21,8 +21,18 @@ package final class PasswordFile: Sendable {
     /// The same in the order of the file: for names that are not in it.
     private let decoys: [PasswordHash]
     private let key = CredentialsKey()
+    /// Of all that stands in it.
+    private let contents: CredentialsDigest
+    private static let contentsKey = CredentialsKey()
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     package init(parsing octets: [UInt8]) throws(Faults) {
+        if octets.starts(with: Self.byteOrderMark) {
+            throw Faults(all: [
+                Fault(line: 1, reason: "it begins with a byte order mark, which would be taken for part of a name")
+            ])
+        }
+        contents = Self.contentsKey.digest(of: octets)
         var hashes: [[UInt8]: PasswordHash] = [:]
         var decoys: [PasswordHash] = []
         var lines: [[UInt8]: Int] = [:]
@@ -70,6 +80,9 @@ package final class PasswordFile: Sendable {
     }
 
     package var count: Int { hashes.count }
+
+    /// Whether the same stands in it.
+    package func isSame(as other: PasswordFile) -> Bool { contents == other.contents }
 
     /// Under a key of this file's own: after it was read again, no digest of before is worth anything.
     package func digest(of credentials: BasicCredentials) -> CredentialsDigest { key.digest(of: credentials.octets) }

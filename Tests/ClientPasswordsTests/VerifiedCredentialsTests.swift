@@ -69,12 +69,26 @@ struct AttemptAllowancesTests {
     func givesBack() {
         let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
         for _ in 0..<1000 {
-            #expect(allowances.take(for: client, at: 0))
-            allowances.giveBack(for: client)
+            #expect(allowances.begin(for: client, at: 0) == .granted)
+            allowances.end(for: client, isGood: true, at: 0)
         }
         #expect(allowances.count == 0)
         while allowances.take(for: client, at: 0) {}
         #expect(allowances.take(for: IPAddress(ipv4: 0xC000_0202), at: 0))
+    }
+
+    @Test("Many good ones may come from one address at once; guesses that come so are a debt")
+    func countsAtTheEnd() {
+        let allowances = Held(AttemptAllowances(limits: CredentialsLimits()))
+        for _ in 0..<96 { #expect(allowances.begin(for: client, at: 0) == .granted) }
+        #expect(allowances.begin(for: client, at: 0) == .busy)
+        for _ in 0..<60 { allowances.end(for: client, isGood: true, at: 0) }
+        #expect(allowances.begin(for: client, at: 0) == .granted)
+        allowances.end(for: client, isGood: true, at: 0)
+        for _ in 0..<36 { allowances.end(for: client, isGood: false, at: 0) }
+        // Sixteen more than there were.
+        #expect(allowances.begin(for: client, at: 16 * 3_000 + 2_999) == .exhausted)
+        #expect(allowances.begin(for: client, at: 17 * 3_000) == .granted)
     }
 
     @Test("IPv6 counts by its first 64 bits")
@@ -113,6 +127,13 @@ extension Held<VerifiedCredentials> {
 
 extension Held<AttemptAllowances> {
     var count: Int { value.count }
-    func take(for client: IPAddress, at now: Int64) -> Bool { value.take(for: client, at: now) }
-    func giveBack(for client: IPAddress) { value.giveBack(for: client) }
+    func begin(for client: IPAddress, at now: Int64) -> AttemptAllowances.Beginning { value.begin(for: client, at: now) }
+    func end(for client: IPAddress, isGood: Bool, at now: Int64) { value.end(for: client, isGood: isGood, at: now) }
+
+    /// A look that finds nothing good.
+    func take(for client: IPAddress, at now: Int64) -> Bool {
+        guard value.begin(for: client, at: now) == .granted else { return false }
+        value.end(for: client, isGood: false, at: now)
+        return true
+    }
 }

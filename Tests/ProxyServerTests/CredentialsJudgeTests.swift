@@ -11,6 +11,7 @@ import Testing
 struct CredentialsJudgeTests {
     /// Of the least cost, and of one at which a look takes tens of milliseconds.
     private static let quick = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+    private static let slowAndGood = "$2y$09$abcdefghijklmnopqrstuuOxUZv4NnRZT38Rw8Gtaw/I/DHX3hzGe"
     private static let slow = quick.replacing("$04$", with: "$10$")
 
     /// Judges from one loop, and gathers what it hears.
@@ -21,11 +22,15 @@ struct CredentialsJudgeTests {
         private let heard = Guarded<[String]>([])
         private let hasHeard = DispatchSemaphore(value: 0)
 
-        init(_ hash: String = CredentialsJudgeTests.quick, _ limits: CredentialsLimits = CredentialsLimits()) throws {
+        init(file text: String, _ limits: CredentialsLimits = CredentialsLimits()) throws {
             judge = CredentialsJudge(limits: limits)
             try judge.start()
-            file = try PasswordFile(parsing: Array("alice:\(hash)".utf8))
+            file = try PasswordFile(parsing: Array(text.utf8))
             thread = try LoopThread(name: "test") { _ in }
+        }
+
+        convenience init(_ hash: String = CredentialsJudgeTests.quick, _ limits: CredentialsLimits = CredentialsLimits()) throws {
+            try self.init(file: "alice:\(hash)", limits)
         }
 
         deinit {
@@ -91,6 +96,14 @@ struct CredentialsJudgeTests {
         #expect(try bench.ask("alice:open sesame") == "accepted")
         #expect(try bench.ask("alice:wrong", from: 2) == nil)
         #expect(bench.next() == "refused")
+    }
+
+    @Test("Sixty users with good passwords may come from one address at once, as through one gateway")
+    func letsManyIn() throws {
+        let bench = try Bench(file: (0..<60).map { "user\($0):\(Self.slowAndGood)\n" }.joined())
+        let answers = try (0..<60).map { try bench.ask("user\($0):open sesame") }
+        #expect(answers.allSatisfy { $0 == nil })
+        for _ in answers { #expect(bench.next() == "accepted") }
     }
 
     @Test("The same is looked at once for all who bring it meanwhile, up to a limit")

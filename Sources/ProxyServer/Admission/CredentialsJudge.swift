@@ -61,7 +61,11 @@ final class CredentialsJudge: Sendable {
                 return nil
             }
             guard state.waiting.count < limits.waiting else { return .queueFull }
-            guard state.allowances.take(for: client, at: now) else { return .tooManyAttempts }
+            switch state.allowances.begin(for: client, at: now) {
+            case .granted: break
+            case .busy: return .queueFull
+            case .exhausted: return .tooManyAttempts
+            }
             state.waiting[digest] = [reply()]
             state.queue.insert(Work(credentials: credentials, digest: digest, file: file, client: client), at: 0)
             return nil
@@ -76,10 +80,8 @@ final class CredentialsJudge: Sendable {
         let isGood = work.file.accepts(work.credentials)
         let now = MonotonicTime.read().wholeMilliseconds
         let replies = state.withLock { state in
-            if isGood {
-                state.verified.insert(work.digest, at: now)
-                state.allowances.giveBack(for: work.client)
-            }
+            if isGood { state.verified.insert(work.digest, at: now) }
+            state.allowances.end(for: work.client, isGood: isGood, at: now)
             return state.waiting.removeValue(forKey: work.digest) ?? []
         }
         for reply in replies { reply.send(isGood ? .accepted : .refused) }
