@@ -21,7 +21,7 @@ package final class ServerTLSContext: Sendable {
     /// In seconds; RFC 8446 §4.6.1 allows seven days.
     private static let ticketLifetime = 7200
 
-    /// - Parameter roots: whose certificates clients have to show in the handshake; with none, nobody is asked for one. The clock by which
+    /// - Parameter roots: by which clients' certificates have to be issued, at any remove; with none, nobody is asked for one. The clock by which
     ///   they are judged is the system's.
     package init(clientRoots roots: [Certificate] = []) throws(AuthorityFault) {
         let made: OpaquePointer? = ErrorQueue.unchanged {
@@ -37,6 +37,8 @@ package final class ServerTLSContext: Sendable {
     private static func ask(_ pointer: OpaquePointer, by roots: [Certificate]) -> Bool {
         if roots.isEmpty { return true }
         guard let store = SSL_CTX_get_cert_store(pointer) else { return false }
+        // A certificate that is given is believed as it is: one in the midst of a chain, too.
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         for root in roots {
             guard X509_STORE_add_cert(store, root.pointer) == 1, SSL_CTX_add_client_CA(pointer, root.pointer) == 1 else {
                 return false

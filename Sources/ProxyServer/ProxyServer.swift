@@ -1,5 +1,6 @@
 import CLinux
 import CertificateAuthority
+import ClientPasswords
 import EventLoop
 import HTTPMessage
 import HTTPSession
@@ -103,6 +104,12 @@ package final class ProxyServer: Sendable {
     /// In force for the requests to come.
     package var mode: ExchangeContext.Mode { shared.current.settings.mode }
 
+    /// On each listener, as it is spoken now.
+    package var listenerTLS: [ListenerTLS?] { shared.current.settings.listenerTLS }
+
+    /// By which clients are let in now.
+    package var passwords: PasswordFile? { shared.current.settings.admission.passwords }
+
     package var connectionCount: Int { shared.counts.total }
 
     private static func current(
@@ -136,7 +143,7 @@ package final class ProxyServer: Sendable {
             rules: rules, mode: settings.mode, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
             hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
-            ownAddresses: addresses.map(OwnNames.of),
+            ownAddresses: addresses.enumerated().map { OwnNames.of($1, settings.tls(ofListener: $0)) },
             rootCertificate: settings.authority.map { RootCertificate(der: $0.root.der, pem: Array($0.rootText.utf8)) },
             purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),

@@ -72,6 +72,9 @@ package struct ServerSettings: Sendable {
 
     func tls(ofListener number: Int) -> ListenerTLS? { number < listenerTLS.count ? listenerTLS[number] : nil }
 
+    /// A listener shows certificates of an authority, and there is none.
+    package var lacksAuthority: Bool { authority == nil && listenerTLS.contains { $0?.showsAuthority == true } }
+
     /// Some clients say who they are.
     var identifiesClients: Bool {
         admission.passwords != nil || listenerTLS.contains { $0?.asksForCertificates == true }

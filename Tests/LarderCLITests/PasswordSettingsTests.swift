@@ -38,7 +38,7 @@ struct PasswordSettingsTests {
         for word in ["remote", "all"] {
             #expect(
                 try problems("clients: {authenticate: \(word)}") == [
-                    "larder.yaml:1:25: clients.authenticate: there is nothing to know clients by: clients.passwords names no file"
+                    "larder.yaml:1:25: clients.authenticate: there is nothing to know clients by: clients.passwords names no file, and no listener asks for certificates"
                 ])
             #expect(try problems("clients: {authenticate: \(word), passwords: passwords}") == [])
         }

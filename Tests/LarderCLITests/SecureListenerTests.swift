@@ -15,7 +15,7 @@ struct SecureListenerTests {
 
         init(
             _ settings: String = "", tls: String = "{certificate: proxy.pem, key: proxy.key}", passwords: String? = nil,
-            makesAuthority: Bool = false
+            makesAuthority: Bool = false, descriptors: Int? = nil
         ) throws {
             folder = try TemporaryFolder()
             _ = try folder.write(PinnedStage.pem(authority.der), to: "root.pem")
@@ -44,7 +44,7 @@ struct SecureListenerTests {
             secure = ScriptedOrigin(identity: authority.identity(), script: answer)
             larder = try ServeTests.Served(
                 "tunnel: {ports: any}\nlisten: [{address: '127.0.0.1:0', tls: \(tls)}]\n" + settings, in: folder,
-                listensAsWritten: true)
+                descriptors: descriptors, listensAsWritten: true)
             port = try #require(try larder.ports().first)
         }
 
@@ -174,6 +174,36 @@ struct SecureListenerTests {
         #expect(log.contains { $0.contains(#""connect":"intercept""#) }, "\(log)")
     }
 
+    @Test("Clients in TLS cannot take the descriptors by which origins are reached")
+    func leavesRoom() throws {
+        let stage = try Stage(descriptors: 160)
+        func connect() throws -> RawClient? {
+            let client = try RawClient(port: UInt16(stage.port), owner: stage)
+            let terms = TLSClient.Terms(serverName: nil, anchor: stage.authority.der)
+            return client.startTLS(terms) == .done ? client : nil
+        }
+        let first = try #require(try connect())
+        let others = try (0..<120).compactMap { _ in try? connect() }
+        #expect(others.count > 10 && others.count < 50, "\(others.count)")
+        let origin = "127.0.0.1:\(stage.plain.port)"
+        first.send("GET http://\(origin)/ HTTP/1.1\r\nHost: \(origin)\r\n\r\n")
+        #expect(try first.readResponse().text == "got 0 ")
+    }
+
+    @Test("A certificate by which TLS cannot be spoken is told of when the settings are read")
+    func tellsOfWeakKeys() throws {
+        let folder = try TemporaryFolder()
+        let made = try CommandLineTests.shell(
+            """
+            umask 077; cd "$folder" && openssl req -x509 -newkey rsa:1024 -nodes -days 1 -subj /CN=a -keyout weak.key -out weak.pem
+            """, ["folder": folder.path])
+        try #require(made.code == 0, "\(made.talk)")
+        let settings = try folder.write(
+            "listen: [{address: '127.0.0.1:0', tls: {certificate: weak.pem, key: weak.key}}]\n", to: "larder.yaml")
+        let checked = try CommandLineTests.larder(["config", "check", "-c", settings])
+        #expect(checked.code == 2 && checked.talk.contains("TLS cannot be spoken by weak.pem"), "\(checked.talk)")
+    }
+
     @Test("A reload shows new certificates to new connections, and leaves those in force where the files are bad")
     func reloads() throws {
         let stage = try Stage()
@@ -185,6 +215,15 @@ struct SecureListenerTests {
         #expect(stage.larder.says("the settings were read again"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
         #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
+        // An entry that has changed waits for the next start: what is in force stays, and nothing of before comes back.
+        let settings = try String(contentsOfFile: stage.larder.settings, encoding: .utf8)
+        _ = try stage.folder.write(
+            settings.replacing("certificate: proxy.pem", with: "certificate: ./proxy.pem"), to: "larder.yaml")
+        stage.larder.signal(SIGHUP)
+        #expect(stage.larder.says("listen has changed, which takes effect at the next start"))
+        #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
+        #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
+        _ = try stage.folder.write(settings, to: "larder.yaml")
         _ = try stage.folder.write("nothing", to: "proxy.pem")
         stage.larder.signal(SIGHUP)
         #expect(stage.larder.says("those in force stay"))

@@ -15,7 +15,7 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             let loaded = try options.load(trustFiles: TrustFiles())
-            for warning in loaded.settings.tls.warnings() {
+            for warning in loaded.settings.tls.warnings() + loaded.settings.admissionWarnings {
                 Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
             }
             let count = loaded.settings.rules.compiled.rules.count

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CertificateAuthority
+import ClientPasswords
 import Dispatch
 import EventLoop
 import Foundation
@@ -141,10 +142,20 @@ final class RunningServer: Sendable {
             var serverSettings = ServerAssembly.serverSettings(settings)
             serverSettings.pseudonym = pseudonym
             do throws(CertificateAuthority.AuthorityFault) {
-                serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith)
+                serverSettings.listenerTLS = try ServerAssembly.listenerTLS(
+                    settings, of: startedWith, inForce: server.listenerTLS)
             } catch {
                 log.logger.error("cannot speak TLS by the new settings: those in force stay")
                 return .refused(problems: ["listen: cannot speak TLS: \(error)"])
+            }
+            if serverSettings.lacksAuthority {
+                log.logger.error(
+                    "a listener that is open shows certificates of tls.authority, of which there is none: the settings in force stay"
+                )
+                return .refused(problems: ["tls.authority: a listener that is open shows its certificates"])
+            }
+            if let passwords = serverSettings.admission.passwords, let former = server.passwords, passwords.isSame(as: former) {
+                serverSettings.admission.passwords = former
             }
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)

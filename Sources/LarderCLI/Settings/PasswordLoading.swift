@@ -8,14 +8,15 @@ enum PasswordLoading {
 
     /// - Returns: what is wrong, with its file and line; where nothing is, `loadedPasswords` stands.
     static func load(
-        _ clients: inout LarderSettings.Clients, origins: [String: SettingsReader.Origin]
+        _ clients: inout LarderSettings.Clients, listen: [ListenAddress], origins: [String: SettingsReader.Origin]
     ) -> [LocatedProblem] {
         func origin(_ name: String) -> SettingsReader.Origin {
             origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
         }
         guard let name = clients.passwords else {
-            if clients.authenticate == .unlisted { return [] }
-            let message = "there is nothing to know clients by: clients.passwords names no file"
+            if clients.authenticate == .unlisted || listen.contains(where: { $0.tls?.clients != nil }) { return [] }
+            let message =
+                "there is nothing to know clients by: clients.passwords names no file, and no listener asks for certificates"
             let asking = origin("clients.authenticate")
             let problem = SettingsProblem(message, path: "clients.authenticate", at: asking.place)
             return [LocatedProblem(source: asking.layer, problem: problem)]

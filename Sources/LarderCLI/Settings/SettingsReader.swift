@@ -79,7 +79,9 @@ package enum SettingsReader {
                 &settings.tls, files: trustFiles, needsAuthority: settings.listen.contains { $0.tls?.isOfAuthority == true },
                 origins: origins)
         }
-        if located.isEmpty, trustFiles != nil { located = PasswordLoading.load(&settings.clients, origins: origins) }
+        if located.isEmpty, trustFiles != nil {
+            located = PasswordLoading.load(&settings.clients, listen: settings.listen, origins: origins)
+        }
         if located.isEmpty, trustFiles != nil { located = ListenerLoading.load(&settings, origins: origins) }
         return located.isEmpty ? .settings(settings) : .problems(located)
     }

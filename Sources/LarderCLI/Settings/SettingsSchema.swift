@@ -5,7 +5,7 @@ package enum SettingsSchema {
         Setting(
             "listen", \.listen, .list(of: .listenAddress),
             "Where clients reach Larder. Port 0 lets the system choose (`--port-file` says which it was). An address beyond "
-                + "this machine needs `clients.allow` or `clients.passwords`."),
+                + "this machine needs `clients.allow` or `clients.passwords`, or asks for certificates (`tls.clients`)."),
 
         Setting(
             "mode", \.mode, .word(), reloadable: true,
@@ -71,7 +71,8 @@ package enum SettingsSchema {
             "For one exchange with an origin, from start to end."),
         Setting(
             "timeouts.client_handshake", \.timeouts.clientHandshake, .time(), reloadable: true,
-            "For a client in a tunnel that is intercepted, from its first octet to the end of its handshake."),
+            "For a client in a tunnel that is intercepted, from its first octet, or of a listener that speaks TLS: to the end of its handshake."
+        ),
         Setting(
             "timeouts.first_octets", \.timeouts.firstOctets, .time(), reloadable: true,
             "How long such a client may say nothing before it is taken for one whose server speaks first."),

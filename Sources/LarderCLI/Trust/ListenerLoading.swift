@@ -63,13 +63,18 @@ struct ListenerLoading {
             guard let text = octets(certificate, of: address, isSecret: false),
                 let secret = octets(key, of: address, isSecret: true)
             else { return nil }
+            let identity: ClientIdentity
             do throws(ClientIdentity.Fault) {
-                return LoadedListener(
-                    identity: try ClientIdentity(pem: text, key: secret), names: [], clientRoots: clientRoots)
+                identity = try ClientIdentity(pem: text, key: secret)
             } catch {
                 report(Self.sentence(error, certificate: certificate, key: key), of: address)
                 return nil
             }
+            guard let context = try? ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
+                report("TLS cannot be spoken by \(printable(certificate)): its key may be too weak", of: address)
+                return nil
+            }
+            return LoadedListener(identity: identity, names: [], clientRoots: clientRoots)
         }
     }
 

@@ -34,6 +34,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
+    /// It is ready to be read on, and others are before it (`EntranceQueue`).
+    @exclusivity(unchecked) var awaitsTurn = false
     /// While it is open what becomes of a tunnel.
     var entrance: TunnelEntrance?
     /// Through which it reaches its client, where the listener speaks TLS.
@@ -93,7 +95,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: readRequest()
             case .exchanging: readBody()
-            case .entering: readEntrance()
+            case .entering: if worker.entrances.takesNow(self) { readEntrance() } else { awaitTurn() }
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -374,7 +376,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 loop.cancelTimer(timer)
             }
         case .entering:
-            loop.modify(registration, entrance?.takesInput == true ? .read : Interest())
+            loop.modify(registration, entrance?.takesInput == true && !awaitsTurn ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

@@ -22,6 +22,8 @@ final class HandshakeQueue: BatchHandler, TimerHandler {
     private unowned let worker: LoopWorker
     private var waiting: [any QueuedHandshake] = []
     private var next = 0
+    /// Of those that wait, how many have left.
+    private var leftCount = 0
     /// Begun, and not at their end, in their order: as many as there may be at most.
     private var underWay: [Begun] = []
     private var isPlanned = false
@@ -43,11 +45,25 @@ final class HandshakeQueue: BatchHandler, TimerHandler {
         plan()
     }
 
+    /// One that waited has left.
+    func left() {
+        leftCount += 1
+        guard leftCount * 2 > waiting.count - next else { return }
+        waiting = waiting[next...].filter(\.awaitsHandshake)
+        next = 0
+        leftCount = 0
+    }
+
     func batchEnded() {
         isPlanned = false
-        // Those who have left meanwhile cost nothing.
-        while next < waiting.count, !waiting[next].awaitsHandshake { next += 1 }
-        guard next < waiting.count, hasRoom || makeRoom() else { return tidy() }
+        while next < waiting.count, !waiting[next].awaitsHandshake {
+            next += 1
+            leftCount -= 1
+        }
+        guard next < waiting.count, hasRoom || makeRoom() else {
+            tidy()
+            return plan()
+        }
         let first = waiting[next]
         next += 1
         tidy()

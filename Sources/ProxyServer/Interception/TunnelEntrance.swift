@@ -215,7 +215,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         state = .handshaking(session)
         owner.delivery.connectOutcome = .intercepted
         connection.output.session = session
-        reader.octets.withUnsafeBytes { handshake(session, $0) }
+        let hello = reader.octets
+        hello.withUnsafeBytes { handshake(session, $0) }
         connection.flush()
     }
 
@@ -289,7 +290,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
             opening.cancel()
             worker.openingTunnels -= 1
         case .handshaking: worker.handshakes.ended(self)
-        case .reading, .queued, .ended: break
+        case .queued: worker.handshakes.left()
+        case .reading, .ended: break
         }
         tell(owner)
     }

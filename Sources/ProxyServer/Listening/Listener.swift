@@ -15,7 +15,6 @@ final class Listener: EventHandler, TimerHandler {
     private let loops: [LoopHandle]
     private var registration: Registration?
     private var timer: TimerID?
-    private static let acceptedPerTurn = 64
     private static let pauseMilliseconds = 100
     private var warning = RareWarning()
 
@@ -28,19 +27,18 @@ final class Listener: EventHandler, TimerHandler {
         timer = worker.loop.makeTimer(self)
     }
 
+    /// One in each batch, however many have come: who is served already waits for no longer than that takes.
     func ready(_ events: ReadyEvents) {
-        for _ in 0..<Self.acceptedPerTurn {
-            if isFull, !worker.canRefuse { return pause("\(worker.settings.connectionLimit) connections are open") }
-            var address = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let descriptor = withUnsafeMutablePointer(to: &address) { storage in
-                storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    accept4(socket.descriptor, $0, &length, larder_sock_nonblock | larder_sock_cloexec)
-                }
+        if isFull, !worker.canRefuse { return pause("\(worker.settings.connectionLimit) connections are open") }
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let descriptor = withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                accept4(socket.descriptor, $0, &length, larder_sock_nonblock | larder_sock_cloexec)
             }
-            if descriptor < 0 { return acceptFailed(errno) }
-            accepted(descriptor, PeerAddress(address))
         }
+        if descriptor < 0 { return acceptFailed(errno) }
+        accepted(descriptor, PeerAddress(address))
     }
 
     func deadlinePassed(_ timer: TimerID) {
@@ -62,13 +60,15 @@ final class Listener: EventHandler, TimerHandler {
         guard settings.admission.allows(peer, isCertified: tls?.asksForCertificates == true) else {
             return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
         }
-        if isFull {
+        // With the pair of sockets between them, a connection in TLS and the one inside are three.
+        let count = tls == nil ? 1 : SecurePorch.descriptorCount
+        if worker.shared.counts.total + count > settings.connectionLimit {
             warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
             return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)
         }
         var one: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        let chosen = worker.shared.counts.opened()
+        let chosen = worker.shared.counts.opened(count)
         if chosen == worker.index { return worker.adopt(descriptor: descriptor, peer: peer, tls: tls) }
         let wasTaken = loops[chosen].post { loop in
             (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls)

@@ -25,6 +25,7 @@ final class LoopWorker: BatchHandler {
     let recordBuffer: UnsafeMutableRawBufferPointer
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self)
+    private(set) lazy var entrances = EntranceQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
     /// Some clients say who they are.
@@ -109,13 +110,12 @@ final class LoopWorker: BatchHandler {
             porches[ObjectIdentifier(porch)] = porch
         } catch {
             closeDescriptor(descriptor)
-            shared.counts.closed(on: index)
+            shared.counts.closed(on: index, SecurePorch.descriptorCount)
         }
     }
 
-    /// The connection inside of one in TLS: with the pair of sockets between, they count as three.
+    /// The connection inside of one in TLS, which has counted it.
     func adopt(descriptor: Int32, peer: PeerAddress, behind porch: SecurePorch, user: [UInt8]) {
-        for _ in 0..<2 { shared.counts.opened(on: index) }
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
             connection.porch = porch
@@ -137,7 +137,8 @@ final class LoopWorker: BatchHandler {
 
     func porchEnded(_ porch: SecurePorch) {
         porches[ObjectIdentifier(porch)] = nil
-        for _ in 0..<(porch.hasLetIn ? 2 : 1) { shared.counts.closed(on: index) }
+        // The connection inside counts itself.
+        shared.counts.closed(on: index, SecurePorch.descriptorCount - (porch.hasLetIn ? 1 : 0))
         checkDrained()
     }
 
@@ -258,6 +259,9 @@ final class LoopWorker: BatchHandler {
         identifiesClients = current.settings.identifiesClients
         retiredTransports.append(transport)
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
+        // Who may no longer come in is let go with the answer that is under way.
+        for connection in Array(connections.values)
+        where !settings.admission.allows(connection.peer, isCertified: !connection.user.isEmpty) { connection.drain() }
         planClosing()
     }
 

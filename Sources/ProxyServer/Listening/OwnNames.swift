@@ -3,8 +3,8 @@ import ProxyCore
 
 /// The spellings by which a client may name one of our own listeners.
 enum OwnNames {
-    static func of(_ address: PeerAddress) -> ExchangeContext.OwnAddress {
-        var hosts = [Array("\(address.address)".utf8)]
+    static func of(_ address: PeerAddress, _ tls: ListenerTLS? = nil) -> ExchangeContext.OwnAddress {
+        var hosts = [Array("\(address.address)".utf8)] + (tls?.names ?? []).map { Array($0.lowercased().utf8) }
         if address.address.isLoopback || address.address.isUnspecified {
             hosts += ["localhost", "localhost.", "127.0.0.1", "::1", "0.0.0.0", "::"].map { Array($0.utf8) }
         }

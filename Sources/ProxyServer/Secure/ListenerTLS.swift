@@ -24,6 +24,18 @@ package final class ListenerTLS: Sendable {
         context = try ServerTLSContext(clientRoots: roots)
     }
 
+    var showsAuthority: Bool {
+        if case .authority = shown { true } else { false }
+    }
+
+    /// The names by which clients reach it, as the certificates have them.
+    var names: [String] {
+        switch shown {
+        case .authority(let names): names.map { "\($0)" }
+        case .identity(let identity): (identity.certificates.first?.facts.names ?? []).filter { !$0.contains("*") }
+        }
+    }
+
     /// What is shown to who asks for this name, of an authority's; `nil` where neither it nor the address is a name.
     static func name(among names: [LeafName], asked: [UInt8]?, at address: PeerAddress) -> LeafName? {
         let named = asked.flatMap { try? LeafName(String(decoding: $0, as: UTF8.self)) }  // what is no name is none of ours

@@ -13,7 +13,7 @@ import ServerTrust
 /// States and moves: `hello`, until all of the ClientHello is there → `awaitingLeaf`, where a certificate has to be made → `queued` →
 /// `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How long an open one may be idle is
 /// for the connection inside to say; once that has gone, what it has left is delivered for as long as the client takes it.
-final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
+final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceReader {
     private enum State {
         case hello
         case awaitingLeaf(Reply<LeafShelf.Answer>)
@@ -28,6 +28,9 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         init(_ porch: SecurePorch) { self.porch = porch }
         func ready(_ events: ReadyEvents) { porch.innerReady(events) }
     }
+
+    /// Of one of these and of the connection inside, with the pair of sockets between them.
+    static let descriptorCount = 3
 
     private let worker: LoopWorker
     private let tls: ListenerTLS
@@ -48,6 +51,9 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
     private var hasInnerGone = false
     /// The client was told that no more is sent.
     private var hasToldClient = false
+    private var isLingering = false
+    /// It is ready to be read on, and others are before it.
+    private var awaitsTurn = false
 
     static func start(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS) throws(SystemError)
         -> SecurePorch
@@ -89,8 +95,25 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
 
     func ready(_ events: ReadyEvents) {
         if events.isBroken { return close() }
-        if events.isReadable { readClient() }
+        if events.isReadable {
+            if isLetIn || worker.entrances.takesNow(self) {
+                readClient()
+            } else {
+                awaitsTurn = true
+            }
+        }
         pump()
+    }
+
+    func readAtItsTurn() {
+        awaitsTurn = false
+        if case .ended = state { return }
+        readClient()
+        pump()
+    }
+
+    private var isLetIn: Bool {
+        if case .open = state { true } else { false }
     }
 
     private func innerReady(_ events: ReadyEvents) {
@@ -217,14 +240,14 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
                 AF_UNIX, Int32(larder_sock_stream | larder_sock_nonblock | larder_sock_cloexec), 0,
                 $0.assumingMemoryBound(to: Int32.self).baseAddress)
         }
-        guard made == 0 else { return close() }
+        guard made == 0 else { return refuse(.clientHandshakeFailed, String(cString: strerror(errno))) }
         do throws(SystemError) {
             innerRegistration = try worker.loop.register(pair.0, .read, handler: InnerEnd(self))
             inner = pair.0
         } catch {
             closeDescriptor(pair.0)
             closeDescriptor(pair.1)
-            return close()
+            return refuse(.clientHandshakeFailed, String(cString: strerror(error.code)))
         }
         if let timer { worker.loop.cancelTimer(timer) }
         hasLetIn = true
@@ -325,7 +348,13 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         }
         shutdown(client.descriptor, Int32(SHUT_WR))
         if hasInnerGone {
-            if hasClientEnded { close() } else { setDeadline(worker.settings.timeouts.lingering) }
+            if hasClientEnded {
+                close()
+            } else if !isLingering {
+                // Once: what the client goes on sending makes it no longer.
+                isLingering = true
+                setDeadline(worker.settings.timeouts.lingering)
+            }
         }
         return false
     }
@@ -348,7 +377,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         let isSending = session?.output.isEmpty == false
         let takes: Bool
         switch state {
-        case .hello, .handshaking: takes = true
+        case .hello, .handshaking: takes = !awaitsTurn
         // Who has TLS answer by itself, and takes nothing of it, has no more and more of it made.
         case .open(let session): takes = unread.isEmpty && !hasClientEnded && session.output.count <= Self.outputLimit
         case .awaitingLeaf, .queued: takes = false
@@ -379,7 +408,8 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         case .ended: return
         case .awaitingLeaf(let reply): worker.loop.forget(reply)
         case .handshaking: worker.handshakes.ended(self)
-        case .hello, .queued, .open: break
+        case .queued: worker.handshakes.left()
+        case .hello, .open: break
         }
         if let timer { worker.loop.removeTimer(timer) }
         timer = nil
