@@ -23,6 +23,9 @@ struct DescriptorRoom: Equatable {
 
     private static let socketsOfLookUp = 3
 
+    /// How many there may be at most, where so many clients may be connected.
+    func total(of connectionLimit: Int) -> Int { Self.ownCount + min(connectionLimit, clients) + refusals + origins }
+
     /// Lowers the limits that reach beyond it.
     func bound(_ settings: inout ServerSettings) {
         settings.connectionLimit = min(settings.connectionLimit, clients)

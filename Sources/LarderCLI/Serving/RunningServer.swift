@@ -46,6 +46,7 @@ final class RunningServer: Sendable {
         room = DescriptorRoom(
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)
+        DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = try Self.listen(settings.listen, logger)
         let adminSocket = try Self.openAdminSocket(plan, logger)
         (store, storeRemark) = try Self.openStore(plan, logger)

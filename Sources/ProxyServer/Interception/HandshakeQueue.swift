@@ -30,7 +30,7 @@ final class HandshakeQueue: BatchHandler, TimerHandler {
     private var timer: TimerID?
 
     /// So long a client has for its part before another one may take its place, in milliseconds.
-    static let undisturbedMilliseconds = 1_000
+    static let undisturbedMilliseconds = 3_000
 
     init(_ worker: LoopWorker) { self.worker = worker }
 
