@@ -135,7 +135,8 @@ let package = Package(
         tests(
             of: "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "ServerTrust", "ClientPasswords", "EventLoop", "HTTPSession", "ProxyCore", "CLinux",
+                "HTTPMessage", "HTTPWire", "ServerTrust", "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession",
+                "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(

@@ -238,6 +238,24 @@ struct SwitchingTests {
         #expect(try other.receiveAnything() == false)
     }
 
+    @Test("An end that comes together with the handshake's request, or with octets behind it, is heard", arguments: ["", "hi"])
+    func hearsEarlyEnd(early: String) throws {
+        let stage = try SwitchingStage(.intercepted) { _, connection in
+            connection.send(SwitchingStage.grant)
+            guard let octets = connection.read(count: early.utf8.count), connection.peerEnd() == .said else { return false }
+            connection.send(bytes: octets + Array("bye".utf8))
+            connection.endSending()
+            return false
+        }
+        let client = try stage.client()
+        client.sendTogether {
+            client.send(stage.head("/ws") + early)
+            client.endTLS()
+        }
+        #expect(try client.readHead().status == 101)
+        #expect(try client.readToEnd() == Array((early + "bye").utf8))
+    }
+
     @Test("The proxy's end is theirs", arguments: Way.allCases)
     func endsWithProxy(way: Way) throws {
         let isLetGo = Gate()

@@ -111,6 +111,15 @@ package final class RawClient {
         }
     }
 
+    /// All that is sent meanwhile leaves in one packet, as far as that goes.
+    package func sendTogether(_ body: () -> Void) {
+        for isHeld: Int32 in [1, 0] {
+            var isHeld = isHeld
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &isHeld, socklen_t(MemoryLayout<Int32>.size))
+            if isHeld == 1 { body() }
+        }
+    }
+
     /// Says that no more will be sent; reading goes on.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

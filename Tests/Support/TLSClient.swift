@@ -53,7 +53,7 @@ package final class TLSClient {
         self.init(descriptor: client.descriptor, Terms(serverName: serverName), owner: client)
     }
 
-    init(descriptor: Int32, _ terms: Terms, owner: RawClient? = nil) {
+    package init(descriptor: Int32, _ terms: Terms, owner: RawClient? = nil) {
         client = owner
         context = SSL_CTX_new(TLS_client_method())!
         session = SSL_new(context)!
@@ -140,6 +140,26 @@ package final class TLSClient {
         SSL_free(session)
         SSL_CTX_free(context)
     }
+
+    /// The records of so many updates of our keys (RFC 8446 §4.6.3), to be put on the connection by somebody else.
+    /// - Parameter wantAnswers: each asks for one of the server's.
+    package func keyUpdates(_ count: Int, wantAnswers: Bool) -> [UInt8] {
+        let way = SSL_get_wbio(session)
+        let memory = BIO_new(BIO_s_mem())
+        BIO_up_ref(way)
+        SSL_set0_wbio(session, memory)
+        defer { SSL_set0_wbio(session, way) }
+        for _ in 0..<count {
+            SSL_key_update(session, wantAnswers ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED)
+            SSL_do_handshake(session)
+        }
+        var octets = [UInt8](repeating: 0, count: count * Self.keyUpdateLength)
+        let taken = octets.withUnsafeMutableBytes { BIO_read(memory, $0.baseAddress, Int32($0.count)) }
+        return Array(octets.prefix(Int(max(taken, 0))))
+    }
+
+    /// With room to spare: five octets before each record, five of the message, one of its type and sixteen that seal it.
+    private static let keyUpdateLength = 32
 
     package func handshake() -> Handshake {
         ERR_clear_error()

@@ -5,7 +5,7 @@ import HTTPMessage
 /// A connection to a server that has answered 101, given away: no budget counts it, and its octets are for another protocol. Confined to
 /// the loop of the transport it comes from, and closed by whoever has it.
 package final class SwitchedConnection {
-    package enum Received {
+    package enum Received: Equatable {
         case octets(Int), wouldBlock
         /// The server has said that it sends no more.
         case ended

@@ -32,7 +32,7 @@ extension ClientConnection: EntranceReader {
     }
 
     /// In octets.
-    private static let answersLimit = 256 * 1024
+    static let answersLimit = 256 * 1024
 
     private func failed(_ code: Int32) -> Int {
         errno = code

@@ -11,8 +11,9 @@ struct RelayDirection {
     private(set) var count: UInt64 = 0
     private var hasSourceEnded = false
 
-    /// How many times octets are moved in one turn, so that one fast relay does not hold the loop.
-    private static let movesPerTurn = 16
+    /// How many times octets are moved in one turn, so that one relay does not hold the loop: 32 KiB of records that hold nothing but new
+    /// keys take TLS tens of milliseconds.
+    private static let movesPerTurn = 2
 
     /// - Parameter received: what somebody else has read of the source.
     init(from source: any RelayEnd, to sink: any RelayEnd, received: [UInt8]) {
@@ -55,6 +56,7 @@ struct RelayDirection {
         case .wouldBlock: state = .waitsForSource
         case .ended: hasSourceEnded = true
         case .failed: state = .failed
+        case nil: break
         }
     }
 

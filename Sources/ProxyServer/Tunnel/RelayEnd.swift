@@ -6,7 +6,8 @@ import HTTPSession
 /// One end of a relay: a socket, perhaps with TLS on it. It keeps what the peer has not taken.
 protocol RelayEnd: AnyObject {
     /// To `wouldBlock`, behind which the descriptor becomes readable anew.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received
+    /// - Returns: `nil` where something was read that holds nothing for the other side: there may be more.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received?
     /// Takes all of it. Called when nothing waits.
     func send(_ octets: Span<UInt8>)
     /// Writes what waits.
@@ -21,8 +22,8 @@ final class ClientRelayEnd: RelayEnd {
     private var output: OutputQueue
     /// The loop's, for records before they are taken apart.
     private let records: UnsafeMutableRawBufferPointer
-    /// There may be more in what came than was told.
-    private var mayHoldMore = false
+    /// There may be more in what came than was told, also to who read the request that has led here.
+    private var mayHoldMore = true
     private var hasEnded = false
 
     init(_ descriptor: Int32, _ output: OutputQueue, records: UnsafeMutableRawBufferPointer) {
@@ -31,33 +32,37 @@ final class ClientRelayEnd: RelayEnd {
         self.records = records
     }
 
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received {
-        let target = output.session == nil ? buffer : records
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received? {
+        guard let session = output.session else {
+            let count = read(into: buffer)
+            return count > 0 ? .octets(count) : count == 0 ? .ended : errno == EAGAIN ? .wouldBlock : .failed
+        }
+        if mayHoldMore {
+            mayHoldMore = false
+            if let received = take(UnsafeRawBufferPointer(start: nil, count: 0), of: session, into: buffer) { return received }
+        }
+        let count = read(into: records)
+        if count < 0 { return errno == EAGAIN ? .wouldBlock : .failed }
+        // Without a word before it, the end may be a cut (RFC 8446 §6.1).
+        if count == 0 { return .failed }
+        return take(UnsafeRawBufferPointer(rebasing: records[..<count]), of: session, into: buffer)
+    }
+
+    private func read(into target: UnsafeMutableRawBufferPointer) -> Int {
         while true {
-            if mayHoldMore, let session = output.session {
-                mayHoldMore = false
-                if let received = take(UnsafeRawBufferPointer(start: nil, count: 0), of: session, into: buffer) {
-                    return received
-                }
-            }
             let count = recv(descriptor, target.baseAddress, target.count, 0)
-            if count < 0 {
-                if errno == EINTR { continue }
-                return errno == EAGAIN ? .wouldBlock : .failed
-            }
-            guard let session = output.session else { return count == 0 ? .ended : .octets(count) }
-            // Without a word before it, the end may be a cut (RFC 8446 §6.1).
-            if count == 0 { return .failed }
-            if let received = take(UnsafeRawBufferPointer(rebasing: target[..<count]), of: session, into: buffer) {
-                return received
-            }
+            if count >= 0 || errno != EINTR { return count }
         }
     }
 
     private func take(
         _ octets: UnsafeRawBufferPointer, of session: ServerTLSSession, into buffer: UnsafeMutableRawBufferPointer
     ) -> SwitchedConnection.Received? {
-        switch session.receive(octets, into: buffer) {
+        let received = session.receive(octets, into: buffer)
+        // What TLS answers by itself leaves at once, and nobody has more and more of it made. A failure shows with the next write.
+        if !session.output.isEmpty { _ = output.write(to: descriptor) }
+        if session.output.count > ClientConnection.answersLimit { return .failed }
+        switch received {
         case .octets(let count):
             mayHoldMore = true
             return .octets(count)
@@ -87,7 +92,7 @@ final class OriginRelayEnd: RelayEnd {
 
     init(_ connection: SwitchedConnection) { self.connection = connection }
 
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received { connection.receive(into: buffer) }
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> SwitchedConnection.Received? { connection.receive(into: buffer) }
 
     func send(_ octets: Span<UInt8>) {
         var sent = 0

@@ -1,0 +1,106 @@
+import CLinux
+import CertificateAuthority
+import Foundation
+import Glibc
+import ServerTrust
+import TestSupport
+import Testing
+
+@testable import ProxyServer
+
+@Suite("The client's end of a relay, inside TLS that ends here")
+struct RelayEndTests {
+    /// A client and our end of its connection, behind the handshake.
+    private final class Connection {
+        let client: TLSClient
+        let clientDescriptor: Int32
+        let end: ClientRelayEnd
+        let records = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+        private let descriptor: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            precondition(socketpair(AF_UNIX, larder_sock_stream | larder_sock_cloexec, 0, &ends) == 0)
+            (descriptor, clientDescriptor) = (ends[0], ends[1])
+            let now = POSIXTime(seconds: Int64(Date().timeIntervalSince1970))
+            let authority = try LocalAuthority(making: RootTerms(user: "tester", host: "here", days: 30), at: now)
+            let leaf = try authority.leaf(for: LeafName("one.test"), at: now)
+            let session = try #require(ServerTLSSession(try ServerTLSContext(), showing: leaf, scope: []))
+            client = TLSClient(descriptor: ends[1], TLSClient.Terms(serverName: "one.test"))
+            Self.shakeHands(client, session, ends[0])
+            _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+            var output = OutputQueue()
+            output.session = session
+            end = ClientRelayEnd(ends[0], output, records: records)
+        }
+
+        private static func shakeHands(_ client: TLSClient, _ session: ServerTLSSession, _ descriptor: Int32) {
+            nonisolated(unsafe) let client = client
+            let isDone = DispatchSemaphore(value: 0)
+            Thread {
+                precondition(client.handshake() == .done)
+                isDone.signal()
+            }.start()
+            var octets = [UInt8](repeating: 0, count: 16_384)
+            var outcome = ServerTLSSession.Handshake.needsMore
+            while case .needsMore = outcome {
+                let count = recv(descriptor, &octets, octets.count, 0)
+                precondition(count > 0)
+                outcome = octets.withUnsafeBytes { session.handshake(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                let answer = session.output
+                session.output = []
+                if !answer.isEmpty { precondition(Glibc.send(descriptor, answer, answer.count, 0) == answer.count) }
+            }
+            isDone.wait()
+        }
+
+        deinit {
+            close(descriptor)
+            close(clientDescriptor)
+            records.deallocate()
+            buffer.deallocate()
+        }
+
+        /// As much as the connection takes.
+        func send(_ octets: [UInt8]) -> Int { Glibc.send(clientDescriptor, octets, octets.count, larder_msg_dontwait) }
+
+        /// Takes what has come for the client.
+        /// - Returns: how many octets.
+        func takeAnswers() -> Int {
+            var octets = [UInt8](repeating: 0, count: 1 << 20)
+            return max(recv(clientDescriptor, &octets, octets.count, larder_msg_dontwait), 0)
+        }
+    }
+
+    @Test("Records that hold nothing to pass on are one read's work at a time, and are told from an end of what has come")
+    func leavesOthersTheirTurn() throws {
+        let connection = try Connection()
+        let updates = connection.client.keyUpdates(2000, wantAnswers: false)
+        #expect(connection.send(updates) == updates.count && updates.count > connection.records.count)
+        #expect(connection.end.receive(into: connection.buffer) == nil)
+        #expect(connection.end.receive(into: connection.buffer) == nil)
+        #expect(connection.end.receive(into: connection.buffer) == .wouldBlock)
+    }
+
+    @Test("What TLS answers by itself leaves at once; whoever reads nothing of it is let go before it is much")
+    func boundsAnswers() throws {
+        let connection = try Connection()
+        while connection.takeAnswers() > 0 {}
+        // OpenSSL owes the answer to the last one until it has something else to do.
+        #expect(connection.send(connection.client.keyUpdates(2, wantAnswers: true)) > 0)
+        #expect(connection.end.receive(into: connection.buffer) == nil)
+        #expect(connection.takeAnswers() > 0)
+        let limit = ClientConnection.answersLimit + connection.records.count
+        var answered = 0
+        var hasFailed = false
+        // The kernel keeps some for the client.
+        while !hasFailed, answered < 8 * limit {
+            let updates = connection.client.keyUpdates(1000, wantAnswers: true)
+            try #require(connection.send(updates) == updates.count)
+            answered += updates.count
+            hasFailed = connection.end.receive(into: connection.buffer) == .failed
+        }
+        #expect(hasFailed)
+    }
+}
