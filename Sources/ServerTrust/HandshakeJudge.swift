@@ -136,6 +136,12 @@ package final class HandshakeJudge {
         return Array(octets.prefix(max(Int(count), 0)))
     }
 
+    /// Whoever closes the connection from now on says nothing to the server: without close_notify it knows that what came may not be the
+    /// whole (RFC 8446 §6.1).
+    package func endSilently() {
+        if let session { SSL_set_quiet_shutdown(session, 1) }
+    }
+
     /// An alert in a record is never longer.
     private static let endLength = 512
 

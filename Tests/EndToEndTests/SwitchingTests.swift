@@ -238,6 +238,31 @@ struct SwitchingTests {
         #expect(try other.receiveAnything() == false)
     }
 
+    enum Cut: CaseIterable { case reset, silentEnd }
+
+    @Test(
+        "Where TLS ends here, neither side is told of an end that the other has not said: what breaks off here breaks off there",
+        arguments: [Way.intercepted, .upgraded], Cut.allCases)
+    func passesCutsOn(way: Way, cut: Cut) throws {
+        let isCut = Gate()
+        let stage = try SwitchingStage(way) { request, connection in
+            connection.send(SwitchingStage.grant + "half a mess")
+            if request.target == "/client", connection.peerEnd() == .cut { isCut.open() }
+            if cut == .reset { connection.resetOnClose() }
+            connection.cut()
+            return false
+        }
+        let other = try stage.switched("/origin")
+        #expect(throws: ClientFault.self) { while try other.receive() {} }
+        #expect(other.takeHeld() == Array("half a mess".utf8))
+        // What speaks no TLS has said its end with it.
+        if way == .upgraded, cut == .silentEnd { return }
+        let client = try stage.switched("/client")
+        client.send("half a mess")
+        if cut == .reset { client.reset() } else { client.close() }
+        #expect(isCut.wait())
+    }
+
     @Test("An end that comes together with the handshake's request, or with octets behind it, is heard", arguments: ["", "hi"])
     func hearsEarlyEnd(early: String) throws {
         let stage = try SwitchingStage(.intercepted) { _, connection in

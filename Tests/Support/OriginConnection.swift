@@ -73,6 +73,19 @@ package struct OriginConnection: ~Copyable {
         }
     }
 
+    package enum PeerEnd { case said, cut }
+
+    /// How the peer ends the connection, if it does before the time limit: by saying so, within TLS by a close_notify, or by breaking off.
+    package func peerEnd() -> PeerEnd? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            errno = 0
+            let count = receive(&buffer, buffer.count)
+            if count == 0 { return .said }
+            if count < 0 { return errno == EAGAIN ? nil : .cut }
+        }
+    }
+
     @discardableResult
     package func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
 

@@ -92,6 +92,7 @@ package final class SwitchedConnection {
         return descriptor
     }
 
+    /// Says nothing to the server that `endSending` has not said.
     package func close() {
         if isClosed { return }
         isClosed = true
@@ -99,7 +100,7 @@ package final class SwitchedConnection {
             Glibc.close(descriptor)
             return
         }
-        channel.close()
+        channel.closeSilently()
         transport.switchedCount -= 1
     }
 

@@ -120,4 +120,10 @@ final class TLSChannel {
         isClosed = true
         connector.release(attempt)
     }
+
+    /// As `close`, without a word.
+    func closeSilently() {
+        attempt.judge?.endSilently()
+        close()
+    }
 }

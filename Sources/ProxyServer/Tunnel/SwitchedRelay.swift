@@ -72,6 +72,7 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) { close() }
 
+    /// Without a word to either side that was not said: who is not told of an end takes what came for what it is, a part.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -84,15 +85,22 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
         worker.tunnelEnded(self)
     }
 
+    /// One side has broken off, and the other is not to take that for an end.
+    private func cut() {
+        resetOnClose(client.descriptor)
+        resetOnClose(origin.descriptor)
+        close()
+    }
+
     private func clientReady(_ events: ReadyEvents) {
-        if events.contains(.failed) { return close() }
+        if events.contains(.failed) { return cut() }
         if events.isReadable || events.isBroken { toOrigin.sourceReady(through: worker.readBuffer) }
         if events.isWritable { toClient.sinkReady(through: worker.readBuffer) }
         settle()
     }
 
     private func originReady(_ events: ReadyEvents) {
-        if events.contains(.failed) { return close() }
+        if events.contains(.failed) { return cut() }
         if events.isReadable || events.isBroken { toClient.sourceReady(through: worker.readBuffer) }
         if events.isWritable { toOrigin.sinkReady(through: worker.readBuffer) }
         settle()
@@ -112,7 +120,8 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
 
     private func settle() {
         let (up, down) = (toOrigin.state, toClient.state)
-        if up == .failed || down == .failed || (up == .ended && down == .ended) { return close() }
+        if up == .failed || down == .failed { return cut() }
+        if up == .ended && down == .ended { return close() }
         if up == .waitsForSink, let originWatch { worker.loop.modify(originWatch, Self.both) }
         if down == .waitsForSink { worker.loop.modify(client, Self.both) }
         if up == .hasMore || down == .hasMore, !isContinuing {
