@@ -46,10 +46,10 @@ package final class ProxyServer: Sendable {
 
     /// Puts new settings in force for every request that arrives from now on.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
-        let current = Self.current(
-            settings, rules: rules, addresses: addresses, after: shared.current.interception, shared.warn)
-        // What has begun under the settings before goes on; it connects nowhere any more.
-        if settings.mode == .offline { shared.current.settings.transport.gate.close() }
+        let previous = shared.current
+        let current = Self.current(settings, rules: rules, addresses: addresses, after: previous, shared.warn)
+        // What has begun under settings before goes on; it connects nowhere any more.
+        if settings.mode == .offline { previous.settings.transport.gate.close() }
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
         } catch {
@@ -113,16 +113,20 @@ package final class ProxyServer: Sendable {
     package var connectionCount: Int { shared.counts.total }
 
     private static func current(
-        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], after previous: Interception?,
+        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], after previous: ServerShared.Current?,
         _ warn: (String) -> Void
     ) -> ServerShared.Current {
         var settings = settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
-        // One of its own: that of other settings stays as it is.
-        if settings.mode == .offline { settings.transport.gate = EgressGate(isOpen: false) }
+        // One for all settings that follow each other and are not offline: closed, it is closed for what goes on under any of them.
+        if settings.mode == .offline {
+            settings.transport.gate = EgressGate(isOpen: false)
+        } else if let previous, previous.settings.mode != .offline {
+            settings.transport.gate = previous.settings.transport.gate
+        }
         return ServerShared.Current(
             settings: settings, context: context(settings, rules: rules, addresses: addresses),
-            interception: interception(settings, after: previous, warn))
+            interception: interception(settings, after: previous?.interception, warn))
     }
 
     private static func interception(

@@ -132,8 +132,10 @@ struct OfflineTests {
         }
     }
 
-    @Test("A request that waits for a connection when the gate closes does not get one")
-    func closesGateOnWaiting() throws {
+    @Test(
+        "A request that waits for a connection when the gate closes does not get one, under however old settings it began",
+        arguments: [0, 1, 3])
+    func closesGateOnWaiting(reloads: Int) throws {
         let asked = Gate()
         let release = Gate()
         let stage = try Stage("{upstream: {connections_per_origin: 1}}") { request, connection in
@@ -150,6 +152,8 @@ struct OfflineTests {
         waiting.send(stage.head("POST", "/waits"))
         // It waits once another that came behind it is answered.
         #expect(try stage.fetch("/x", method: "OPTIONS", fields: "Max-Forwards: 0\r\n").status == 200)
+        for _ in 0..<reloads { try stage.proxy.reload("{upstream: {connections_per_origin: 1}}") }
+        stage.proxy.settle()
         try stage.proxy.reload("{mode: offline, upstream: {connections_per_origin: 1}}")
         #expect(try stage.fetch("/miss").code == "offline_miss")
         release.open()
