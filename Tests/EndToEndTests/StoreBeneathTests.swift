@@ -46,6 +46,36 @@ struct StoreBeneathTests {
         #expect(try stage.fetch("/small").cacheStatus.contains("; hit"))
     }
 
+    @Test("What a 304 says of a body that only the file has holds from then on, in either direction", arguments: [10, 6 << 20])
+    func freshens(length: Int) throws {
+        let body = PatternBytes.make(length, seed: 2)
+        let stage = try Stage(storePath: nil) { request, connection in
+            let (before, after) =
+                request.target == "/forbids" ? ("max-age=600", "no-cache") : ("max-age=5", "max-age=600")
+            guard request["If-None-Match"] == nil else {
+                connection.send("HTTP/1.1 304 Not Modified\r\nETag: \"e\"\r\nCache-Control: \(after)\r\nX-New: yes\r\n\r\n")
+                return true
+            }
+            connection.send(
+                "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nCache-Control: \(before)\r\nContent-Length: \(body.count)\r\n\r\n")
+            return connection.send(bytes: body)
+        }
+        for path in ["/forbids", "/permits"] { _ = try stage.fetch(path) }
+        let second = try SecondProxy(stage)
+        for path in ["/forbids", "/permits"] {
+            try eventually { try second.fetch(path, fields: "Cache-Control: only-if-cached\r\n").status == 200 }
+        }
+        second.proxy.pass(seconds: 10)
+        for path in ["/forbids", "/permits"] {
+            let asked = stage.requestCount(path)
+            for fields in ["Cache-Control: no-cache\r\n", "", ""] {
+                let response = try second.fetch(path, fields: fields)
+                #expect(response.body == body && response["X-New"] == "yes")
+            }
+            #expect(stage.requestCount(path) == asked + (path == "/forbids" ? 3 : 1))
+        }
+    }
+
     @Test("Offline, the second serves what the first holds")
     func servesOffline() throws {
         let stage = try Stage(storePath: nil) { _, connection in
@@ -61,5 +91,23 @@ struct StoreBeneathTests {
         client.send(stage.head("GET", "/x"))
         let response = try client.readResponse()
         #expect(response.text == "kept" && response.cacheStatus.hasSuffix("detail=offline"))
+    }
+}
+
+/// A proxy that reads the file of a stage's.
+struct SecondProxy {
+    let stage: Stage
+    let proxy: TestProxy
+
+    init(_ stage: Stage) throws {
+        self.stage = stage
+        proxy = try TestProxy(
+            "", storePath: "\(stage.proxy.folder.path)/store.sqlite", store: { $0.access = .readOnlyBeneathMemory })
+    }
+
+    func fetch(_ path: String, fields: String = "") throws -> ReceivedResponse {
+        let client = try RawClient(port: proxy.port, owner: proxy)
+        client.send(stage.head("GET", path, fields: fields))
+        return try client.readResponse()
     }
 }

@@ -133,7 +133,7 @@ struct BeneathTests {
         }
     }
 
-    @Test("A 304 freshens what memory has of the file; of a body that stays in the file it changes nothing")
+    @Test("A 304 freshens what stands in the file: memory has the head from then on, and the body is there as long as its row is")
     func freshens() throws {
         let fixture = StoreFixture()
         let owner = try fixture.open()
@@ -141,14 +141,68 @@ struct BeneathTests {
         try Self.fillLarge(owner, "large")
         let store = try Self.beneath(fixture) { $0.memoryBodyLimit = 400_000 }
         for name in ["small", "large"] {
-            let old = try #require(store.find(Sample.key(name)))
             let content = name == "small" ? [1] : Self.largeBody
-            let fresh = Sample.response(name, body: content, date: 1_700_000_500, field: "fresh")
-            store.freshen(old, as: fresh.placed(body: old.body, row: old.row))
-            let found = try #require(store.find(Sample.key(name)))
-            #expect(found.responseTime == Timestamp(seconds: name == "small" ? 1_700_000_500 : 1_700_000_000))
-            #expect(store.wholeBody(found) == content)
+            for date: Int64 in [1_700_000_500, 1_700_000_600] {
+                let old = try #require(store.find(Sample.key(name)))
+                let fresh = Sample.response(name, body: content, date: date, field: "fresh")
+                store.freshen(old, as: fresh.placed(body: old.body, row: old.row))
+                let found = try #require(store.find(Sample.key(name)))
+                #expect(found.responseTime == Timestamp(seconds: date), "\(name)")
+                #expect(store.wholeBody(found) == content)
+            }
         }
+        owner.remove(try #require(owner.find(Sample.key("large"))))
+        owner.drain()
+        #expect(store.find(Sample.key("large")) == nil)
+    }
+
+    @Test("Variants of which only some have room in memory are freshened each, and the file's own are not used any more")
+    func freshensVariants() throws {
+        let fixture = StoreFixture()
+        let owner = try fixture.open()
+        let bodies = ["a": Sample.bytes(300_000, seed: 5), "b": Sample.bytes(300_000, seed: 6)]
+        for (name, body) in bodies { owner.putSurely(Sample.response("x", body: body, nominated: name)) }
+        owner.drain()
+        let store = try Self.beneath(fixture) { $0.memoryBodyLimit = 400_000 }
+        guard case .found(let variants) = store.lookUpNow(Sample.key("x")) else {
+            Issue.record("they stand in the file")
+            return
+        }
+        #expect(variants.responses.count { $0.isOnDisk } == 1 && variants.responses.count == 2)
+        for old in variants.responses {
+            let name = String(decoding: old.nominatedFields, as: UTF8.self)
+            let fresh = Sample.response("x", body: bodies[name] ?? [], nominated: name, date: 1_700_000_500)
+            store.freshen(old, as: fresh.placed(body: old.body, row: old.row))
+        }
+        guard case .found(let freshened) = store.lookUpNow(Sample.key("x")) else {
+            Issue.record("they are stored")
+            return
+        }
+        #expect(freshened.responses.count == 2)
+        for found in freshened.responses {
+            #expect(found.responseTime == Timestamp(seconds: 1_700_000_500))
+            #expect(store.wholeBody(found) == bodies[String(decoding: found.nominatedFields, as: UTF8.self)])
+        }
+    }
+
+    @Test("What memory has freshened and let go of does not come back from the file as it was; neither does what was removed")
+    func forgetsFreshened() throws {
+        let fixture = StoreFixture()
+        let owner = try fixture.open()
+        for name in ["let go", "removed", "invalidated"] { try Self.fillLarge(owner, name) }
+        let store = try Self.beneath(fixture) { $0.memoryBodyLimit = 400_000 }
+        let roomless = try Self.beneath(fixture) { $0.memory = .init(high: 0, low: 0) }
+        func freshen(_ name: String, in store: ResponseStore, since: StoreMoment? = nil) throws {
+            let old = try #require(store.find(Sample.key(name)))
+            let fresh = Sample.response(name, body: Self.largeBody, date: 1_700_000_500)
+            if name == "removed" { store.remove(old) }
+            if name == "invalidated" { store.invalidate([Sample.key(name)]) }
+            store.freshen(old, as: fresh.placed(body: old.body, row: old.row), since: since)
+            #expect(store.find(Sample.key(name)) == nil, "\(name)")
+        }
+        try freshen("let go", in: roomless)
+        try freshen("removed", in: store)
+        try freshen("invalidated", in: store, since: store.moment(of: Sample.key("invalidated")))
     }
 
     @Test("A body whose row has gone, or is another's by now, is not read, however the rows are numbered")

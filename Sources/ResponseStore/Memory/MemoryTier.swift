@@ -47,6 +47,9 @@ final class MemoryTier: Sendable {
         let now = now
         return shards[shard(hash)].withLock { shard in
             if let variants = shard.table.find(hash.low, key) {
+                if let fileBeneath, variants.responses.contains(where: \.isOnDisk) {
+                    return fileBeneath.isUsed ? .unknown : .absent
+                }
                 variants.noteAccess(now: now)
                 return .found(variants)
             }
@@ -70,11 +73,17 @@ final class MemoryTier: Sendable {
 
     /// Takes in what the disk had for a key, complete.
     /// - Returns: `nil` when something changed since `beginLookUp`: what was read may be wrong by now.
-    func endLookUp(_ hash: KeyHash, startedAt changes: UInt64, found: StoredVariants?) -> MemoryAnswer? {
+    func endLookUp(
+        _ key: [UInt8], _ hash: KeyHash, startedAt changes: UInt64, found: StoredVariants?
+    ) -> MemoryAnswer? {
         let room = marks.high + marks.high / 4
+        let now = now
         var dropped: StoredVariants?
         let answer: MemoryAnswer? = shards[shard(hash)].withLock { shard in
             guard shard.changes == changes, !shard.isWaiting(hash.low) else { return nil }
+            if shard.hidden.contains(hash.high) {
+                return leftAboveFile(key, hash, beside: found, now: now, in: &shard)
+            }
             guard let found else { return .absent }
             // Another process may take a body from its file at any time: who asks again is shown what is there then.
             if fileBeneath != nil, found.responses.contains(where: \.isOnDisk) { return .found(found) }
@@ -157,7 +166,8 @@ final class MemoryTier: Sendable {
     func freshen(
         _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Void
     ) {
-        change(hash, key: new.key, hidesUnknown: false) { variants in
+        if fileBeneath != nil, keepAboveFile(old, as: new, hash, since: since) { return }
+        change(hash, key: new.key) { variants in
             // What it would freshen is purged too.
             guard let new = purges.left(of: new, since: since.purge) else { return nil }
             if hasDisk { enqueue(new) }
@@ -263,7 +273,7 @@ final class MemoryTier: Sendable {
     func shard(_ hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.low) & (MemoryTier.shardCount - 1) }
 
     /// What purges and invalidations since then have left of a response: `nil` for nothing.
-    private func left(
+    func left(
         of response: StoredResponse, _ hash: KeyHash, since: StoreMoment, in shard: borrowing MemoryShard
     ) -> StoredResponse? {
         guard shard.invalidations(hash.low) == since.invalidation else { return nil }
@@ -281,19 +291,15 @@ final class MemoryTier: Sendable {
         if hasDisk { shard.addWaiting(hash.low) }
     }
 
-    /// - Parameters:
-    ///   - hidesUnknown: What a file beneath has for a key of which memory has nothing does not hold any more.
-    ///   - transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
-    private func change(
-        _ hash: KeyHash, key: [UInt8], hidesUnknown: Bool = true, _ transform: ([StoredResponse]) -> [StoredResponse]?
-    ) {
+    /// - Parameter transform: Called under the lock with what memory has; queues the change for the disk. `nil`: nothing changes.
+    private func change(_ hash: KeyHash, key: [UInt8], _ transform: ([StoredResponse]) -> [StoredResponse]?) {
         let now = now
         var dropped: [StoredVariants?] = []
         shards[shard(hash)].withLock { shard in
             let old = shard.table.find(hash.low, key)
             guard let responses = transform(old?.responses ?? []) else { return }
             noteChange(hash, in: &shard)
-            if old != nil || hidesUnknown { hideFile(hash, in: &shard) }
+            hideFile(hash, in: &shard)
             guard let old else { return }
             dropped = replace(old, by: responses, hash, now: now, in: &shard)
             dropped.append(old)
@@ -311,18 +317,18 @@ final class MemoryTier: Sendable {
         return [insert(new, hash, into: &shard)]
     }
 
-    private static func isSame(_ one: StoredResponse, _ other: StoredResponse) -> Bool {
+    static func isSame(_ one: StoredResponse, _ other: StoredResponse) -> Bool {
         one === other || (one.row != 0 && one.row == other.row)
     }
 
     /// Whether something newer would have to make way for it.
-    private func isSuperseded(_ response: StoredResponse, _ hash: KeyHash, in shard: inout MemoryShard) -> Bool {
+    func isSuperseded(_ response: StoredResponse, _ hash: KeyHash, in shard: inout MemoryShard) -> Bool {
         guard let stored = shard.table.find(hash.low, response.key) else { return false }
         return stored.responses.contains { response.replaces($0) && $0.supersedes(response) }
     }
 
     /// Puts a new response among those that stay beside it.
-    private func keep(
+    func keep(
         _ response: StoredResponse, _ hash: KeyHash, mayHaveOthers: Bool, now: UInt32, in shard: inout MemoryShard
     ) -> [StoredVariants?] {
         let old = shard.table.find(hash.low, response.key)

@@ -51,7 +51,7 @@ final class StoreReader {
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(of: job.key, found)
-            if let answer = core.memory.endLookUp(job.hash, startedAt: changes, found: variants) {
+            if let answer = core.memory.endLookUp(job.key, job.hash, startedAt: changes, found: variants) {
                 noteUse(of: variants, lastAccess: found.lastAccess)
                 job.answer(LookUpResult(answer))
                 return
