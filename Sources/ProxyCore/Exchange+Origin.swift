@@ -46,7 +46,12 @@ extension Exchange {
         at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
     ) {
         let stores = decideStorage(mayStore: mayStore, at: now)
-        if stores { removeOutlived(into: &commands) } else { removeReplaced(into: &commands) }
+        if stores {
+            removeOutlived(into: &commands)
+            if part == nil { replaced = replacedByResponse }
+        } else {
+            removeReplaced(into: &commands)
+        }
         if isLeading, !stores { commands.append(.releaseJoined) }
         if isUnattended, !stores {
             commands.append(.discardUpstreamBody)
@@ -65,19 +70,23 @@ extension Exchange {
         if part != nil { fillRest(into: &commands) }
     }
 
-    /// The origin has answered with another representation, and does not let it be stored: what was stored before is no longer
-    /// what the origin has (RFC 9111 §4.3.3). What only this one request keeps out of the store tells nothing of the kind.
+    /// The origin has answered with another representation: what was stored before is no longer what the origin has (RFC 9111 §4.3.3).
+    private var replacedByResponse: [StoredResponse] {
+        guard response.isOfAnotherRepresentation else { return [] }
+        let replaced = selectablePartials.map(\.response)
+        guard let selected else { return replaced }
+        return replaced + [selected]
+    }
+
+    /// The response is not to be stored. What only this one request keeps out of the store tells nothing of what is in it.
     private mutating func removeReplaced(into commands: inout CommandBuffer) {
-        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation,
-            response.isOfAnotherRepresentation
-        else { return }
-        var replaced = selectablePartials.map(\.response)
+        guard case .refused(let refusal) = trace.storage, !refusal.isOfRequest, refusal != .validation else { return }
+        var replaced = replacedByResponse
         // A part that comes of the same, in a form that is not joined, says nothing against those that are stored.
         if refusal == .partialContent {
             let tag = Continuation.strongTag(of: response.fields)
             replaced.removeAll { $0.strongTag == tag }
         }
-        if let selected { replaced.append(selected) }
         remove(replaced, into: &commands)
     }
 
@@ -94,8 +103,12 @@ extension Exchange {
     /// What is stored no longer holds, or may not be stored any more.
     mutating func remove(_ outdated: [StoredResponse], into commands: inout CommandBuffer) {
         let count = removed.count
-        for stored in outdated where !removed.contains(where: { $0 === stored }) { removed.append(stored) }
+        noteRemoved(outdated)
         if removed.count > count { commands.append(.remove) }
+    }
+
+    mutating func noteRemoved(_ outdated: [StoredResponse]) {
+        for stored in outdated where !removed.contains(where: { $0 === stored }) { removed.append(stored) }
     }
 
     private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {

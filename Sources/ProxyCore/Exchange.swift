@@ -59,6 +59,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var freshened: [Freshened] = []
     /// The stored responses that are to go, after a 304 that forbids storing, or what shows that they are outdated.
     package internal(set) var removed: [StoredResponse] = []
+    /// What is stored of an older representation than the response, which is to be stored: when that has come it goes, be that kept or not.
+    var replaced: [StoredResponse] = []
     /// What is stored under the key, newest first: a response without Vary is taken to vary as these do (RFC 9111 §4.1), and a 304 may
     /// speak of several (§4.3.4).
     var siblings: [StoredResponse] = []
@@ -149,6 +151,7 @@ package struct Exchange: ~Copyable, Sendable {
         selected = nil
         if !freshened.isEmpty { freshened = [] }
         if !removed.isEmpty { removed = [] }
+        if !replaced.isEmpty { replaced = [] }
         if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
         if !siblings.isEmpty { siblings = [] }
         facts = nil

@@ -22,4 +22,48 @@ struct StorageLimitTests {
         let line = try stage.proxy.logLines()[0]
         #expect(line.contains(excess == 0 ? "\"storage\":\"stored\"" : "\"storage\":\"body_too_large\""))
     }
+
+    enum Place: CaseIterable { case memory, file, beneath }
+
+    /// Gives a first version of so many octets, then ever a second one.
+    private static func stage(_ place: Place, lengths: [Int], isChunked: Bool = false) throws -> Stage {
+        let count = Counter()
+        return try Stage(storePath: place == .memory ? ":memory:" : nil, store: { if place == .file { $0.disk.low = 3 << 20 } }) {
+            _, connection in
+            let version = min(count.next(), 2)
+            let body = [UInt8](repeating: UInt8(ascii: "0") + UInt8(version), count: lengths[version - 1])
+            let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(body.count)"
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nETag: \"\(version)\"\r\n\(framing)\r\n\r\n")
+            guard isChunked else { return connection.send(bytes: body) }
+            connection.send(String(body.count, radix: 16) + "\r\n")
+            return connection.send(bytes: body) && connection.send("\r\n0\r\n\r\n")
+        }
+    }
+
+    /// The first is stored, the second asked for by a client that wants it new, and then by one that takes what there is.
+    private static func versions(_ place: Place, of stage: Stage) throws -> [UInt8?] {
+        _ = try stage.fetch("/x")
+        stage.proxy.waitUntilStored()
+        let second = place == .beneath ? try SecondProxy(stage) : nil
+        return try ["", "Cache-Control: no-cache\r\n", ""].map { fields in
+            let response = try second?.fetch("/x", fields: fields) ?? stage.fetch("/x", fields: fields)
+            return response.body.first
+        }
+    }
+
+    @Test(
+        "A response too long to be kept takes the older one away: nobody is served what was before",
+        arguments: Place.allCases, [false, true])
+    func takesOlderAway(place: Place, isChunked: Bool) throws {
+        let stage = try Self.stage(place, lengths: [300_000, 6 << 20], isChunked: isChunked)
+        #expect(try Self.versions(place, of: stage) == Array("122".utf8))
+    }
+
+    @Test("From the end of a long response on, it is served and not the one before", arguments: Place.allCases)
+    func isFoundAtOnce(place: Place) throws {
+        for _ in 0..<5 {
+            let stage = try Self.stage(place, lengths: [300_000, 200_000])
+            #expect(try Self.versions(place, of: stage) == Array("122".utf8))
+        }
+    }
 }

@@ -161,7 +161,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Until the store has it under its key, whoever asks for it finds the filling.
     private func finishFilling(_ trailers: Fields) {
         guard let filling = fetch.filling else { return }
-        filling.finish(trailers: trailers)
+        if filling.finish(trailers: trailers) {
+            exchange.noteBodyComplete()
+            removeOutdated()
+        }
         // What is not kept is for those who read it already.
         guard !filling.isTooLongToKeep, let entry = fetch.entry else { return }
         fetch.entry = nil
@@ -231,7 +234,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         guard let stored = exchange.makeStoredResponse(body: .bytes([])) else { return false }
         if let length, length > worker.store.greatestBodyLength(of: stored) {
-            exchange.noteBodyTooLarge()
+            noteBodyTooLarge()
             releaseJoined(.notShareable)
             return false
         }
@@ -253,7 +256,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     private func append(_ bytes: Span<UInt8>, to filling: Filling) {
         let flow = filling.append(bytes)
-        if filling.isTooLongToKeep { exchange.noteBodyTooLarge() }
+        if filling.isTooLongToKeep, !exchange.isStorageRefused { noteBodyTooLarge() }
         guard flow == .pause else { return }
         pauseUpstream()
         let number = fetch.number
@@ -301,7 +304,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// Where nobody had said the length, the body itself tells whether it is short enough.
     private func mayKeep(_ body: borrowing [UInt8]) -> Bool {
         guard let limit = exchange.keptBodyLength, UInt64(body.count) > limit else { return true }
-        exchange.noteBodyTooLarge()
+        noteBodyTooLarge()
         releaseJoined(.notShareable)
         return false
     }
@@ -340,6 +343,12 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
     var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
+
+    /// What comes is too long for the store, and what it has of an older response does not hold any more.
+    func noteBodyTooLarge() {
+        exchange.noteBodyTooLarge()
+        removeOutdated()
+    }
 
     /// What no longer holds, or may not be stored any more, leaves the store.
     func removeOutdated() {

@@ -124,7 +124,7 @@ extension ExchangeDriver {
             return false
         }
         if part.whole > worker.store.greatestBodyLength(of: stored) {
-            exchange.noteBodyTooLarge()
+            noteBodyTooLarge()
             return false
         }
         let plan = FillingPlan(

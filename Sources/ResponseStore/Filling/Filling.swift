@@ -172,8 +172,7 @@ package final class Filling: Sendable {
 
     /// More has come than is to be kept.
     package var isTooLongToKeep: Bool {
-        guard let limit = plan.keptLength else { return false }
-        return length > limit
+        length > min(plan.keptLength ?? .max, core.greatestBodyLength(of: plan.response))
     }
 
     /// Of that, what the writer has not taken.

@@ -150,10 +150,7 @@ package final class ResponseStore: Sendable {
     }
 
     /// A longer body of this response is not stored, in octets.
-    package func greatestBodyLength(of response: StoredResponse) -> UInt64 {
-        let isForDisk = core.memory.hasDisk && !response.facts.isMemoryOnly
-        return isForDisk ? core.bodyLimit : UInt64(core.configuration.memoryBodyLimit)
-    }
+    package func greatestBodyLength(of response: StoredResponse) -> UInt64 { core.greatestBodyLength(of: response) }
 
     /// Begins to store a response whose body is yet to come.
     /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.

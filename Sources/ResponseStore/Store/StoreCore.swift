@@ -50,6 +50,10 @@ final class StoreCore: Sendable {
         UInt64(configuration.writesFile ? max(configuration.disk.low, 0) : configuration.memoryBodyLimit)
     }
 
+    func greatestBodyLength(of response: StoredResponse) -> UInt64 {
+        memory.hasDisk && !response.facts.isMemoryOnly ? bodyLimit : UInt64(configuration.memoryBodyLimit)
+    }
+
     /// Each filling may always have two chunks in memory, so their number is bounded too.
     var mayBeginFilling: Bool {
         !fillingBudget.isExceeded && fillings.count < max(1, configuration.limits.fillingBytes / (2 * Chunk.length))
