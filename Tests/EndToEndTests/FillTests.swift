@@ -46,6 +46,11 @@ struct FillTests {
     func fillsOnce() throws {
         let (stage, origin) = try stage()
         let clients = try (0..<4).map { _ in try stage.client() }
+        // All are connected, so that what they ask for comes at once.
+        for client in clients {
+            client.send(stage.head("GET", "/x", fields: "Cache-Control: only-if-cached\r\n"))
+            #expect(try client.readResponse().status == 504)
+        }
         for (number, client) in clients.enumerated() {
             client.send(stage.head("GET", "/x", fields: "Range: bytes=\(number * 100_000)-\(number * 100_000 + 99_999)\r\n"))
         }
