@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "CertificateAuthority", targets: ["CertificateAuthority"]),
         .library(name: "HTTPSession", targets: ["HTTPSession"]),
+        .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "ResponseStore", targets: ["ResponseStore"]),
     ],
     dependencies: [
@@ -64,6 +65,7 @@ let package = Package(
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         room("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
         room("EventLoop", uses: ["CLinux"]),
+        room("Reachability", uses: ["EventLoop", "CLinux"]),
         room(
             "HTTPSession",
             uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl"]),
@@ -129,6 +131,7 @@ let package = Package(
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
         tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
+        tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),

@@ -2,6 +2,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,6 +36,8 @@ extern int pipe2(int descriptors[2], int flags);
 extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+extern int unshare(int flags);
+extern int setns(int descriptor, int type);
 extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
 
 // What the process was begun with; Swift would rather not see a variable that anybody may change.
@@ -88,7 +94,14 @@ static const uint32_t larder_epollet = (uint32_t)EPOLLET;
 static const unsigned int larder_splice_move = 1;      // SPLICE_F_MOVE
 static const unsigned int larder_splice_nonblock = 2;  // SPLICE_F_NONBLOCK
 
+// CLONE_NEWNET: a network of its own, for the calling thread and whom it begets.
+static const int larder_new_network = 0x40000000;
+
+// NLM_F_DUMP is an expression.
+static const int larder_netlink_dump = NLM_F_DUMP;
+
 static const int larder_sock_stream = SOCK_STREAM;
+static const int larder_sock_raw = SOCK_RAW;
 static const int larder_sock_dgram = SOCK_DGRAM;
 static const int larder_sock_nonblock = SOCK_NONBLOCK;
 static const int larder_sock_cloexec = SOCK_CLOEXEC;
@@ -98,6 +111,7 @@ static const int larder_msg_nosignal = MSG_NOSIGNAL;
 static const int larder_msg_more = MSG_MORE;
 static const int larder_msg_dontwait = MSG_DONTWAIT;
 static const int larder_msg_peek = MSG_PEEK;
+static const int larder_msg_trunc = MSG_TRUNC;
 
 // Who is at the other end of a Unix socket: -1 where that cannot be told. Linux's struct ucred is declared for _GNU_SOURCE only.
 struct larder_peer { pid_t process; uid_t user; gid_t group; };

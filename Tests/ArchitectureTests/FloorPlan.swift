@@ -33,6 +33,7 @@ enum FloorPlan {
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
         "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
+        "Reachability": Room(["EventLoop", "CLinux"], others: ["Glibc"]),
         "HTTPSession": Room(
             ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
             others: ["Glibc", "Synchronization"]),

@@ -1,0 +1,90 @@
+/// The head of one message of netlink's.
+struct NetlinkHead: Equatable {
+    let type: UInt16
+    let flags: UInt16
+    let sequence: UInt32
+    /// Of the socket that asked for it, or that caused what it tells.
+    let port: UInt32
+}
+
+/// Takes apart what comes over netlink: messages, each a head and a payload, and attributes inside. Numbers are in the machine's order of octets.
+///
+/// What the lengths say is checked against what is there: octets that do not add up are told as such, and never read past their end.
+enum NetlinkReader {
+    static let headLength = 16
+    private static let attributeHeadLength = 4
+    /// Both messages and attributes begin at multiples of this.
+    private static let alignment = 4
+
+    /// Calls `body` with each message up to the first whose length cannot be.
+    /// - Returns: whether there was none such.
+    static func readMessages(_ octets: Span<UInt8>, _ body: (NetlinkHead, Span<UInt8>) -> Void) -> Bool {
+        var start = 0
+        while start < octets.count {
+            guard octets.count - start >= headLength else { return false }
+            let length = Int(octets.number32(at: start))
+            guard length >= headLength, length <= octets.count - start else { return false }
+            let head = NetlinkHead(
+                type: octets.number16(at: start + 4), flags: octets.number16(at: start + 6),
+                sequence: octets.number32(at: start + 8),
+                port: octets.number32(at: start + 12))
+            body(head, octets.extracting(start + headLength..<start + length))
+            start += aligned(length)
+        }
+        return true
+    }
+
+    /// Calls `body` with the type and the value of each attribute, likewise.
+    static func readAttributes(_ octets: Span<UInt8>, _ body: (Int, Span<UInt8>) -> Void) -> Bool {
+        var start = 0
+        while start < octets.count {
+            guard octets.count - start >= attributeHeadLength else { return false }
+            let length = Int(octets.number16(at: start))
+            guard length >= attributeHeadLength, length <= octets.count - start else { return false }
+            body(Int(octets.number16(at: start + 2) & typeMask), octets.extracting(start + attributeHeadLength..<start + length))
+            start += aligned(length)
+        }
+        return true
+    }
+
+    /// Calls `body` with each next hop of a route that has several: its flags and the index of its link. Likewise.
+    static func readNextHops(_ octets: Span<UInt8>, _ body: (_ flags: UInt8, _ link: Int32) -> Void) -> Bool {
+        let headLength = 8
+        var start = 0
+        while start < octets.count {
+            guard octets.count - start >= headLength else { return false }
+            let length = Int(octets.number16(at: start))
+            guard length >= headLength, length <= octets.count - start else { return false }
+            body(octets[start + 2], Int32(bitPattern: octets.number32(at: start + 4)))
+            start += aligned(length)
+        }
+        return true
+    }
+
+    /// Without the bits that say how the value is to be read (nested, in the network's order).
+    private static let typeMask: UInt16 = 0x3FFF
+
+    private static func aligned(_ length: Int) -> Int { (length + alignment - 1) / alignment * alignment }
+}
+
+extension Span<UInt8> {
+    func number16(at start: Int) -> UInt16 { (UInt16(self[start]) | UInt16(self[start + 1]) << 8).littleEndian }
+
+    func number32(at start: Int) -> UInt32 {
+        (UInt32(self[start]) | UInt32(self[start + 1]) << 8 | UInt32(self[start + 2]) << 16 | UInt32(self[start + 3]) << 24)
+            .littleEndian
+    }
+
+    /// The value of an attribute that is one number; `nil` where it is too short for it.
+    var number32: UInt32? { count >= 4 ? number32(at: 0) : nil }
+
+    /// The value of an attribute that is text, up to its NUL.
+    var text: String {
+        var octets: [UInt8] = []
+        for index in 0..<count {
+            if self[index] == 0 { break }
+            octets.append(self[index])
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+}

@@ -1,0 +1,29 @@
+import CLinux
+
+/// Asks for all that the kernel has of one subject.
+enum NetlinkRequest {
+    /// In the order in which they are asked for.
+    enum Subject: UInt8, Comparable, CaseIterable {
+        case links, addresses, routes
+
+        static func < (left: Subject, right: Subject) -> Bool { left.rawValue < right.rawValue }
+
+        var next: Subject? { Subject(rawValue: rawValue + 1) }
+    }
+
+    /// The octets of the request, for every family.
+    static func dump(_ subject: Subject, sequence: UInt32) -> [UInt8] {
+        let (type, bodyLength) =
+            switch subject {
+            case .links: (RTM_GETLINK, MemoryLayout<ifinfomsg>.size)
+            case .addresses: (RTM_GETADDR, MemoryLayout<ifaddrmsg>.size)
+            case .routes: (RTM_GETROUTE, MemoryLayout<rtmsg>.size)
+            }
+        var head = nlmsghdr()
+        head.nlmsg_len = UInt32(NetlinkReader.headLength + bodyLength)
+        head.nlmsg_type = UInt16(type)
+        head.nlmsg_flags = UInt16(NLM_F_REQUEST | larder_netlink_dump)
+        head.nlmsg_seq = sequence
+        return withUnsafeBytes(of: &head) { Array($0) } + [UInt8](repeating: 0, count: bodyLength)
+    }
+}

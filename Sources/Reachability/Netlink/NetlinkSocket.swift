@@ -1,0 +1,84 @@
+import CLinux
+import EventLoop
+import Glibc
+
+/// A socket to the kernel's tables of links, addresses and routes, which also brings what changes in them. Closed with the last reference.
+final class NetlinkSocket: Sendable {
+    /// Why nothing was read.
+    enum ReadFault: Error {
+        /// There is nothing (any more).
+        case nothing
+        /// Some of what the kernel had to say found no room (ENOBUFS), or one piece none in our buffer.
+        case lost
+    }
+
+    let descriptor: Int32
+    /// The kernel's name for this socket: what it answers us bears it, what it tells everybody the name of whoever caused it.
+    let port: UInt32
+
+    init() throws(SystemError) {
+        let descriptor = socket(
+            AF_NETLINK, larder_sock_raw | larder_sock_cloexec | larder_sock_nonblock, NETLINK_ROUTE)
+        if descriptor < 0 { throw SystemError("socket(AF_NETLINK)", code: errno) }
+        var address = sockaddr_nl()
+        address.nl_family = sa_family_t(AF_NETLINK)
+        address.nl_groups = Self.groups
+        guard Self.withPointer(to: &address, { bind(descriptor, $0, $1) }) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw SystemError("bind(AF_NETLINK)", code: code)
+        }
+        var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
+        let named = Self.withPointer(to: &address) { pointer, _ in
+            getsockname(descriptor, UnsafeMutablePointer(mutating: pointer), &length)
+        }
+        guard named == 0 else {
+            let code = errno
+            close(descriptor)
+            throw SystemError("getsockname(AF_NETLINK)", code: code)
+        }
+        self.descriptor = descriptor
+        port = address.nl_pid
+    }
+
+    deinit { close(descriptor) }
+
+    /// - Returns: whether the kernel took it.
+    func send(_ request: [UInt8]) -> Bool {
+        request.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) } == request.count
+    }
+
+    /// Reads one datagram of the kernel's.
+    /// - Returns: how many octets of the buffer it takes; none for what another process has sent.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ReadFault) -> Int {
+        while true {
+            var sender = sockaddr_nl()
+            var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
+            let count = Self.withPointer(to: &sender) { pointer, _ in
+                recvfrom(
+                    descriptor, buffer.baseAddress, buffer.count, larder_msg_trunc, UnsafeMutablePointer(mutating: pointer),
+                    &length)
+            }
+            if count > buffer.count { throw .lost }
+            if count >= 0 { return sender.nl_pid == 0 ? count : 0 }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: throw .nothing
+            default: throw .lost
+            }
+        }
+    }
+
+    private static let groups =
+        UInt32(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE)
+        // The group of next hops, the last that has a bit: an older kernel passes it over.
+        | 1 << 31
+
+    private static func withPointer<Result>(
+        to address: inout sockaddr_nl, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_nl>.size)) }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+@testable import Reachability
+
+@Suite("Netlink: ask for all, then listen")
+struct NetlinkConversationTests {
+    private static let port: UInt32 = 42
+
+    /// Begins, and answers what is asked with these.
+    private static func answer(
+        _ conversation: inout NetlinkConversation, _ messages: [NetlinkMessage], interruptedAt: NetlinkRequest.Subject? = nil,
+        during: [(NetlinkRequest.Subject, NetlinkMessage)] = []
+    ) -> NetlinkConversation.Action {
+        var action = conversation.begin()
+        while case .send(let subject, let sequence) = action {
+            let head = NetlinkHead(type: 0, flags: 2, sequence: sequence, port: port)
+            for message in messages where message.subject == subject {
+                _ = conversation.receive(head, message, isInterrupted: subject == interruptedAt)
+            }
+            for (moment, change) in during where moment == subject { #expect(tell(&conversation, change) == .none) }
+            action = conversation.receive(head, .done, isInterrupted: subject == interruptedAt)
+        }
+        return action
+    }
+
+    private static func tell(_ conversation: inout NetlinkConversation, _ change: NetlinkMessage) -> NetlinkConversation.Action {
+        conversation.receive(NetlinkHead(type: 0, flags: 0, sequence: 1, port: 0), change, isInterrupted: false)
+    }
+
+    private static func link(_ name: String = "v0", _ index: Int32 = 2, isRunning: Bool = true) -> NetlinkMessage {
+        .link(Link(index: index, name: name, hardware: 1, making: "", isLoopback: false, isRunning: isRunning))
+    }
+
+    private static let address = NetlinkMessage.address(InterfaceAddress(family: .ipv4, link: 2, isUsable: true))
+
+    private static let route: NetlinkMessage = {
+        var route = DefaultRoute(family: .ipv4, table: 254)
+        route.add(link: 2)
+        return .route(route)
+    }()
+
+    private static let online = ReachabilityStatus.online(NetworkPath(interfaceName: "v0", kind: .wired))
+
+    private static func status(_ conversation: NetlinkConversation) -> ReachabilityStatus {
+        conversation.picture.status { _ in .wired }
+    }
+
+    @Test("Links, addresses and routes are asked for one after the other, and told as one picture")
+    func asksInOrder() {
+        var conversation = NetlinkConversation(port: Self.port)
+        #expect(conversation.begin() == .send(.links, sequence: 1))
+        #expect(conversation.begin() == .none)
+        let head = { NetlinkHead(type: 0, flags: 2, sequence: $0, port: Self.port) }
+        #expect(conversation.receive(head(1), Self.link(), isInterrupted: false) == .none)
+        #expect(conversation.receive(head(1), .done, isInterrupted: false) == .send(.addresses, sequence: 2))
+        #expect(conversation.receive(head(2), Self.address, isInterrupted: false) == .none)
+        // What answers an older request counts for nothing.
+        #expect(conversation.receive(head(1), .done, isInterrupted: false) == .none)
+        #expect(conversation.receive(head(2), .done, isInterrupted: false) == .send(.routes, sequence: 3))
+        #expect(conversation.receive(head(3), Self.route, isInterrupted: false) == .none)
+        #expect(Self.status(conversation) == .offline(.noLink))
+        #expect(conversation.receive(head(3), .done, isInterrupted: false) == .tell(milliseconds: nil))
+        #expect(Self.status(conversation) == Self.online)
+    }
+
+    @Test("What may alter the picture has the kernel asked anew, once; what cannot does not")
+    func knocks() {
+        var conversation = NetlinkConversation(port: Self.port)
+        #expect(Self.answer(&conversation, [Self.link(), Self.address, Self.route]) == .tell(milliseconds: nil))
+        for same in [Self.link(), Self.address, Self.route, .linkGone(index: 9)] {
+            #expect(Self.tell(&conversation, same) == .none)
+        }
+        #expect(Self.tell(&conversation, Self.link(isRunning: false)) == .beginAgain(milliseconds: 100))
+        #expect(Self.tell(&conversation, Self.link(isRunning: true)) == .none)
+        // The picture stays until there is another.
+        #expect(Self.status(conversation) == Self.online)
+        #expect(Self.answer(&conversation, [Self.link(isRunning: false)]) == .tell(milliseconds: nil))
+        #expect(Self.status(conversation) == .offline(.noLink))
+    }
+
+    @Test("What is lost has the kernel asked anew, while it answers and after (ENOBUFS)")
+    func loses() {
+        var conversation = NetlinkConversation(port: Self.port)
+        #expect(conversation.lose() == .none)
+        _ = conversation.begin()
+        #expect(conversation.lose() == .none)
+        for sequence in 1...3 as ClosedRange<UInt32> {
+            let head = NetlinkHead(type: 0, flags: 2, sequence: sequence, port: Self.port)
+            let action = conversation.receive(head, .done, isInterrupted: false)
+            if sequence == 3 { #expect(action == .beginAgain(milliseconds: 100)) }
+        }
+        #expect(Self.answer(&conversation, [Self.link()]) == .tell(milliseconds: nil))
+        #expect(conversation.lose() == .beginAgain(milliseconds: 100))
+    }
+
+    @Test("A change of what was answered already spoils the answer; of what is still to come it does not")
+    func spoils() {
+        var conversation = NetlinkConversation(port: Self.port)
+        let all = [Self.link(), Self.address, Self.route]
+        #expect(
+            Self.answer(&conversation, all, during: [(.links, Self.route), (.links, .linkGone(index: 9))])
+                == .tell(milliseconds: nil))
+        conversation = NetlinkConversation(port: Self.port)
+        #expect(
+            Self.answer(&conversation, all, during: [(.routes, Self.link(isRunning: false))]) == .beginAgain(milliseconds: 100))
+        #expect(Self.answer(&conversation, all, interruptedAt: .addresses) == .beginAgain(milliseconds: 100))
+    }
+
+    @Test("A picture that is spoilt again and again is told at last, and asked for once more")
+    func tellsSpoilt() {
+        var conversation = NetlinkConversation(port: Self.port)
+        let all = [Self.link(), Self.address, Self.route]
+        for _ in 0..<NetlinkConversation.spoiltLimit {
+            #expect(Self.answer(&conversation, all, interruptedAt: .links) == .beginAgain(milliseconds: 100))
+        }
+        #expect(Self.answer(&conversation, all, interruptedAt: .links) == .tell(milliseconds: 100))
+        #expect(Self.status(conversation) == Self.online)
+        #expect(Self.answer(&conversation, all) == .tell(milliseconds: nil))
+    }
+
+    @Test("A refusal is asked about again, a second later")
+    func isRefused() {
+        var conversation = NetlinkConversation(port: Self.port)
+        _ = conversation.begin()
+        let head = NetlinkHead(type: 2, flags: 0, sequence: 1, port: Self.port)
+        #expect(conversation.receive(head, .failed, isInterrupted: false) == .beginAgain(milliseconds: 1000))
+        #expect(conversation.begin() == .send(.links, sequence: 2))
+        #expect(conversation.couldNotSend() == .beginAgain(milliseconds: 1000))
+    }
+}
