@@ -77,7 +77,9 @@ let package = Package(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "ProxyCore",
+                "CLinux",
             ]),
         room(
             "ProxyAdmin",
@@ -153,7 +155,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "HTTPMessage", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "HTTPSession",
-                "ResponseStore", "ProxyCore",
+                "ResponseStore", "Reachability", "ProxyCore",
                 "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],

@@ -50,6 +50,8 @@ public struct CacheOverrides: Equatable, Sendable {
     public var ignored: Directives = []
     /// Nothing may leave: the cache is disconnected (RFC 9111 §4.2.4), which holds before every policy.
     package var isDisconnected = false
+    /// How long past its lifetime a response is used where nothing may leave; `nil`: however long.
+    package var offlineStalenessLimit: DeltaSeconds?
     /// The policy or the lifetime beside which `unsafe` was said; it never spreads to what another rule said.
     private(set) var isPolicyUnsafe = false
     private(set) var isTimeToLiveUnsafe = false
@@ -99,6 +101,7 @@ public struct CacheOverrides: Equatable, Sendable {
         fillsParts = later.fillsParts ?? fillsParts
         ignored.formUnion(later.ignored)
         isDisconnected = later.isDisconnected || isDisconnected
+        offlineStalenessLimit = later.offlineStalenessLimit ?? offlineStalenessLimit
     }
 
     /// A lifetime for all statuses or for some: one word, which a later one takes the place of as a whole.

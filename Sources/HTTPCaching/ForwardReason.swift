@@ -18,6 +18,8 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case stale
     /// Stale, and a word of the origin server forbids what a rule or the client would allow.
     case mustRevalidate, proxyRevalidate, sMaxAge
+    /// It is stale for longer than is served where nothing may leave.
+    case maxStaleOffline
     /// The stored response says no-cache.
     case noCache
     /// It was stored by an unsafe rule that no longer holds.
@@ -47,6 +49,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .mustRevalidate: "must_revalidate"
         case .proxyRevalidate: "proxy_revalidate"
         case .sMaxAge: "s_maxage"
+        case .maxStaleOffline: "max_stale_offline"
         case .noCache: "no_cache"
         case .unsafeRuleGone: "unsafe_rule_gone"
         case .trustChanged: "trust_changed"
@@ -63,7 +66,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
         case .partial, .fill: "partial"
         case .requestContent, .reload, .reloadAll, .revalidate, .unsafeRuleGone, .upgrade: "bypass"
         case .requestNoCache, .requestPragma, .requestMaxAge, .requestMinFresh, .originCondition: "request"
-        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .noCache, .trustChanged: "stale"
+        case .stale, .mustRevalidate, .proxyRevalidate, .sMaxAge, .maxStaleOffline, .noCache, .trustChanged: "stale"
         }
     }
 

@@ -10,7 +10,7 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
     case staleWhileRevalidate
     /// The same by a rule.
     case grace
-    /// Nothing may leave, by the settings (`mode: offline`).
+    /// Nothing may leave (`mode: offline`, or `auto` without a network).
     case offline
     /// The origin server's stale-if-error, or the client's (RFC 5861 §4).
     case staleIfError
@@ -68,7 +68,8 @@ extension Reuse {
         let isAllowed = isBounded && isWithinStaleIfError(facts, request, clock)
         if isAllowed { return stale(.staleIfError, facts, clock, overrides) }
         if overrides.grants(staleness: clock.staleness) { return stale(.grace, facts, clock, overrides) }
-        return failure == .disconnected && !isBounded ? stale(.failure, facts, clock, overrides) : nil
+        guard failure == .disconnected, !isBounded, overrides.permitsOfflineUse(staleness: clock.staleness) else { return nil }
+        return stale(.failure, facts, clock, overrides)
     }
 
     /// For a response that came under another trust policy than the one in force, which accepts the chain recorded with it, where

@@ -25,6 +25,7 @@ extension Exchange {
         // What the origin does not get to see selects nothing (T18), and before a rule could add to it.
         if options.hasNominations { request.fields.removeNominated() }
         if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
+        if context.sparesThisMachine { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
@@ -54,6 +55,11 @@ extension Exchange {
         obligations = entailed
         context.complete(&obligations.cache)
         return true
+    }
+
+    /// Without a network this machine is there all the same.
+    private mutating func spareThisMachine() {
+        obligations.cache.isDisconnected = !LoopbackHost.isMeant(by: request.span(of: request.target.host))
     }
 
     mutating func lookUp(at now: Timestamp, into commands: inout CommandBuffer) {

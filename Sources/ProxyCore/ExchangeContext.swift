@@ -10,7 +10,7 @@ package final class ExchangeContext: Sendable {
     /// Whether anything may leave.
     package enum Mode: UInt8, Sendable {
         case live
-        /// Nothing: what is stored is served whatever its age, else 504 (RFC 9111 §4.2.4).
+        /// Nothing: what is stored is served, stale or not, else 504 (RFC 9111 §4.2.4).
         case offline
 
         package var word: String { self == .offline ? "offline" : "live" }
@@ -49,6 +49,10 @@ package final class ExchangeContext: Sendable {
 
     package let rules: PolicyRuleSet
     package let mode: Mode
+    /// How long past its lifetime a response is served offline; `nil`: however long.
+    package let offlineStalenessLimit: DeltaSeconds?
+    /// Requests to this machine itself are answered as in `live`.
+    package let sparesThisMachine: Bool
     package let limits: ProxyLimits
     package let tunnelPorts: TunnelPorts
     package let hostMismatch: HostMismatch
@@ -78,7 +82,8 @@ package final class ExchangeContext: Sendable {
     private let viaLineOfHTTP10: [UInt8]
 
     package init(
-        rules: PolicyRuleSet, mode: Mode = .live, limits: ProxyLimits = ProxyLimits(),
+        rules: PolicyRuleSet, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil, sparesThisMachine: Bool = false,
+        limits: ProxyLimits = ProxyLimits(),
         tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
@@ -93,6 +98,8 @@ package final class ExchangeContext: Sendable {
     ) {
         self.rules = rules
         self.mode = mode
+        self.offlineStalenessLimit = offlineStalenessLimit
+        self.sparesThisMachine = sparesThisMachine
         self.limits = limits
         self.tunnelPorts = tunnelPorts
         self.hostMismatch = hostMismatch
@@ -116,6 +123,7 @@ package final class ExchangeContext: Sendable {
     func complete(_ cache: inout CacheOverrides) {
         if cache.setCookie == nil { cache.setCookie = setCookie }
         cache.isDisconnected = mode == .offline
+        cache.offlineStalenessLimit = offlineStalenessLimit
     }
 
     /// What that line says, as text: for who does not write a head.

@@ -94,7 +94,7 @@ package struct Rehearsal: ~Copyable {
             case .openTunnel:
                 conclusion = .opensTunnel
                 // What the gate would say.
-                guard case .offline = exchange.context.mode else { break }
+                guard exchange.obligations.cache.isDisconnected else { break }
                 return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: now), at: now)
             // Nobody is asked who it is.
             case .judgeCredentials: break

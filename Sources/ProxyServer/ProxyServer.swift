@@ -6,6 +6,7 @@ import HTTPMessage
 import HTTPSession
 import ProxyCore
 import ProxyPolicy
+import Reachability
 import ResponseStore
 import Synchronization
 
@@ -14,6 +15,8 @@ package final class ProxyServer: Sendable {
     let shared: ServerShared
     let threads: [LoopThread]
     package let addresses: [PeerAddress]
+    let source: Guarded<SettingsSource>
+    let network = NetworkFollower()
     private let hasStopped = Atomic<Bool>(false)
 
     /// Starts serving on sockets that listen already.
@@ -23,7 +26,9 @@ package final class ProxyServer: Sendable {
         budgets: UpstreamBudgets = UpstreamBudgets(), accessLog: AccessLog, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         addresses = sockets.map(\.address)
-        let current = Self.current(settings, rules: rules, addresses: addresses, after: nil, warn)
+        let source = SettingsSource(settings: settings, rules: rules)
+        self.source = Guarded(source)
+        let current = Self.current(source, addresses: addresses, after: nil, warn)
         let shared = ServerShared(
             store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets,
             loops: loops, accessLog: accessLog,
@@ -42,22 +47,21 @@ package final class ProxyServer: Sendable {
                 }, at: 0)
         }
         self.threads = threads
+        followNetwork(settings.mode)
     }
 
     /// Puts new settings in force for every request that arrives from now on.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
-        let previous = shared.current
-        let current = Self.current(settings, rules: rules, addresses: addresses, after: previous, shared.warn)
-        // What has begun under settings before goes on; it connects nowhere any more.
-        if settings.mode == .offline { previous.settings.transport.gate.close() }
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
         } catch {
             shared.warn("cannot look at passwords: \(error.call) failed")
         }
-        shared.replace(current)
-        for thread in threads {
-            thread.handle.post { loop in (loop.owner as? LoopWorker)?.adopt(current) }
+        followNetwork(settings.mode)
+        putInForce { source in
+            source.settings = settings
+            source.rules = rules
+            source.network = network.status ?? .unknown
         }
     }
 
@@ -86,6 +90,7 @@ package final class ProxyServer: Sendable {
     /// Ends every connection and the loops, and waits for their threads.
     package func stop() {
         guard hasStopped.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
+        network.close()
         for thread in threads {
             thread.handle.post { loop in
                 (loop.owner as? LoopWorker)?.closeAll()
@@ -102,7 +107,13 @@ package final class ProxyServer: Sendable {
     }
 
     /// In force for the requests to come.
-    package var mode: ExchangeContext.Mode { shared.current.settings.mode }
+    package var mode: ExchangeContext.Mode { shared.current.context.mode }
+
+    /// What is heard of the network, as a person reads it; `nil` where the mode is not `auto`.
+    package var networkStatus: String? { network.status?.description }
+
+    /// Has the network taken for this, whatever it is; `nil` has it looked at again. For nothing where the mode is not `auto`.
+    package func forceNetwork(_ status: ReachabilityStatus?) { network.force(status) }
 
     /// On each listener, as it is spoken now.
     package var listenerTLS: [ListenerTLS?] { shared.current.settings.listenerTLS }
@@ -112,20 +123,21 @@ package final class ProxyServer: Sendable {
 
     package var connectionCount: Int { shared.counts.total }
 
-    private static func current(
-        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], after previous: ServerShared.Current?,
-        _ warn: (String) -> Void
+    static func current(
+        _ source: SettingsSource, addresses: [PeerAddress], after previous: ServerShared.Current?, _ warn: (String) -> Void
     ) -> ServerShared.Current {
-        var settings = settings
+        var settings = source.settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
-        // One for all settings that follow each other and are not offline: closed, it is closed for what goes on under any of them.
-        if settings.mode == .offline {
-            settings.transport.gate = EgressGate(isOpen: false)
-        } else if let previous, previous.settings.mode != .offline {
+        // One for all settings that follow each other and let things leave: closed, it is closed for what goes on under any of them.
+        let position = settings.gatePosition(in: settings.mode(on: source.network))
+        if position == .open, let previous, previous.context.mode == .live {
             settings.transport.gate = previous.settings.transport.gate
+        } else if position != .open || previous != nil {
+            settings.transport.gate = EgressGate(position)
         }
         return ServerShared.Current(
-            settings: settings, context: context(settings, rules: rules, addresses: addresses),
+            settings: settings,
+            context: context(settings, rules: source.rules, addresses: addresses, network: source.network),
             interception: interception(settings, after: previous?.interception, warn))
     }
 
@@ -142,9 +154,14 @@ package final class ProxyServer: Sendable {
     }
 
     /// What requests are decided by under these settings and rules.
-    package static func context(_ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress]) -> ExchangeContext {
-        ExchangeContext(
-            rules: rules, mode: settings.mode, limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
+    package static func context(
+        _ settings: ServerSettings, rules: PolicyRuleSet, addresses: [PeerAddress], network: ReachabilityStatus = .unknown
+    ) -> ExchangeContext {
+        let mode = settings.mode(on: network)
+        return ExchangeContext(
+            rules: rules, mode: mode, offlineStalenessLimit: settings.mode == .auto ? settings.offlineStalenessLimit : nil,
+            sparesThisMachine: settings.gatePosition(in: mode) == .openToThisMachine,
+            limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
             hostMismatch: settings.hostMismatch,
             setCookie: settings.setCookie, targets: settings.targets, tellsKey: settings.tellsKey,
             ownAddresses: addresses.enumerated().map { OwnNames.of($1, settings.tls(ofListener: $0)) },

@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPSession
 import HTTPWire
 import ProxyCore
+import Reachability
 
 /// Everything about serving that settings can change. A value: a reload compares and replaces it as a whole.
 package struct ServerSettings: Sendable {
@@ -38,8 +39,13 @@ package struct ServerSettings: Sendable {
         package init() {}
     }
 
+    /// Whether anything may leave: by word, or as there is a network.
+    package enum Mode: Sendable { case live, offline, auto }
+
     /// What closes the gate of `transport`.
-    package var mode = ExchangeContext.Mode.live
+    package var mode = Mode.live
+    /// How long past its lifetime a response is served where `auto` finds no network; `nil`: however long.
+    package var offlineStalenessLimit: DeltaSeconds? = DeltaSeconds(7 * 86_400)
     package var parseLimits = ParseLimits()
     /// As they were at the start.
     package var traceLimits = TraceLimits()
@@ -69,6 +75,21 @@ package struct ServerSettings: Sendable {
     package var pseudonym = "larder"
 
     package init() {}
+
+    /// What `mode` comes to on such a network. One of which nobody knows is taken for one that is there.
+    func mode(on network: ReachabilityStatus) -> ExchangeContext.Mode {
+        switch mode {
+        case .live: .live
+        case .offline: .offline
+        case .auto: network.isOffline ? .offline : .live
+        }
+    }
+
+    /// How far the gate is open in that mode. Behind a proxy a loopback address is another machine's.
+    func gatePosition(in mode: ExchangeContext.Mode) -> EgressGate.Position {
+        guard mode == .offline else { return .open }
+        return self.mode == .auto && transport.proxy == nil ? .openToThisMachine : .closed
+    }
 
     func tls(ofListener number: Int) -> ListenerTLS? { number < listenerTLS.count ? listenerTLS[number] : nil }
 

@@ -86,7 +86,9 @@ final class NetworkWatch: EventHandler, TimerHandler {
         switch action {
         case .none: return
         case .send(let subject, let sequence):
-            if !socket.send(NetlinkRequest.dump(subject, sequence: sequence)) { carryOut(conversation.couldNotSend()) }
+            if !socket.send(NetlinkRequest.octets(askingFor: subject, sequence: sequence)) {
+                carryOut(conversation.couldNotSend())
+            }
         case .beginAgain(let milliseconds): begin(after: milliseconds)
         case .tell(let milliseconds):
             observed = conversation.picture.status { LinkKind.kind(of: $0) }

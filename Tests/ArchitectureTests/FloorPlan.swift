@@ -45,7 +45,9 @@ enum FloorPlan {
         "ProxyServer": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "ProxyCore",
+                "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
             [

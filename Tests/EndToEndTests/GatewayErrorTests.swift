@@ -183,7 +183,7 @@ struct GatewayErrorTests {
             connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "stored")
         }
         _ = try stage.fetch("/kept")
-        gate.close()
+        gate.set(.closed)
         #expect(try stage.fetch("/kept").text == "stored")
         #expect(try stage.fetch("/other").code == "offline_miss")
         let client = try stage.client()

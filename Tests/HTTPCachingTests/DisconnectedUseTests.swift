@@ -6,10 +6,13 @@ import Testing
 @Suite("A cache that is disconnected by its settings (RFC 9111 §4.2.4)")
 struct DisconnectedUseTests {
     private static func decide(
-        _ control: String, for request: RequestHead = get(), policy: CachePolicy? = nil, isUnsafe: Bool = false, after: Int64 = 61
+        _ control: String, for request: RequestHead = get(), policy: CachePolicy? = nil, isUnsafe: Bool = false,
+        after: Int64 = 61,
+        limit: Int64? = nil
     ) throws -> ReuseDecision {
         var overrides = CacheOverrides(policy: policy, unsafe: isUnsafe)
         overrides.isDisconnected = true
+        overrides.offlineStalenessLimit = limit.map { DeltaSeconds($0) }
         return reuse(
             try facts(response(200, "Cache-Control: " + control, ReuseTests.tag)), for: request, overrides: overrides,
             after: after)
@@ -21,6 +24,36 @@ struct DisconnectedUseTests {
         #expect(decision.staleReason == .offline && decision.terms?.remaining == 60 - after)
         #expect(try CacheStatusTests.write(#require(CacheStatus(decision))) == "Larder; hit; ttl=\(60 - after); detail=offline")
         #expect(!decision.asksOrigin)
+    }
+
+    @Test("Where it is bounded, what is stale for longer is a miss, an unsafe rule or not; what is fresh is used (mode: auto)")
+    func keepsToBound() throws {
+        for isUnsafe in [false, true] {
+            let control = isUnsafe ? "max-age=60, must-revalidate" : "max-age=60"
+            func decide(after: Int64) throws -> ReuseDecision {
+                try Self.decide(control, policy: isUnsafe ? .storedOnly : nil, isUnsafe: isUnsafe, after: after, limit: 3600)
+            }
+            #expect(try decide(after: 10).isFresh)
+            #expect(try decide(after: 3660).staleReason == .offline)
+            #expect(try decide(after: 3661) == .offlineMiss(.maxStaleOffline))
+        }
+        // What the origin server forbids is told before it.
+        #expect(try Self.decide("max-age=60, must-revalidate", after: 9999, limit: 3600) == .offlineMiss(.mustRevalidate))
+        #expect(try Self.decide("max-age=3600", after: 3600, limit: 0).staleReason == .offline)
+        #expect(try Self.decide("max-age=3600", after: 3601, limit: 0) == .offlineMiss(.maxStaleOffline))
+    }
+
+    @Test("The bound holds as well where the gate is closed while a request is under way")
+    func boundsFailure() throws {
+        let facts = try facts(response(200, "Cache-Control: max-age=60", ReuseTests.tag))
+        var overrides = CacheOverrides.none
+        func decide(after: Int64) -> ReuseDecision? {
+            Reuse.staleAfterFailure(
+                .disconnected, facts, for: RequestDirectives(get()), overrides: overrides, at: arrival.advanced(seconds: after))
+        }
+        #expect(decide(after: 9999)?.staleReason == .failure)
+        overrides.offlineStalenessLimit = DeltaSeconds(3600)
+        #expect(decide(after: 3660)?.staleReason == .failure && decide(after: 3661) == nil)
     }
 
     @Test(

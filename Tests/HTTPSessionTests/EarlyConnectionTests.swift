@@ -89,7 +89,7 @@ struct EarlyConnectionTests {
         let origin = ScriptedOrigin.secure(authority.identity())
         defer { origin.stop() }
         let policies = try authority.policies()
-        let gate = EgressGate(isOpen: false)
+        let gate = EgressGate(.closed)
         let closed = try TransportHarness {
             $0.trust = policies
             $0.gate = gate

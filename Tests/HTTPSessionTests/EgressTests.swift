@@ -78,10 +78,13 @@ struct EgressTests {
         let gate = EgressGate()
         let harness = try TransportHarness { $0.gate = gate }
         #expect(harness.fetch(port: origin.port).isComplete)
-        gate.close()
+        gate.set(.openToThisMachine)
+        #expect(harness.fetch(port: origin.port).isComplete)
+        #expect(harness.openTunnel(to: "nowhere.invalid", port: origin.port).error == .egressClosed)
+        gate.set(.closed)
         #expect(harness.fetch(port: origin.port).error == .egressClosed)
         #expect(harness.openTunnel(to: "127.0.0.1", port: origin.port).error == .egressClosed)
-        gate.open()
+        gate.set(.open)
         #expect(harness.fetch(port: origin.port).isComplete)
         #expect(origin.connectionCount == 1)
     }

@@ -57,6 +57,7 @@ struct SettingsSchemaTests {
         ("cache.set_cookie", "never", "never"),
         ("cache.targeted_cache_control", "[CDN-Cache-Control]", "[CDN-Cache-Control]"),
         ("cache.status_key", "true", "true"),
+        ("cache.max_stale_offline", "12h", "12h"),
         ("tls.default", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}"),
         (
             "tls.hosts", "{auth.example: {allow_expired: true, until: 2027-01-31}}",

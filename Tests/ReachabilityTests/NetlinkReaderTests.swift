@@ -64,7 +64,7 @@ struct NetlinkReaderTests {
 
     @Test("A request is what ip sends: a head and a body of zeros", arguments: NetlinkRequest.Subject.allCases)
     func requests(subject: NetlinkRequest.Subject) {
-        let request = NetlinkRequest.dump(subject, sequence: 7)
+        let request = NetlinkRequest.octets(askingFor: subject, sequence: 7)
         var heads: [NetlinkHead] = []
         let isWhole = NetlinkReader.readMessages(request.span) { head, payload in
             heads.append(head)

@@ -13,7 +13,7 @@ private struct Field {
     let here: NetworkNamespace
     let there: NetworkNamespace
 
-    init() throws {
+    init() async throws {
         here = try NetworkNamespace()
         there = try NetworkNamespace()
         try here.connect("v0", to: there, "v1")
@@ -21,6 +21,14 @@ private struct Field {
         // Without IPv6, if there is any: its addresses come up by themselves some time later.
         try here.inside { try? Data("1".utf8).write(to: URL(filePath: "/proc/sys/net/ipv6/conf/v0/disable_ipv6")) }
         try here.ip("link set lo up", "addr add 10.9.0.1/24 dev v0", "link set v0 up", "route add default via 10.9.0.2")
+        // The link's two ends find each other some time after they are up.
+        try await waitUntilOnline()
+    }
+
+    private func waitUntilOnline() async throws {
+        let monitor = try monitor()
+        defer { monitor.stop() }
+        for await status in monitor.statuses() where status == online { break }
     }
 
     func monitor() throws -> ReachabilityMonitor { try here.inside { try ReachabilityMonitor() } }
@@ -35,7 +43,7 @@ struct ReachabilityMonitorTests {
         "Link down, route gone, address gone, carrier gone, and back: each is told once, in order, the first status like a change"
     )
     func tellsInOrder() async throws {
-        let field = try Field()
+        let field = try await Field()
         let monitor = try field.monitor()
         var statuses = monitor.statuses().makeAsyncIterator()
         #expect(await statuses.next() == online)
@@ -73,7 +81,7 @@ struct ReachabilityMonitorTests {
 
     @Test("What changes without end is told in the end")
     func settles() async throws {
-        let field = try Field()
+        let field = try await Field()
         let monitor = try field.monitor()
         defer { monitor.stop() }
         for _ in 0..<30 {
@@ -92,7 +100,7 @@ struct ReachabilityMonitorTests {
 
     @Test("Where the kernel says more than finds room, it is asked anew (ENOBUFS)")
     func losesNothingForGood() async throws {
-        let field = try Field()
+        let field = try await Field()
         let isHeld = Gate()
         let letGo = Gate()
         let monitor = try field.here.inside {
@@ -121,7 +129,7 @@ struct ReachabilityMonitorTests {
 
     @Test("A forced status is told once, and stays whatever the kernel says until it is taken back")
     func forces() async throws {
-        let field = try Field()
+        let field = try await Field()
         let monitor = try field.monitor()
         defer { monitor.stop() }
         var statuses = monitor.statuses().makeAsyncIterator()

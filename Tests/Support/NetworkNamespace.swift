@@ -40,10 +40,17 @@ package final class NetworkNamespace: Sendable {
     deinit { close(descriptor) }
 
     /// Runs the body on a thread in this network and waits for it.
-    package func inside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
-        try Self.onThread { [descriptor] in
-            guard setns(descriptor, larder_new_network) == 0 else { throw Failure(description: "setns failed") }
-            return try body()
+    package func inside<Value>(_ body: () throws -> Value) throws -> Value {
+        try withoutActuallyEscaping(body) { body in
+            // The caller waits: nothing of this is ever on two threads at once.
+            nonisolated(unsafe) let body = body
+            nonisolated(unsafe) var value: Value?
+            try Self.onThread { [descriptor] in
+                guard setns(descriptor, larder_new_network) == 0 else { throw Failure(description: "setns failed") }
+                value = try body()
+            }
+            guard let value else { throw Failure(description: "the body said nothing") }
+            return value
         }
     }
 

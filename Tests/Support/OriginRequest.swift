@@ -67,9 +67,10 @@ extension OriginConnection {
 extension ScriptedOrigin {
     /// An origin whose connections persist: `answer` is called for each request, and says whether the connection goes on.
     package static func answering(
-        port: UInt16 = 0, _ answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
+        isReachable: Bool = false, port: UInt16 = 0,
+        _ answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool
     ) -> ScriptedOrigin {
-        ScriptedOrigin(port: port) { connection in
+        ScriptedOrigin(isReachable: isReachable, port: port) { connection in
             while let head = connection.readHead() {
                 if !answer(OriginRequest(head: head), connection) { return }
             }

@@ -25,9 +25,12 @@ package final class ScriptedOrigin: Sendable {
     }
 
     /// - Parameter ipv6: Listens on `::1` instead of `127.0.0.1`.
+    /// - Parameter isReachable: Listens on every address, for clients in another network.
     /// - Parameter port: Zero takes any free one.
     /// - Parameter identity: Speaks TLS, as this; the script runs behind the handshake.
-    package init(ipv6: Bool = false, port: UInt16 = 0, identity: TLSIdentity? = nil, script: @escaping Script) {
+    package init(
+        ipv6: Bool = false, isReachable: Bool = false, port: UInt16 = 0, identity: TLSIdentity? = nil, script: @escaping Script
+    ) {
         self.script = script
         self.identity = identity
         listener = socket(ipv6 ? AF_INET6 : AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
@@ -35,7 +38,8 @@ package final class ScriptedOrigin: Sendable {
         var one: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         if ipv6 { setsockopt(listener, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size)) }
-        precondition(LoopbackAddress.bind(listener, ipv6: ipv6, port: port), "the port is taken")
+        // The kernel gives a socket that listens without an address a port on all of them.
+        if !isReachable { precondition(LoopbackAddress.bind(listener, ipv6: ipv6, port: port), "the port is taken") }
         listen(listener, 512)
         self.port = LoopbackAddress.localPort(of: listener)
         startThread { [self] in acceptAll() }

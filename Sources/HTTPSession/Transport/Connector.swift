@@ -110,13 +110,13 @@ final class Connector {
         overdue.removeAll { $0 <= loop.now }
         while let next = waiting.first, !isClosed {
             let left = next.deadline.milliseconds(since: loop.now)
-            let isOver = left < Self.leastMilliseconds || next.observer == nil || !gate.isOpen
+            let isOver = left < Self.leastMilliseconds || next.observer == nil || !gate.isOpen(to: next.target.host)
             guard isOver || lookUpsUnderWay < lookUpLimit else { return }
             waiting.removeFirst()
             if next.observer == nil { cancelledCount -= 1 }
             if left < Self.leastMilliseconds {
                 next.fail(.timedOut(.nameLookUp))
-            } else if !gate.isOpen {
+            } else if !gate.isOpen(to: next.target.host) {
                 next.fail(.egressClosed)
             } else {
                 next.begin { begin(next.target, milliseconds: left, observer: $0) }

@@ -132,7 +132,7 @@ package final class Transport {
 
     func refusalOfConnecting(to origin: Origin) -> TransportError? {
         if isClosed { return .transportClosed }
-        guard configuration.gate.isOpen else { return .egressClosed }
+        guard configuration.gate.isOpen(to: origin.host) else { return .egressClosed }
         return refusalByName(origin)
     }
 
@@ -152,7 +152,7 @@ package final class Transport {
     /// The server for exchanges with this origin, or why nothing may be sent to it.
     func use(_ origin: Origin) throws(TransportError) -> Endpoint {
         if isClosed { throw .transportClosed }
-        guard configuration.gate.isOpen else { throw .egressClosed }
+        guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // Behind a proxy no address is connected to here, so what the host says has to do.
         if configuration.proxy != nil, let refusal = refusalByName(origin) { throw refusal }
         if origin.scheme == .https { return try useSecurely(origin) }

@@ -155,7 +155,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     func granted(_ connection: UpstreamConnection) {
         guard case .queued = state else { return }
         metrics.queueTime = loop.now.microseconds(since: waitingSince)
-        guard transport.configuration.gate.isOpen else {
+        guard transport.configuration.gate.isOpen(to: request.origin.host) else {
             connection.close()
             return refuse(.egressClosed)
         }
@@ -164,7 +164,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
 
     private func connect(to endpoint: Endpoint) {
         // It may have waited for its turn while the gate was closed.
-        guard transport.configuration.gate.isOpen else {
+        guard transport.configuration.gate.isOpen(to: request.origin.host) else {
             transport.budgets.release(endpoint.key)
             return refuse(.egressClosed)
         }

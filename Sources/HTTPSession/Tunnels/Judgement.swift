@@ -72,7 +72,7 @@ extension Transport {
     ) -> Judgement {
         let judgement = Judgement(loop, host: host, delegate: delegate)
         do throws(TransportError) {
-            guard configuration.gate.isOpen else { throw .egressClosed }
+            guard configuration.gate.isOpen(to: host) else { throw .egressClosed }
             let policy = try policy(host: host, port: port)
             let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
             let key = KeptVerdicts.Key(fingerprint: policy.inForce(at: now).fingerprint, host: host, port: port, address: address)

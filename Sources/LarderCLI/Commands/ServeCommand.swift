@@ -21,7 +21,9 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("live, or offline: nothing leaves, and what is stored is served whatever its age.", valueName: "mode"))
+        help: ArgumentHelp(
+            "live, offline (nothing leaves, and what is stored is served whatever its age), or auto (offline without a network).",
+            valueName: "mode"))
     var mode: String?
 
     @Flag(help: "The same as --mode offline.")

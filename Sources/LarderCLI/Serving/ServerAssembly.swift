@@ -11,7 +11,12 @@ import ResponseStore
 enum ServerAssembly {
     static func serverSettings(_ settings: LarderSettings) -> ServerSettings {
         var result = ServerSettings()
-        result.mode = settings.mode == .offline ? .offline : .live
+        switch settings.mode {
+        case .live: result.mode = .live
+        case .offline: result.mode = .offline
+        case .auto: result.mode = .auto
+        }
+        result.offlineStalenessLimit = settings.cache.maxStaleOffline.map { DeltaSeconds($0.wholeMilliseconds / 1000) }
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)

@@ -14,6 +14,7 @@ struct StartMessage {
         ]
         lines.append("  store     \(printable(storePath, limit: 4096))")
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
+        if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
         if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
         if let first = addresses.first {
             lines.append("  use       " + style.bold("export http_proxy=\(first.tls == nil ? "http" : "https")://\(first)"))

@@ -33,8 +33,8 @@ package struct LarderSettings: Equatable, Sendable {
 }
 
 extension LarderSettings {
-    /// Whether anything may leave.
-    package enum Mode: String, CaseIterable, Sendable { case live, offline }
+    /// Whether anything may leave: by word, or as there is a network.
+    package enum Mode: String, CaseIterable, Sendable { case live, offline, auto }
 
     package struct Store: Equatable, Sendable {
         /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.
@@ -147,6 +147,8 @@ extension LarderSettings {
         package var setCookie = SetCookie.explicit
         package var targetedCacheControl: [String] = []
         package var statusKey = false
+        /// How long past its lifetime a response is served where `mode: auto` finds no network; `nil`: however long.
+        package var maxStaleOffline: Duration? = .seconds(7 * 86_400)
     }
 
     package struct Admin: Equatable, Sendable {

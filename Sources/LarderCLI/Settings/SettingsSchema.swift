@@ -10,7 +10,7 @@ package enum SettingsSchema {
         Setting(
             "mode", \.mode, .word(), reloadable: true,
             "Whether Larder asks origins. `offline`: nothing leaves, what is stored is served whatever its age, and what is not there is "
-                + "answered with 504."),
+                + "answered with 504. `auto`: the one or the other, as this machine has a network."),
 
         Setting(
             "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
@@ -139,6 +139,11 @@ package enum SettingsSchema {
         Setting(
             "cache.status_key", \.cache.statusKey, .boolean, reloadable: true,
             "Whether `Cache-Status` tells the key under which a response is looked for."),
+        Setting(
+            "cache.max_stale_offline", \.cache.maxStaleOffline, .optional(.time(), or: "off", meaning: "however long"),
+            reloadable: true,
+            "How long past its lifetime a response is served where `mode: auto` finds no network. `mode: offline` knows no such bound."
+        ),
         Setting(
             "tls.default", \.tls.fallback, .trustFallback, reloadable: true,
             "Whom to believe that it is a host which neither `tls.hosts` nor a file of `tls.pins_from` names."),

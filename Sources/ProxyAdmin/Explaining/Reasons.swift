@@ -41,6 +41,7 @@ struct ReasonText {
         .mustRevalidate: ReasonText("it is stale, and says must-revalidate", "RFC 9111 §5.2.2.2"),
         .proxyRevalidate: ReasonText("it is stale, and says proxy-revalidate", "RFC 9111 §5.2.2.8"),
         .sMaxAge: ReasonText("it is stale, and s-maxage means proxy-revalidate too", "RFC 9111 §5.2.2.10"),
+        .maxStaleOffline: ReasonText("it is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response says no-cache: not without validation", "RFC 9111 §5.2.2.4"),
         .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer holds"),
         .trustChanged: ReasonText("it came under another trust policy than the one in force"),

@@ -8,15 +8,21 @@ struct StatusReport {
     let process: StatusSource
     let now: Timestamp
     let mode: ExchangeContext.Mode
+    /// What the mode follows; `nil` where it follows nothing.
+    let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
 
-    init(process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, loops: LoopStatistics, store: StoreStatistics) {
+    init(
+        process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, network: String?, loops: LoopStatistics,
+        store: StoreStatistics
+    ) {
         self.process = process
         self.now = now
         self.mode = mode
+        self.network = network
         self.loops = loops
         self.store = store
         warnings = process.warnings()
@@ -35,7 +41,8 @@ struct StatusReport {
         .object([
             ("version", .string(process.version)), ("pid", .number(Int(process.process))),
             ("started", .string(process.startedAt.rfc3339)), ("uptime_ms", .number(Int(uptimeMilliseconds))),
-            ("mode", .string(mode.word)), ("settings_file", process.settingsFile.map(JSONText.string) ?? .null),
+            ("mode", .string(mode.word)), ("network", network.map(JSONText.string) ?? .null),
+            ("settings_file", process.settingsFile.map(JSONText.string) ?? .null),
             ("listeners", .array(process.listeners.map(JSONText.string))), ("loops", .number(process.loops)),
             ("connections", .object([("open", .number(loops.connections)), ("tunnels", .number(loops.tunnels))])),
             ("requests", requestsJSON),
@@ -81,7 +88,8 @@ struct StatusReport {
         var lines = [
             ("version", "Larder \(process.version), process \(process.process), up \(Self.duration(uptimeMilliseconds))"),
             ("listens on", process.listeners.joined(separator: ", ") + ", \(process.loops) loop\(process.loops == 1 ? "" : "s")"),
-            ("mode", mode.word), ("settings", process.settingsFile ?? "no file"),
+            ("mode", mode.word + (network.map { ", by the network (\($0))" } ?? "")),
+            ("settings", process.settingsFile ?? "no file"),
             ("connections", "\(loops.connections) open, \(loops.tunnels) of them tunnels"),
             ("requests", requestsText),
             ("bytes", "\(EntryText.size(loops.sentBytes)) sent, \(EntryText.size(loops.savedBytes)) saved"),

@@ -11,7 +11,7 @@ package enum StatusRoute {
             let reply = exchange.loop.reply { (loops: LoopStatistics) in
                 let report = StatusReport(
                     process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), mode: server.mode,
-                    loops: loops, store: store.statistics)
+                    network: server.networkStatus, loops: loops, store: store.statistics)
                 if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
             }
             server.statistics(reply)

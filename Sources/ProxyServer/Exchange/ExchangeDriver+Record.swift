@@ -40,7 +40,7 @@ extension ExchangeDriver {
         record.outcome = trace.outcome
         record.isUpgraded = trace.isUpgraded
         if case .hit = trace.outcome { record.isFromMemory = delivery.body == nil }
-        if case .offline = exchange.context.mode { record.isOffline = true }
+        if exchange.obligations.cache.isDisconnected { record.isOffline = true }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""
         if let row = trace.fault.map({ GatewayError($0) }) {

@@ -12,7 +12,7 @@ enum NetlinkRequest {
     }
 
     /// The octets of the request, for every family.
-    static func dump(_ subject: Subject, sequence: UInt32) -> [UInt8] {
+    static func octets(askingFor subject: Subject, sequence: UInt32) -> [UInt8] {
         let (type, bodyLength) =
             switch subject {
             case .links: (RTM_GETLINK, MemoryLayout<ifinfomsg>.size)

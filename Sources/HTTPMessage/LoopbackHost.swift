@@ -1,0 +1,16 @@
+/// A host that is this machine, whatever network there is.
+package enum LoopbackHost {
+    /// Whether the host says so by itself: `localhost` and names below it (RFC 6761 §6.3), loopback addresses and the unspecified one, in every spelling that
+    /// look-up would understand. Without brackets.
+    package static func isMeant(by host: Span<UInt8>) -> Bool {
+        var end = host.count
+        if end > 1, host[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        let name = host.extracting(0..<end)
+        if let address = IPAddress(asLookedUp: name) { return address.isLoopback || address.isUnspecified }
+        let start = name.count - localhost.utf8CodeUnitCount
+        guard start >= 0, name.extracting(start..<name.count).equalsIgnoringCase(localhost) else { return false }
+        return start == 0 || start > 1 && name[start - 1] == UInt8(ascii: ".")
+    }
+
+    private static let localhost: StaticString = "localhost"
+}
