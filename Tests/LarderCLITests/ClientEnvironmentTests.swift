@@ -44,6 +44,16 @@ struct ClientEnvironmentTests {
         #expect(Self.values(environment, over: ["JAVA_TOOL_OPTIONS": first])["JAVA_TOOL_OPTIONS"] == first)
     }
 
+    @Test("Of a Larder that Java's options named before nothing is left, and what else is there stays", arguments: [true, false])
+    func replacesJavaOptions(carriedTrust: Bool) {
+        let before = ClientEnvironment(
+            proxy: ListenAddress("127.0.0.1:9")!, files: ClientFiles(folder: "/a b/it's\n"), carriesTrust: carriedTrust)
+        let options = Self.values(before, over: ["JAVA_TOOL_OPTIONS": "-Xmx1g"])["JAVA_TOOL_OPTIONS"] ?? ""
+        let values = Self.values(Self.environment(), over: ["JAVA_TOOL_OPTIONS": "\(options) -Xss1m"])
+        let own = Self.values(Self.environment())["JAVA_TOOL_OPTIONS"] ?? ""
+        #expect(values["JAVA_TOOL_OPTIONS"] == "-Xmx1g -Xss1m \(own)")
+    }
+
     @Test("The table in docs/run.md is this one")
     func isDocumented() throws {
         let rows = ClientVariable.all.map { "| `\($0.name)` | \($0.meaning.about) | \($0.readers) |\n" }.joined()
@@ -77,12 +87,13 @@ struct ClientEnvironmentTests {
         #expect(outcome.output.split(separator: "\n").count { $0.contains("trustedCertEntry") } == count)
     }
 
-    @Test("wget's file begins with its user's own, apt's names the one before; neither is read from its own place")
+    @Test("wget's file begins with its user's own, and apt's names the one before")
     func keepsSettings() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("tries = 3\nno_proxy = all", to: ".wgetrc")
         let environment = Self.environment("/f")
-        let given = ["HOME": folder.path, "APT_CONFIG": "/etc/mine.conf"]
+        let own = try folder.write("", to: "mine.conf")
+        let given = ["HOME": folder.path, "APT_CONFIG": own]
         let text = ClientSettingsText(environment: environment, given: given)
         #expect(
             String(decoding: text.wget, as: UTF8.self)
@@ -98,9 +109,57 @@ struct ClientEnvironmentTests {
                 """)
         #expect(
             String(decoding: text.apt, as: UTF8.self).hasPrefix(
-                "#include \"/etc/mine.conf\";\nAcquire::http::Proxy \"http://[::1]:3180\";\n"))
-        let again = ClientSettingsText(environment: environment, given: ["WGETRC": "/f/wgetrc", "APT_CONFIG": "/f/apt.conf"])
-        #expect(String(decoding: again.wget, as: UTF8.self).hasPrefix("use_proxy"))
-        #expect(!String(decoding: again.apt, as: UTF8.self).contains("include"))
+                "#include \"\(own)\";\nAcquire::http::Proxy \"http://[::1]:3180\";\n"))
+    }
+
+    @Test("What would be read as something else is left out, though a mark combines with it", arguments: ["", "\u{301}"])
+    func writesWhatCanBeRead(mark: String) throws {
+        let folder = try TemporaryFolder()
+        let other = try folder.write("", to: "\"\(mark); Acquire \"x")
+        let environment = Self.environment("/f\"\(mark)\r\n\(mark)no_proxy = all")
+        let text = ClientSettingsText(environment: environment, given: ["APT_CONFIG": other])
+        #expect(!text.wget.contains(UInt8(ascii: "\r")))
+        #expect(text.apt.count { $0 == UInt8(ascii: "\n") } == 2)
+    }
+
+    @Test("Files written on top of each other begin with what their user has set", arguments: ["one", "two"])
+    func remembersWhatWasBefore(second: String) throws {
+        let folder = try TemporaryFolder()
+        let (root, own) = (try Self.root(), try Self.root())
+        let given = [
+            "HOME": folder.path, "WGETRC": try folder.write("tries = 3\n", to: "wget"),
+            "APT_CONFIG": try folder.write("", to: "apt"), "SSL_CERT_FILE": try folder.write(own.pem, to: "own.pem"),
+        ]
+        var variables = given
+        for name in ["one", second] {
+            let files = ClientFiles(folder: "\(folder.path)/\(name)")
+            let former = FormerVariables(variables, behind: files)
+            for variable in given.keys { #expect(former.values[variable] == given[variable]) }
+            let environment = ClientEnvironment(proxy: ListenAddress("[::1]:3180")!, files: files, carriesTrust: true)
+            let trust = ClientTrust(root: root, anchors: [], environment: former.values)
+            #expect(Certificate.reading(pem: trust.bundleText) == [own, root])
+            try ClientFolder(environment, trust: trust, former: former).update()
+            let (wget, apt) = (
+                try String(contentsOfFile: files.wgetSettings, encoding: .utf8),
+                try String(contentsOfFile: files.aptSettings, encoding: .utf8)
+            )
+            #expect(wget.hasPrefix("tries = 3\nuse_proxy = on\n") && apt.hasPrefix("#include \"\(folder.path)/apt\";\nAcquire"))
+            variables.merge(environment.values(over: variables)) { $1 }
+        }
+    }
+
+    @Test("Where nothing was set, or its file is gone, the usual places stand in, and no file begins with itself")
+    func fallsBack() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tries = 3\n", to: ".wgetrc")
+        let files = ClientFiles(folder: folder.path)
+        _ = try folder.write("use_proxy = on\n", to: "wgetrc")
+        let former = FormerVariables(["HOME": folder.path, "WGETRC": files.wgetSettings], behind: files)
+        #expect(former.values == ["HOME": folder.path])
+        for given in [former.values, ["HOME": folder.path, "WGETRC": "/no/such", "APT_CONFIG": "/no/such"]] {
+            let text = ClientSettingsText(environment: Self.environment(), given: given)
+            #expect(String(decoding: text.wget, as: UTF8.self).hasPrefix("tries = 3\nuse_proxy"))
+            #expect(String(decoding: text.apt, as: UTF8.self).hasPrefix("Acquire"))
+        }
     }
 }

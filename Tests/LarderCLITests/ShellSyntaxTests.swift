@@ -6,7 +6,10 @@ import Testing
 
 @Suite("Variables for shells and programs")
 struct ShellSyntaxTests {
-    static let hostile = "/a b/'; touch $HOME/x; \"`id`\" \\ #\u{2019}\u{E9}\n|&>"
+    /// Everything that means something to anybody, and once more with a mark that makes another character of each.
+    static let hostile =
+        "/a b/'; touch $HOME/x; \"`id`\" \\ #\u{2019}\u{E9}\r\n|&>"
+        + "'\"`$\\;&|<>#\u{2018}\u{2019}\u{201A}\u{201B}\r\n ".unicodeScalars.map { "\($0)\u{301}" }.joined()
 
     static func environment(_ folder: String) -> ClientEnvironment {
         ClientEnvironment(proxy: ListenAddress("127.0.0.1:3180")!, files: ClientFiles(folder: folder), carriesTrust: true)
@@ -18,8 +21,17 @@ struct ShellSyntaxTests {
         let text = ShellSyntax.sh.text(environment, over: [:])
         for (name, value) in environment.variables(over: [:]) {
             let outcome = try CommandLineTests.shell("eval \"$text\"; printf %s \"$\(name)\"", ["text": text])
-            #expect(outcome.code == 0 && outcome.output == value, "\(name)")
+            #expect(outcome.code == 0 && Array(outcome.output.utf8) == Array(value.utf8), "\(name)")
         }
+    }
+
+    @Test("What stands in a variable that is kept does not run, though a mark combines with its quotes")
+    func runsNothing() throws {
+        let folder = try TemporaryFolder()
+        let given = ["JAVA_TOOL_OPTIONS": "-Da='\u{301};touch \(folder.path)/run;'\u{301}"]
+        let text = ShellSyntax.sh.text(Self.environment("/f"), over: given)
+        _ = try CommandLineTests.shell("eval \"$text\"", ["text": text])
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/run"))
     }
 
     @Test(
@@ -30,10 +42,15 @@ struct ShellSyntaxTests {
             (ShellSyntax.dotenvQuoted, "http://127.0.0.1:3180", "http://127.0.0.1:3180"),
             (ShellSyntax.dotenvQuoted, "a b$c", "'a b$c'"),
             (ShellSyntax.dotenvQuoted, "it's $5 \"`\\\n", "\"it's \\$5 \\\"\\`\\\\\\n\""),
+            (ShellSyntax.shQuoted, "'\u{301}", "''\\''\u{301}'"), (Shell.word, "'\u{301}", "''\\''\u{301}'"),
+            (ShellSyntax.fishQuoted, "'\u{301}\\\u{301}", "'\\'\u{301}\\\\\u{301}'"),
+            (ShellSyntax.pwshQuoted, "'\u{301}\u{2019}\u{301}", "'''\u{301}\u{2019}\u{2019}\u{301}'"),
+            (ShellSyntax.dotenvQuoted, "'\u{301}$\u{301}", "\"'\u{301}\\$\u{301}\""),
+            (JavaProperty.quoted, "/'\u{301}", "'/'\"'\"'\u{301}'"),
             (ShellSyntax.propertyQuoted, " a\\b=\u{E9}\n", "\\u0020a\\u005cb=\\u00e9\\u000a"),
         ] as [(@Sendable (String) -> String, String, String)])
     func quotes(quoted: @Sendable (String) -> String, value: String, text: String) {
-        #expect(quoted(value) == text)
+        #expect(Array(quoted(value).utf8) == Array(text.utf8))
     }
 
     @Test("JSON holds every variable")

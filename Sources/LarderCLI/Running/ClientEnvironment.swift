@@ -36,10 +36,10 @@ struct ClientEnvironment {
         }
     }
 
-    /// Once alone, however often the variables are set on top of each other.
+    /// Once alone, however often the variables are set on top of each other: those of a Larder that was named before go.
     private static func joined(_ given: String?, _ ours: String) -> String {
-        guard let given, !given.allSatisfy(\.isWhitespace) else { return ours }
-        return given.hasSuffix(ours) ? given : "\(given) \(ours)"
+        let others = (given ?? "").replacing(JavaProperty.joinedBefore, with: "")
+        return others.utf8.allSatisfy { $0 <= UInt8(ascii: " ") } ? ours : "\(others) \(ours)"
     }
 
     private var javaOptions: String {
@@ -75,10 +75,23 @@ struct JavaProperty {
         ]
     }
 
+    /// All of these as `JAVA_TOOL_OPTIONS` has them, whatever Larder they name.
+    static var joinedBefore: Regex<Substring> {
+        #/
+        \x20?-Dhttp\.proxyHost=\S+ \x20-Dhttp\.proxyPort=\d+ \x20-Dhttps\.proxyHost=\S+ \x20-Dhttps\.proxyPort=\d+
+        \x20-Dhttp\.nonProxyHosts= \x20-Daether\.connector\.http\.useSystemProperties=true
+        (?:
+            \x20-Djavax\.net\.ssl\.trustStore=.*? \x20-Djavax\.net\.ssl\.trustStoreType=PKCS12
+            \x20-Djavax\.net\.ssl\.trustStorePassword=changeit
+        )?
+        /#.dotMatchesNewlines().matchingSemantics(.unicodeScalar)
+    }
+
     /// For `JAVA_TOOL_OPTIONS`, where blanks part options unless they are quoted, and nothing is escaped.
     static func quoted(_ value: String) -> String {
-        guard value.contains(where: { $0.isWhitespace || $0 == "'" || $0 == "\"" }) else { return value }
-        return value.split(separator: "'", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "'\($0)'" }
-            .joined(separator: "\"'\"")
+        let isPlain = !value.utf8.contains { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") }
+        if isPlain { return value }
+        return value.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "" : "'\(String($0))'" }.joined(separator: "\"'\"")
     }
 }

@@ -10,4 +10,6 @@ struct ClientFiles: Equatable {
     var javaStore: String { "\(folder)/trust.p12" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }
+    /// What the variables named before.
+    var former: String { "\(folder)/former.json" }
 }

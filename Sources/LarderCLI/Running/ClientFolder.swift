@@ -5,12 +5,12 @@ import ServerTrust
 struct ClientFolder {
     let environment: ClientEnvironment
     private let trust: ClientTrust
-    private let given: [String: String]
+    private let former: FormerVariables
 
-    init(_ environment: ClientEnvironment, trust: ClientTrust, given: [String: String]) {
+    init(_ environment: ClientEnvironment, trust: ClientTrust, former: FormerVariables) {
         self.environment = environment
         self.trust = trust
-        self.given = given
+        self.former = former
     }
 
     /// Into an empty folder that is gone after a while.
@@ -40,8 +40,8 @@ struct ClientFolder {
 
     private var texts: [(path: String, octets: [UInt8])] {
         let files = environment.files
-        let settings = ClientSettingsText(environment: environment, given: given)
-        var texts = [(files.wgetSettings, settings.wget), (files.aptSettings, settings.apt)]
+        let settings = ClientSettingsText(environment: environment, given: former.values)
+        var texts = [(files.wgetSettings, settings.wget), (files.aptSettings, settings.apt), (files.former, former.text)]
         if environment.carriesTrust {
             texts += [(files.bundle, trust.bundleText), (files.additions, Array(trust.additionsText.utf8))]
         }

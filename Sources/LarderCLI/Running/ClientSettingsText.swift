@@ -4,7 +4,7 @@ import Foundation
 /// something else is left out.
 struct ClientSettingsText {
     let environment: ClientEnvironment
-    /// The variables that there are.
+    /// The variables as their user has set them.
     let given: [String: String]
 
     /// A file named by `WGETRC` takes the place of the user's, which is copied for that.
@@ -16,13 +16,15 @@ struct ClientSettingsText {
         return userWgetSettings + Self.text(of: lines)
     }
 
+    /// Of the file that is named, else of the usual one.
     private var userWgetSettings: [UInt8] {
-        let usual = given["HOME"].map { "\($0)/.wgetrc" }
-        guard let path = given["WGETRC"] ?? usual, path != environment.files.wgetSettings else { return [] }
-        do throws(SettingsFile.Unreadable) {
-            let octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
-            return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
-        } catch { return [] }
+        for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
+            do throws(SettingsFile.Unreadable) {
+                let octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
+                return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
+            } catch { continue }
+        }
+        return []
     }
 
     /// What is longer is no file of settings.
@@ -30,7 +32,7 @@ struct ClientSettingsText {
 
     var apt: [UInt8] {
         var lines: [String] = []
-        if let before = given["APT_CONFIG"], !before.isEmpty, before != environment.files.aptSettings {
+        if let before = given["APT_CONFIG"], !before.isEmpty, access(before, R_OK) == 0, Self.isWritable(before) {
             lines.append("#include \"\(before)\";")
         }
         return Self.text(of: lines + aptLines)
@@ -39,11 +41,14 @@ struct ClientSettingsText {
     var aptLines: [String] {
         var lines = ["http", "https"].map { "Acquire::\($0)::Proxy \"\(environment.proxyURL)\";" }
         let bundle = environment.files.bundle
-        if environment.carriesTrust, !bundle.contains("\"") { lines.append("Acquire::https::CaInfo \"\(bundle)\";") }
+        if environment.carriesTrust, Self.isWritable(bundle) { lines.append("Acquire::https::CaInfo \"\(bundle)\";") }
         return lines
     }
 
+    /// Whether it can stand between apt's quotes.
+    private static func isWritable(_ path: String) -> Bool { !path.holds(anyOf: "\"\n") }
+
     private static func text(of lines: [String]) -> [UInt8] {
-        Array(lines.filter { !$0.contains("\n") }.map { "\($0)\n" }.joined().utf8)
+        Array(lines.filter { !$0.holds(anyOf: "\n") }.map { "\($0)\n" }.joined().utf8)
     }
 }

@@ -7,43 +7,79 @@ import ServerTrust
 /// The Larder that runs already, as programs are told of it.
 struct JoinedLarder {
     /// Why programs cannot be told.
-    struct Failure: Error, CustomStringConvertible { let description: String }
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        /// Whether it runs well, and it is only that none of its listeners speaks plain HTTP.
+        var speaksTLSAlone = false
+    }
+
+    /// Where the files stand that programs need.
+    enum Place {
+        /// In the user's folder for such.
+        case user
+        case of(PrivateFolder)
+    }
 
     let environment: ClientEnvironment
     /// Whether it has an authority by which it intercepts.
     let intercepts: Bool
 
-    /// Asks it, and has the files that programs need stand in the user's folder for such.
-    init(_ client: AdminClient, over given: [String: String]) throws(Failure) {
+    /// Asks it, and writes the files.
+    init(_ client: AdminClient, over given: [String: String], filesIn place: Place) throws(Failure) {
         let answer = try Self.asked(client)
-        guard let proxy = (answer["proxies"] as? [String])?.lazy.compactMap({ ListenAddress($0) }).first else {
-            throw Failure(
-                description:
-                    "the Larder that runs names no listener that speaks plain HTTP: it has none, or is of another version")
+        guard let proxies = answer["proxies"] as? [String] else {
+            throw Failure(description: "the Larder that runs is of another version")
         }
-        guard let state = UserFolders(given).state else {
-            throw Failure(description: "neither XDG_STATE_HOME nor HOME says where the files for programs may stand")
+        guard let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first?.reachedLocally else {
+            throw Failure(description: "the Larder that runs has no listener that speaks plain HTTP", speaksTLSAlone: true)
         }
-        let reached = proxy.reachedLocally
-        let files = ClientFiles(folder: "\(state)/clients/\(reached.address)-\(reached.port)")
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
-        let trust = ClientTrust(
-            root: root, anchors: (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates),
-            environment: given.filter { $0.key != "SSL_CERT_FILE" || $0.value != files.bundle })
-        environment = ClientEnvironment(proxy: reached, files: files, carriesTrust: !trust.isEmpty)
+        let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
         intercepts = root != nil
-        do throws(WholeFile.Unwritten) {
-            try ClientFolder(environment, trust: trust, given: given).update()
-        } catch {
-            throw Failure(description: "cannot write to \(files.folder): \(error.reason)")
+        /// - Parameter write: fills the folder, or brings it up to date.
+        func told(
+            in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void
+        ) throws(Failure) -> ClientEnvironment {
+            let files = ClientFiles(folder: folder)
+            let former = FormerVariables(given, behind: files)
+            let trust = ClientTrust(root: root, anchors: anchors, environment: former.values)
+            let environment = ClientEnvironment(proxy: proxy, files: files, carriesTrust: !trust.isEmpty)
+            do throws(WholeFile.Unwritten) {
+                try write(ClientFolder(environment, trust: trust, former: former))
+            } catch {
+                throw Failure(description: "cannot write to \(folder): \(error.reason)")
+            }
+            return environment
+        }
+        switch place {
+        case .of(let folder):
+            environment = try told(in: folder.path) { writer throws(WholeFile.Unwritten) in try writer.fill(folder) }
+        case .user:
+            let folders = UserFolders(given)
+            guard let first = folders.state ?? folders.runtime else {
+                throw Failure(
+                    description: "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR says where the files for programs may stand")
+            }
+            func kept(below place: String) throws(Failure) -> ClientEnvironment {
+                try told(in: "\(place)/clients/\(proxy.address)-\(proxy.port)") { writer throws(WholeFile.Unwritten) in
+                    try writer.update()
+                }
+            }
+            do throws(Failure) {
+                environment = try kept(below: first)
+            } catch {
+                // A home that cannot be written to is none: until the session ends they may stand elsewhere.
+                guard let other = folders.runtime, other != first else { throw error }
+                environment = try kept(below: other)
+            }
         }
     }
 
     /// - Throws: exit code 1, after saying what is wrong.
-    init(_ options: SettingsOptions, over given: [String: String]) throws {
+    init(_ options: SettingsOptions, over given: [String: String], filesIn place: Place) throws {
         let client = try RunningLarder.connect(options)
         do throws(Failure) {
-            try self.init(client, over: given)
+            try self.init(client, over: given, filesIn: place)
         } catch {
             Terminal.talk("larder: \(printable("\(error)", limit: 4096))\n")
             throw ExitCode.failure

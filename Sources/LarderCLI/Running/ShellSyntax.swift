@@ -24,37 +24,35 @@ enum ShellSyntax: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// POSIX: within single quotes nothing means anything, and one that is meant stands outside.
-    static func shQuoted(_ value: String) -> String { "'\(value.replacing("'", with: "'\\''"))'" }
+    static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
 
     /// Within single quotes only a backslash before one of these two means anything.
     static func fishQuoted(_ value: String) -> String {
-        "'\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+        "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
     }
 
     /// PowerShell takes typographic quotes for single ones too; twice, each stands for itself.
     static func pwshQuoted(_ value: String) -> String {
-        "'" + value.flatMap { "'\u{2018}\u{2019}\u{201A}\u{201B}".contains($0) ? [$0, $0] : [$0] } + "'"
+        "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
     }
 
-    /// As most readers of such files have it: plain, else in single quotes as it is, else in double ones with escapes.
+    /// For such files there is no one syntax: plain, else in single quotes as it is, else in double ones with escapes.
     static func dotenvQuoted(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { octet in
             (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
                 || "/:._-,[]".utf8.contains(octet)
         }
         if isPlain { return value }
-        if !value.contains(where: { $0 == "'" || $0.isNewline }) { return "'\(value)'" }
-        var quoted = "\""
-        for character in value {
-            switch character {
-            case "\"", "\\", "$", "`": quoted += "\\\(character)"
-            case "\n": quoted += "\\n"
-            case "\r\n": quoted += "\\r\\n"
-            case "\r": quoted += "\\r"
-            default: quoted.append(character)
+        if !value.holds(anyOf: "'\n\r") { return "'\(value)'" }
+        let escaped = value.escaped { scalar in
+            switch scalar {
+            case "\"", "\\", "$", "`": "\\\(scalar)"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: nil
             }
         }
-        return quoted + "\""
+        return "\"\(escaped)\""
     }
 
     /// What every build of Docker's takes without its being named in the Dockerfile. This machine's own address is reached in the

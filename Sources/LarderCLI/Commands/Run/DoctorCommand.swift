@@ -56,21 +56,22 @@ struct DoctorCommand: ParsableCommand {
         var findings = [settings, diagnosis.clock(at: now)]
         guard let loaded else { return findings }
         findings += [diagnosis.authority(loaded, at: now), diagnosis.store(loaded)]
-        let (server, running) = diagnosis.running(loaded)
+        guard let folder = PrivateFolder(environment) else {
+            return findings + [Finding("larder", .skipped, "there is no room for files of ours")]
+        }
+        defer { folder.remove() }
+        let (server, running) = diagnosis.running(loaded, folder)
         findings.append(server)
         findings += diagnosis.variables(running?.environment)
         guard let running else { return findings }
-        return findings + tried(running, environment)
+        return findings + tried(running, environment, folder)
     }
 
-    private func tried(_ running: JoinedLarder, _ given: [String: String]) -> [Finding] {
-        guard let folder = PrivateFolder(given), let origin = TrialOrigin() else {
-            return [Finding("programs", .skipped, "there is no room for a server of ours and its files")]
+    private func tried(_ running: JoinedLarder, _ given: [String: String], _ folder: PrivateFolder) -> [Finding] {
+        guard let origin = TrialOrigin() else {
+            return [Finding("programs", .skipped, "there is no room for a server of ours")]
         }
-        defer {
-            origin.stop()
-            folder.remove()
-        }
+        defer { origin.stop() }
         let first = RunningDiagnosis(running: running.environment, origin: origin).findings()
         guard !first.contains(where: { $0.outcome == .bad }) else { return first }
         let variables = given.merging(running.environment.values(over: given)) { $1 }

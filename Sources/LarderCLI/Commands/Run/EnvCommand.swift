@@ -5,7 +5,8 @@ struct EnvCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "env", abstract: "Prints the variables by which programs go through the Larder that runs.",
         discussion: """
-            Its files stand in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients.
+            Its files stand in $XDG_STATE_HOME/larder/clients, else ~/.local/state/larder/clients, else in XDG_RUNTIME_DIR. What the \
+            variables named before, its files begin with, however often this is evaluated.
 
               eval "$(larder env)"
               larder env --shell fish | source
@@ -21,6 +22,6 @@ struct EnvCommand: ParsableCommand {
 
     func run() throws {
         let given = ProcessInfo.processInfo.environment
-        Terminal.output(shell.text(try JoinedLarder(options, over: given).environment, over: given))
+        Terminal.output(shell.text(try JoinedLarder(options, over: given, filesIn: .user).environment, over: given))
     }
 }

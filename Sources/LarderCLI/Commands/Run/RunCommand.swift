@@ -63,16 +63,16 @@ struct RunCommand: ParsableCommand {
         // Before anything is changed, and any thread is made.
         let given = GivenState()
         let environment = ProcessInfo.processInfo.environment
-        if join {
-            guard let joined = try? JoinedLarder(options, over: environment).environment else {
-                throw PrivateLarder.failureCode  // it has said why
-            }
-            throw ExitCode(try Self.run(command, joined.values(over: environment), given))
-        }
         guard let folder = PrivateFolder(environment) else {
             throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
         }
         defer { folder.remove() }
+        if join {
+            guard let joined = try? JoinedLarder(options, over: environment, filesIn: .of(folder)).environment else {
+                throw PrivateLarder.failureCode  // it has said why
+            }
+            throw ExitCode(try Self.run(command, joined.values(over: environment), given))
+        }
         var terms = PrivateLarder.Terms()
         terms.policy = policy
         terms.store = store
@@ -98,11 +98,12 @@ struct RunCommand: ParsableCommand {
     private func set(
         _ larder: PrivateLarder, _ folder: PrivateFolder, over given: [String: String]
     ) throws(ExitCode) -> [String: String] {
-        let trust = ClientTrust(larder.settings.tls, environment: given)
-        let environment = ClientEnvironment(
-            proxy: larder.address, files: ClientFiles(folder: folder.path), carriesTrust: !trust.isEmpty)
+        let files = ClientFiles(folder: folder.path)
+        let former = FormerVariables(given, behind: files)
+        let trust = ClientTrust(larder.settings.tls, environment: former.values)
+        let environment = ClientEnvironment(proxy: larder.address, files: files, carriesTrust: !trust.isEmpty)
         do throws(WholeFile.Unwritten) {
-            try ClientFolder(environment, trust: trust, given: given).fill(folder)
+            try ClientFolder(environment, trust: trust, former: former).fill(folder)
         } catch {
             throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
         }
