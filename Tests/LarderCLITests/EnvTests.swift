@@ -56,6 +56,10 @@ struct EnvTests {
             head -1 "$WGETRC"; grep -c tries "$WGETRC"
             $larder run --join -- sh -c 'head -1 "$WGETRC"; dirname "$WGETRC"' | sed 's/larder-run.*/gone/'
             ls $folder/state/larder/clients | wc -l
+            cp -R "${WGETRC%/*}" $folder/state/larder/clients/127.0.0.1-1
+            touch -d '40 days ago' $folder/state/larder/clients/*
+            $larder env > $folder/said
+            ls $folder/state/larder/clients | wc -l
             eval "$(XDG_STATE_HOME=/proc/none $larder env)"
             head -1 "$WGETRC"; echo "${WGETRC%/*/*}"
             kill $!; wait $!
@@ -71,6 +75,7 @@ struct EnvTests {
             tries = 3
             \(folder.path)/gone
             2
+            1
             tries = 3
             \(folder.path)/larder/clients
 
@@ -78,6 +83,33 @@ struct EnvTests {
         #expect(outcome.output == expected, "\(outcome)")
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("larder-run") }
         #expect(left.isEmpty)
+    }
+
+    @Test("Where everybody is asked for a password, it says so, and a command is not begun")
+    func saysWhoIsAsked() throws {
+        let folder = try TemporaryFolder()
+        let hash = "$2y$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+        chmod(try folder.write("a:\(hash)\n", to: "passwords"), 0o600)
+        _ = try folder.write(
+            """
+            listen: ["127.0.0.1:0"]
+            store: {path: ":memory:"}
+            log: {access: {format: off}}
+            clients: {passwords: \(folder.path)/passwords, authenticate: all}
+            """, to: ".config/larder/config.yaml")
+        let outcome = try CommandLineTests.shell(
+            """
+            $larder serve --quiet --port-file $folder/port &
+            until test -s $folder/port; do kill -0 $! || exit 1; sleep 0.02; done
+            $larder env | head -1
+            $larder run --join -- true
+            echo $?
+            kill $!
+            wait $!
+            """, ["folder": folder.path, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
+        #expect(outcome.output.hasPrefix("export http_proxy=") && outcome.output.hasSuffix("\n125\n"), "\(outcome)")
+        let lines = outcome.talk.split(separator: "\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("larder: clients.authenticate has everybody asked") })
     }
 
     @Test("Where none runs it is 1, and says so")

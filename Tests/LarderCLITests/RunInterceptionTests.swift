@@ -68,7 +68,7 @@ struct RunInterceptionTests {
     }
 
     private static let files: [Substring] = [
-        "admin.sock", "admin.sock.lock", "apt.conf", "ca-bundle.pem", "ca.pem", "trust.p12", "wgetrc",
+        "admin.sock", "admin.sock.lock", "apt.conf", "ca-bundle.pem", "ca.pem", "former.json", "trust.p12", "wgetrc",
     ]
 
     @Test("Each run has an authority of its own, whose key is in no file; a host that is not believed is a 502 inside TLS")

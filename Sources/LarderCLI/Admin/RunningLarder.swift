@@ -13,8 +13,10 @@ enum OutputForm: String, CaseIterable, ExpressibleByArgument {
 enum RunningLarder {
     /// Connects to it.
     /// - Throws: exit code 1 after saying that none runs.
-    static func connect(_ options: SettingsOptions) throws -> AdminClient {
-        guard let path = try socketPath(options) else {
+    static func connect(_ options: SettingsOptions) throws -> AdminClient { try connect(try options.load()) }
+
+    static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
+        guard let path = AdminSocketPath.of(loaded.settings, loaded.sources.environment) else {
             Terminal.talk("larder: admin.socket is off, or nothing says where it stands\n")
             throw ExitCode.failure
         }
@@ -37,12 +39,6 @@ enum RunningLarder {
             Terminal.talk("larder: \(error)\n")
             throw ExitCode.failure
         }
-    }
-
-    /// Where its socket would stand.
-    static func socketPath(_ options: SettingsOptions) throws(ExitCode) -> String? {
-        let loaded = try options.load()
-        return AdminSocketPath.of(loaded.settings, loaded.sources.environment)
     }
 
     /// Asks, tells the answer, and ends with `failure` where the answer is none.

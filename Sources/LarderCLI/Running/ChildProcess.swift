@@ -12,11 +12,15 @@ struct ChildProcess {
     }
 
     private let process: pid_t
+    private let signals: RunSignals
 
     /// - Parameters:
     ///   - command: not empty; its first word is looked for as a shell does.
     ///   - variables: those that are set for it; the others are as they were given.
-    init(_ command: [String], changing variables: [String: String], given: GivenState) throws(Failure) {
+    ///   - signals: are its own from now on.
+    init(
+        _ command: [String], changing variables: [String: String], given: GivenState, signals: RunSignals
+    ) throws(Failure) {
         let path: String
         switch ProgramSearch(command[0], path: ProcessInfo.processInfo.environment["PATH"]) {
         case .found(let place): path = place
@@ -27,12 +31,14 @@ struct ChildProcess {
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent { Self.spawn(path, words, given.text.variables(changing: variables), given) }
         }
-        var outcome = spawned(path, words)
-        // What the kernel does not know is a shell's, as it is for a shell.
-        if outcome.code == ENOEXEC {
-            outcome = spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
+        let outcome = signals.handOver {
+            let outcome = spawned(path, words)
+            guard outcome.code == ENOEXEC else { return outcome }
+            // What the kernel does not know is a shell's, as it is for a shell.
+            return spawned("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
         }
         process = outcome.process
+        self.signals = signals
         switch outcome.code {
         case 0: return
         case EAGAIN, ENOMEM, EMFILE, ENFILE: throw .system(String(cString: strerror(outcome.code)))
@@ -41,30 +47,14 @@ struct ChildProcess {
         }
     }
 
-    /// Hands signals on until the child has ended. What the terminal sends goes to the whole group: the child has had it.
     /// - Returns: its exit code; 128 and the signal's number where one ended it.
     func waitForEnd() -> Int32 {
-        var set = GivenSignals.set
-        while true {
-            var facts = siginfo_t()
-            let number = sigwaitinfo(&set, &facts)
-            if number == SIGCHLD {
-                if let code = endCode() { return code }
-            } else if number > 0, !Self.isFromTerminal(number, facts) {
-                kill(process, number)
-            }
-        }
-    }
-
-    /// The kernel's own, and not one that a process has sent. A terminal that goes away may tell only the first of a session.
-    private static func isFromTerminal(_ number: Int32, _ facts: siginfo_t) -> Bool {
-        (number == SIGINT || number == SIGQUIT) && facts.si_code > 0
-    }
-
-    /// - Returns: `nil` while it runs.
-    private func endCode() -> Int32? {
+        var facts = siginfo_t()
+        // It is left in the table of processes, so that no signal reaches another of its number.
+        while waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        signals.takeBack()
         var status: Int32 = 0
-        guard waitpid(process, &status, WNOHANG) == process else { return nil }
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
         // wait(2): the low seven bits are a signal's number, and the second octet is the code.
         let ending = status & 0x7F
         return ending == 0 ? status >> 8 & 0xFF : 128 + ending
@@ -79,25 +69,18 @@ struct ChildProcess {
         guard code == 0 else { return (0, code) }
         defer { posix_spawnattr_destroy(&attributes) }
         var mask = given.signals.mask
-        var usual = sigset_t()
-        sigemptyset(&usual)
-        if !given.signals.ignoresBrokenPipes { sigaddset(&usual, SIGPIPE) }
+        var usual = given.signals.ignoredHere
         posix_spawnattr_setsigmask(&attributes, &mask)
         posix_spawnattr_setsigdefault(&attributes, &usual)
         code = posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         guard code == 0 else { return (0, code) }
-        var actions = posix_spawn_file_actions_t()
-        code = posix_spawn_file_actions_init(&actions)
-        guard code == 0 else { return (0, code) }
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        code = given.descriptors.closeOthers(&actions)
-        guard code == 0 else { return (0, code) }
+        given.descriptors.keepOthersBack()
 
         let arguments = words.map { strdup($0) } + [nil]
         let environment = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
         var process: pid_t = 0
-        code = posix_spawn(&process, path, &actions, &attributes, arguments, environment)
+        code = posix_spawn(&process, path, nil, &attributes, arguments, environment)
         return (process, code)
     }
 }

@@ -38,6 +38,33 @@ struct ClientFolder {
         for (path, octets) in texts where !Self.stands(octets, at: path) { try WholeFile.write(octets, to: path, replaces: true) }
     }
 
+    /// Takes away the folders beside that of these files that nobody has asked for in a month, and where nobody listens.
+    static func sweep(besides files: ClientFiles) {
+        utimes(files.folder, nil)
+        let own = URL(filePath: files.folder)
+        let place = own.deletingLastPathComponent()
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? [] where name != own.lastPathComponent {
+            let folder = place.appending(path: name).path
+            var facts = stat()
+            guard let address = address(of: name), access(ClientFiles(folder: folder).former, F_OK) == 0,
+                stat(folder, &facts) == 0, time(nil) - facts.st_mtim.tv_sec > keptSeconds
+            else { continue }
+            if let connection = TrialSocket.connect(to: address) {
+                close(connection)
+            } else if errno == ECONNREFUSED {
+                try? FileManager.default.removeItem(atPath: folder)  // the next time is another try
+            }
+        }
+    }
+
+    private static let keptSeconds = 30 * 86_400
+
+    private static func address(of name: String) -> ListenAddress? {
+        guard let line = name.lastIndex(of: "-") else { return nil }
+        let (address, port) = (name[..<line], name[name.index(after: line)...])
+        return ListenAddress(address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)")
+    }
+
     private var texts: [(path: String, octets: [UInt8])] {
         let files = environment.files
         let settings = ClientSettingsText(environment: environment, given: former.values)

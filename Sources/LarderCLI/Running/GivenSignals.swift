@@ -4,37 +4,47 @@ import Foundation
 ///
 /// Made before any other thread, so that every thread inherits the mask.
 struct GivenSignals {
-    /// Those that are the child's to deal with, and its end.
-    static let waitedFor = forwarded + [SIGCHLD]
-    static let forwarded = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2]
-
     let mask: sigset_t
-    let ignoresBrokenPipes: Bool
+    /// Those that wait: all that somebody may mean by them, but for those that were ignored, and stay so for the child.
+    let taken: sigset_t
+    /// Ignored by this process alone: a peer that has gone, and a file that may not grow, are errors of a write, and not its end.
+    let ignoredHere: sigset_t
+
+    /// Nobody can take the first two; the next three stop who has the terminal, this process and its child alike; the child's end is
+    /// waited for in another way; and the others tell of a fault in this process itself.
+    private static let left: Set = [
+        SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
+    ]
+    private static let errorsOfWrites: Set = [SIGPIPE, SIGXFSZ]
+    /// The last of the kernel's.
+    private static let last: Int32 = 64
 
     init() {
-        // A peer that has gone is an error of a write, not the end of the process.
-        let before = signal(SIGPIPE, SIG_IGN)
-        ignoresBrokenPipes = unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        // One that is ignored is never waited for, and its child's end would go unnoticed.
+        var (taken, ignoredHere, given) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&taken)
+        sigemptyset(&ignoredHere)
+        for number in 1...Self.last where !Self.left.contains(number) && !Self.isIgnored(number) {
+            if Self.errorsOfWrites.contains(number) {
+                signal(number, SIG_IGN)
+                sigaddset(&ignoredHere, number)
+            } else {
+                // Two are the C library's own, and are no signals for it.
+                sigaddset(&taken, number)
+            }
+        }
+        // Where it is ignored, a child's end leaves no code.
         signal(SIGCHLD, SIG_DFL)
-        var given = sigset_t()
-        var set = Self.set
-        let result = pthread_sigmask(SIG_BLOCK, &set, &given)
+        let result = pthread_sigmask(SIG_BLOCK, &taken, &given)
         precondition(result == 0, "pthread_sigmask: \(result)")
         mask = given
+        self.taken = taken
+        self.ignoredHere = ignoredHere
     }
 
-    static var set: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for number in waitedFor { sigaddset(&set, number) }
-        return set
-    }
-
-    /// One that has come and means the end, before there is a child.
-    static var pendingEnd: Int32? {
-        var pending = sigset_t()
-        sigpending(&pending)
-        return [SIGTERM, SIGINT, SIGQUIT, SIGHUP].first { sigismember(&pending, $0) == 1 }
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        let handler = action.__sigaction_handler.sa_handler
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -8,9 +8,17 @@ import ServerTrust
 struct JoinedLarder {
     /// Why programs cannot be told.
     struct Failure: Error, CustomStringConvertible {
+        enum Matter {
+            case otherVersion
+            /// It runs well, and has none that speaks plain HTTP.
+            case listeners
+            /// Those that programs need cannot be written.
+            case files
+            case answer
+        }
+
+        let matter: Matter
         let description: String
-        /// Whether it runs well, and it is only that none of its listeners speaks plain HTTP.
-        var speaksTLSAlone = false
     }
 
     /// Where the files stand that programs need.
@@ -23,15 +31,17 @@ struct JoinedLarder {
     let environment: ClientEnvironment
     /// Whether it has an authority by which it intercepts.
     let intercepts: Bool
+    /// Whether the settings have everybody asked for a password, which no program knows.
+    private(set) var asksEverybody = false
 
     /// Asks it, and writes the files.
     init(_ client: AdminClient, over given: [String: String], filesIn place: Place) throws(Failure) {
         let answer = try Self.asked(client)
         guard let proxies = answer["proxies"] as? [String] else {
-            throw Failure(description: "the Larder that runs is of another version")
+            throw Failure(matter: .otherVersion, description: "the Larder that runs is of another version")
         }
         guard let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first?.reachedLocally else {
-            throw Failure(description: "the Larder that runs has no listener that speaks plain HTTP", speaksTLSAlone: true)
+            throw Failure(matter: .listeners, description: "the Larder that runs has no listener that speaks plain HTTP")
         }
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
@@ -47,7 +57,7 @@ struct JoinedLarder {
             do throws(WholeFile.Unwritten) {
                 try write(ClientFolder(environment, trust: trust, former: former))
             } catch {
-                throw Failure(description: "cannot write to \(folder): \(error.reason)")
+                throw Failure(matter: .files, description: "cannot write to \(folder): \(error.reason)")
             }
             return environment
         }
@@ -58,6 +68,7 @@ struct JoinedLarder {
             let folders = UserFolders(given)
             guard let first = folders.state ?? folders.runtime else {
                 throw Failure(
+                    matter: .files,
                     description: "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR says where the files for programs may stand")
             }
             func kept(below place: String) throws(Failure) -> ClientEnvironment {
@@ -72,14 +83,17 @@ struct JoinedLarder {
                 guard let other = folders.runtime, other != first else { throw error }
                 environment = try kept(below: other)
             }
+            ClientFolder.sweep(besides: environment.files)
         }
     }
 
     /// - Throws: exit code 1, after saying what is wrong.
     init(_ options: SettingsOptions, over given: [String: String], filesIn place: Place) throws {
-        let client = try RunningLarder.connect(options)
+        let loaded = try options.load()
+        let client = try RunningLarder.connect(loaded)
         do throws(Failure) {
             try self.init(client, over: given, filesIn: place)
+            asksEverybody = loaded.settings.clients.asksEverybody
         } catch {
             Terminal.talk("larder: \(printable("\(error)", limit: 4096))\n")
             throw ExitCode.failure
@@ -91,11 +105,15 @@ struct JoinedLarder {
             let (status, text) = try client.send("GET", ClientSetUpRoute.path, accept: "application/json")
             return JSONAnswer(status.isSuccessful ? text : "")
         } catch {
-            throw Failure(description: "\(error)")
+            throw Failure(matter: .answer, description: "\(error)")
         }
     }
 
     private static func certificates(_ pem: String) -> [Certificate] { Certificate.reading(pem: Array(pem.utf8)) ?? [] }
+}
+
+extension LarderSettings.Clients {
+    var asksEverybody: Bool { passwords != nil && authenticate == .all }
 }
 
 extension ListenAddress {

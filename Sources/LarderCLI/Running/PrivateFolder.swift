@@ -6,12 +6,14 @@ struct PrivateFolder {
     let path: String
 
     /// The first place where one can be made. The superuser's may be passed through: apt fetches as a user without rights, who has to
-    /// reach what it believes. There is no secret in it.
+    /// reach what it believes. There is no secret in it. A place whose name leaves no room for a socket's is passed over.
     /// - Returns: `nil` where none can be made.
     init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
         for place in places where place.hasPrefix("/") && !place.unicodeScalars.contains(where: \.isControl) {
-            var template = Array("\(place)/larder-run.XXXXXX".utf8CString)
+            let folder = "\(place)/larder-run.XXXXXX"
+            guard Self.adminSocket(in: folder).utf8.count <= UnixAddress.longestPath else { continue }
+            var template = Array(folder.utf8CString)
             guard mkdtemp(&template) != nil else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             if geteuid() == 0 { chmod(path, 0o711) }
@@ -19,6 +21,10 @@ struct PrivateFolder {
         }
         return nil
     }
+
+    var adminSocket: String { Self.adminSocket(in: path) }
+
+    private static func adminSocket(in folder: String) -> String { "\(folder)/admin.sock" }
 
     /// With all that is in it.
     func remove() {

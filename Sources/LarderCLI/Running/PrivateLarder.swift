@@ -17,7 +17,7 @@ struct PrivateLarder {
         var isOffline = false
         /// Otherwise https is intercepted, by an authority of this run alone.
         var interceptsNobody = false
-        /// Whether anybody wants to know what its requests became.
+        /// Whether anybody wants to know what its requests became, which a log's reader does too.
         var isCounted = false
     }
 
@@ -30,26 +30,21 @@ struct PrivateLarder {
     private let server: RunningServer
     private let log: TalliedLog?
     private let logFile: Int32?
+    private let logPath: String?
 
     /// - Throws: 125, after saying what is wrong.
     init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
         do throws(ExitCode) {
-            log = terms.isCounted ? try Self.talliedLog(in: folder) : nil
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
-            // Before there is a key in memory.
-            ProcessMemorySecrecy.begin(hasChild: true)
+            log = terms.isCounted || terms.log != nil ? try Self.talliedLog(in: folder) : nil
+            logPath = terms.log
             let authority = terms.interceptsNobody ? nil : try Self.authority()
             let loaded = try options.load(
-                flags: Self.flags(terms, folder, logPath: log?.path ?? terms.log), defaults: ["log.level=error"],
+                flags: Self.flags(terms, folder, logPath: log?.path), defaults: ["log.level=error"],
                 policy: terms.policy,
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
-            let clients = loaded.settings.clients
-            if clients.passwords != nil, clients.authenticate == .all {
-                throw Self.fail(
-                    "clients.authenticate has everybody asked for a password, and the command knows none; `remote` asks nobody here"
-                )
-            }
+            if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded)
             settings = loaded.settings
@@ -63,13 +58,20 @@ struct PrivateLarder {
     /// - Returns: what its requests were, where they were counted.
     func close() -> RequestTally? {
         server.close()
-        let tally = log?.finish()
+        guard let (tally, failure) = log?.finish() else { return nil }
         if let logFile { Foundation.close(logFile) }
+        if let logPath, let failure {
+            let reason = failure == ETIMEDOUT ? "nobody reads it" : String(cString: strerror(failure))
+            Terminal.talk("larder: the log \(printable(logPath, limit: 4096)) lacks lines: \(reason)\n")
+        }
         return tally
     }
 
     /// What a person should know of the store, where it is less than it could be.
     var storeRemark: String? { server.storeRemark }
+
+    static let asking =
+        "clients.authenticate has everybody asked for a password, and no program knows one; `remote` asks nobody here"
 
     static func fail(_ reason: String) -> ExitCode {
         Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
@@ -93,9 +95,10 @@ struct PrivateLarder {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        if descriptor < 0 { throw fail("cannot write the log \(path): \(String(cString: strerror(errno)))") }
-        return descriptor
+        // A pipe without a reader is an error, and is not waited for.
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        if descriptor >= 0 { return descriptor }
+        throw fail("cannot write the log \(path): \(errno == ENXIO ? "nobody reads it" : String(cString: strerror(errno)))")
     }
 
     /// What is not the settings' to say.
@@ -104,10 +107,10 @@ struct PrivateLarder {
     ) -> [(flag: String, name: String, value: SettingsNode)] {
         var flags: [(flag: String, name: String, value: SettingsNode)] = [
             ("run", "listen", SettingsNode(.sequence([.plain("127.0.0.1:0")]), at: .none)),
-            ("run", "admin.socket", .plain("\(folder.path)/admin.sock")),
+            ("run", "admin.socket", .plain(folder.adminSocket)),
             ("run", "log.access.format", .plain(logPath == nil ? "off" : "ndjson")),
         ]
-        if let logPath { flags.append(("--log", "log.access.path", .plain(logPath))) }
+        if let logPath { flags.append(("run", "log.access.path", .plain(logPath))) }
         if terms.isOffline { flags.append(("--offline", "mode", .plain(LarderSettings.Mode.offline.rawValue))) }
         if let store = terms.store { flags.append(("--store", "store.path", .plain(store))) }
         return flags

@@ -8,8 +8,19 @@ final class TalliedLog: Sendable {
     /// Where the log is to be written.
     let path: String
     private let pipe: FileHandle
-    private let tally = Guarded(RequestTally())
+    private let state = Guarded(State())
     private let hasEnded = DispatchSemaphore(value: 0)
+
+    private struct State {
+        var tally = RequestTally()
+        /// The error for which the copy is not whole.
+        var failure: Int32?
+        var isFinishing = false
+    }
+
+    /// In milliseconds: at the end, a reader of the copy that takes nothing is waited for no longer.
+    private static let patience: Int32 = 2000
+    private static let stepOfPatience: Int32 = 100
 
     /// - Throws: where there can be no pipe.
     init(in folder: String) throws(SystemError) {
@@ -23,22 +34,47 @@ final class TalliedLog: Sendable {
     }
 
     /// Reads on a thread of its own until the log is closed. Called once it is open: a pipe without a writer is at its end.
-    /// - Parameter copy: a descriptor of a file that gets every line; belongs to the caller, who keeps it open until `finish`.
+    /// - Parameter copy: a descriptor of a file that gets every line, and does not block; belongs to the caller, who keeps it open until
+    ///   `finish`.
     func collect(copy: Int32?) {
         Thread.detachNewThread {
             var reader = LineReader(self.pipe, limit: RequestTally.lineLimit)
             while let line = try? reader.next() {  // a pipe that cannot be read is at its end
                 guard case .whole(let octets) = line else { continue }
-                if let copy { _ = Descriptor.write((octets + [UInt8(ascii: "\n")])[...], to: copy) }
-                self.tally.withLock { $0.add(octets) }
+                self.state.withLock { $0.tally.add(octets) }
+                guard let copy, self.state.withLock({ $0.failure == nil }) else { continue }
+                let code = self.write(octets + [UInt8(ascii: "\n")], to: copy)
+                if code != 0 { self.state.withLock { $0.failure = code } }
             }
             self.hasEnded.signal()
         }
     }
 
-    /// What was logged, once all of it was read. Called after the log was closed.
-    func finish() -> RequestTally {
+    /// - Returns: 0, or the error's number.
+    private func write(_ octets: [UInt8], to copy: Int32) -> Int32 {
+        var rest = octets[...]
+        var waited: Int32 = 0
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(copy, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                waited = 0
+                continue
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count < 0, errno == EAGAIN else { return count < 0 ? errno : EIO }
+            guard waited < Self.patience else { return ETIMEDOUT }
+            var wait = pollfd(fd: copy, events: Int16(POLLOUT), revents: 0)
+            poll(&wait, 1, Self.stepOfPatience)
+            if state.withLock({ $0.isFinishing }) { waited += Self.stepOfPatience }
+        }
+        return 0
+    }
+
+    /// What was logged, once all of it was read; and the error for which the copy is not whole. Called after the log was closed.
+    func finish() -> (tally: RequestTally, failure: Int32?) {
+        state.withLock { $0.isFinishing = true }
         hasEnded.wait()
-        return tally.withLock { $0 }
+        return state.withLock { ($0.tally, $0.failure) }
     }
 }

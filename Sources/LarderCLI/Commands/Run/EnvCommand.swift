@@ -22,6 +22,8 @@ struct EnvCommand: ParsableCommand {
 
     func run() throws {
         let given = ProcessInfo.processInfo.environment
-        Terminal.output(shell.text(try JoinedLarder(options, over: given, filesIn: .user).environment, over: given))
+        let larder = try JoinedLarder(options, over: given, filesIn: .user)
+        if larder.asksEverybody { Terminal.talk("larder: \(PrivateLarder.asking)\n") }
+        Terminal.output(shell.text(larder.environment, over: given))
     }
 }

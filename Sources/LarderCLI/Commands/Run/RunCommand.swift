@@ -62,16 +62,22 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         // Before anything is changed, and any thread is made.
         let given = GivenState()
+        ProcessMemorySecrecy.begin(hasChild: true)
+        let signals = RunSignals(given.signals)
         let environment = ProcessInfo.processInfo.environment
         guard let folder = PrivateFolder(environment) else {
             throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
         }
+        signals.sweep(folder)
         defer { folder.remove() }
         if join {
-            guard let joined = try? JoinedLarder(options, over: environment, filesIn: .of(folder)).environment else {
+            guard let larder = try? JoinedLarder(options, over: environment, filesIn: .of(folder)) else {
                 throw PrivateLarder.failureCode  // it has said why
             }
-            throw ExitCode(try Self.run(command, joined.values(over: environment), given))
+            if larder.asksEverybody { throw PrivateLarder.fail(PrivateLarder.asking) }
+            let joined = larder.environment
+            Self.warn(of: OtherProxies(environment))
+            throw ExitCode(try Self.run(command, joined.values(over: environment), given, signals))
         }
         var terms = PrivateLarder.Terms()
         terms.policy = policy
@@ -83,7 +89,7 @@ struct RunCommand: ParsableCommand {
         let larder = try PrivateLarder(options, terms, in: folder)
         let code = Result { () throws(ExitCode) in
             let variables = try set(larder, folder, over: environment)
-            return try Self.run(command, variables, given)
+            return try Self.run(command, variables, given, signals)
         }
         let tally = larder.close()
         if summary, let tally { Terminal.talk(RunSummary(tally: tally, remarks: remarks(larder, environment)).text) }
@@ -107,19 +113,31 @@ struct RunCommand: ParsableCommand {
         } catch {
             throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
         }
+        let others = OtherProxies(given)
+        if larder.settings.upstream.proxy == nil, let name = others.replaced(by: environment).first {
+            Terminal.talk(
+                "larder: the proxy that \(name) names is not gone through: upstream.proxy names the one that Larder goes through\n"
+            )
+        }
+        Self.warn(of: others)
         var variables = environment.values(over: given)
         // So that larder status, and explain, speak to this one.
         if let socket = larder.adminSocket { variables["LARDER_ADMIN_SOCKET"] = socket }
         return variables
     }
 
+    private static func warn(of others: OtherProxies) {
+        for name in others.stronger {
+            Terminal.talk("larder: \(printable(name)) goes before what is set here: who reads it may go past Larder, uncounted\n")
+        }
+    }
+
     /// - Returns: the command's exit code.
     private static func run(
-        _ command: [String], _ variables: [String: String], _ given: GivenState
+        _ command: [String], _ variables: [String: String], _ given: GivenState, _ signals: RunSignals
     ) throws(ExitCode) -> Int32 {
-        if let number = GivenSignals.pendingEnd { throw ExitCode(128 + number) }
         do throws(ChildProcess.Failure) {
-            return try ChildProcess(command, changing: variables, given: given).waitForEnd()
+            return try ChildProcess(command, changing: variables, given: given, signals: signals).waitForEnd()
         } catch {
             let name = printable(command[0], limit: 4096)
             switch error {
@@ -137,12 +155,9 @@ struct RunCommand: ParsableCommand {
     private func remarks(_ larder: PrivateLarder, _ given: [String: String]) -> [String] {
         var remarks: [String] = []
         if let remark = larder.storeRemark { remarks.append(remark) }
-        if ["no_proxy", "NO_PROXY"].contains(where: { given[$0]?.isEmpty == false }) {
-            remarks.append("NO_PROXY was set, and left out: all requests went through Larder")
-        }
-        let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
-        if names.contains(where: { given[$0]?.isEmpty == false }), larder.settings.upstream.proxy == nil {
-            remarks.append("the proxy of the variables was not used: upstream.proxy names the one that Larder goes through")
+        let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
+        if let name = leftOut.first(where: { !["", ","].contains(given[$0] ?? "") }) {
+            remarks.append("\(name) was set, and is not heeded")
         }
         return remarks
     }
