@@ -37,7 +37,7 @@ remedy() { sed -n 's/^ *mend it by: //p' <<< "$1"; }
 as "faketime -f -3d larder ca init --days 1 && echo made" > /dev/null
 said=$(doctor)
 check "a root that has ended is named" "$said" "bad      authority: its root has ended with"
-as "$(remedy "$said" | grep rotate | sed 's/ && larder reload//')" > /dev/null 2>&1
+as "$(remedy "$said" | grep rotate)" > /dev/null 2>&1
 check "and mended by what is said" "$(doctor)" "good     authority:"
 
 check "a clock that is behind is named" "$(doctor NO_FAKE_STAT=1 faketime 2020-01-01)" "bad      clock: it is behind: 2020-01-0"
@@ -57,7 +57,33 @@ as "$(remedy "$said" | grep u+rwX)"
 check "and mended by what is said" "$(doctor)" "good     store:"
 
 dd if=/dev/zero of="$WORK/disk/filler" bs=1M count=60 2> /dev/null
-check "a full disk is named" "$(doctor)" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+said=$(doctor)
+check "a disk that others fill is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+check "and that it is others" "$said" "it is others' files that fill it"
 rm "$WORK/disk/filler"
 check "and well once there is room" "$(doctor)" "good     store:"
+
+# Filled by the store itself, and mended by what is said, without a Larder that runs and with one.
+mkdir "$WORK/files"
+for n in 1 2 3 4 5 6; do head -c 10M /dev/urandom > "$WORK/files/$n"; done
+touch -d '10 days ago' "$WORK"/files/*
+python3 -u -m http.server --bind 127.0.0.1 --directory "$WORK/files" 0 > "$WORK/origin" 2>&1 &
+origin=$!
+trap 'kill $origin' EXIT
+until grep -q port "$WORK/origin"; do sleep 0.1; done
+url="http://127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$WORK/origin")"
+fetch="for n in 1 2 3 4 5 6; do curl -fsS -o /dev/null $url/\$n; done"
+as "larder run -- sh -c '$fetch'"
+said=$(doctor)
+check "a disk that the store fills is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+as "$(remedy "$said" | grep -- '^rm -f')"
+check "and mended by what is said" "$(doctor)" "good     store:"
+as "larder serve --quiet & until larder status > /dev/null 2>&1; do sleep 0.1; done; eval \"\$(larder env)\"; $fetch"
+said=$(doctor)
+check "and so with a Larder that runs" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
+as "$(remedy "$said" | grep 'larder stop') until larder status > /dev/null 2>&1; do sleep 0.1; done" > /dev/null 2>&1
+said=$(doctor)
+check "mended by what is said" "$said" "good     store:"
+check "and it runs again" "$said" "good     larder: one runs"
+as "larder stop" > /dev/null 2>&1
 exit $failed

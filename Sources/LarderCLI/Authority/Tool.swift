@@ -32,7 +32,8 @@ struct Tool: Sendable {
         self.environment = environment
     }
 
-    func run(_ arguments: [String]) -> Outcome {
+    /// - Parameter begun: hears its process, which leads a group of its own.
+    func run(_ arguments: [String], begun: (pid_t) -> Void = { _ in }) -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
@@ -49,6 +50,7 @@ struct Tool: Sendable {
         } catch {
             return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started")
         }
+        begun(process.processIdentifier)
         process.waitUntilExit()
         let said = Self.octets(of: output)
         let talked = Self.octets(of: talk)

@@ -31,6 +31,10 @@ struct ClientTrial: Sendable {
                 let options = ["-vv", "--retries", "0", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
                 let trust = url.hasPrefix("http:") ? ["--trusted-host", TriedClient.host] : []
                 return ["download"] + options + trust + ["--no-deps", "-d", folder, "larder-doctor"]
+            },
+            // Nobody else is asked; an empty variable would not go before a settings file.
+            variables: { url, folder in
+                ["PIP_EXTRA_INDEX_URL": url, "PIP_FIND_LINKS": folder, "PIP_NO_INDEX": "0", "PIP_TRUSTED_HOST": ""]
             }, remedy: "pip config unset global.proxy; pip config unset global.cert"),
         ClientTrial(name: "python", program: "python3") { url, _ in
             ["-c", "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)", url]
@@ -43,11 +47,16 @@ struct ClientTrial: Sendable {
         ClientTrial(
             name: "npm", program: "npm",
             words: { url, folder in ["view", "larder-doctor", "--registry", url, "--fetch-retries", "0", "--cache", folder] },
+            variables: { _, _ in ["npm_config_update_notifier": "false"] },
             remedy: "npm config delete proxy https-proxy noproxy cafile"),
         ClientTrial(
             name: "go", program: "go", words: { _, _ in ["list", "-m", "larder.test/doctor@latest"] },
             variables: { url, folder in
-                ["GOPROXY": url, "GOSUMDB": "off", "GOPATH": folder, "GOCACHE": "\(folder)/cache", "GOFLAGS": "-modcacherw"]
+                [
+                    "GOPROXY": url, "GOSUMDB": "off", "GOPATH": folder, "GOCACHE": "\(folder)/cache", "GOFLAGS": "-modcacherw",
+                    // What is private would be fetched from where it is, and a newer tool from its makers.
+                    "GOENV": "off", "GOPRIVATE": "", "GONOPROXY": "", "GOTOOLCHAIN": "local", "GOWORK": "off",
+                ]
             }),
         ClientTrial(
             name: "java", program: "java", words: { url, folder in ["\(folder)/Fetch.java", url] },

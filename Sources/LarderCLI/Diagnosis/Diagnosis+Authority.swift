@@ -4,56 +4,96 @@ import ServerTrust
 
 extension Diagnosis {
     /// The authority by which these settings intercept.
-    func authority(_ loaded: LoadedSettings, at now: POSIXTime) -> Finding {
+    /// - Parameter isRunning: whether a Larder runs that would have to read it again.
+    func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool) -> Finding {
         guard loaded.settings.tls.namesInterception else {
             return Finding("authority", .good, "none is needed: these settings intercept nothing")
         }
         let settings = loaded.settings.tls.authority
-        guard let folder = settings.folder.map({ AuthorityFolder(path: $0) }) ?? AuthorityFolder(environment) else {
+        let named = settings.folder.map { AuthorityFolder(path: Self.path($0, in: loaded)) }
+        guard let folder = named ?? AuthorityFolder(environment) else {
             return Finding("authority", .bad, "HOME is not set, and nothing else says where it stands", remedy: "export HOME=~")
         }
-        let prefix = settings.folder == nil ? "" : " --folder \(Shell.word(folder.path))"
+        let option = settings.folder == nil ? "" : " --folder \(Shell.word(folder.path))"
+        let reload = isRunning ? " && larder reload" : ""
+        func remedied(_ fault: AuthorityFolderFault, _ remedy: String?) -> Finding {
+            Finding("authority", .bad, fault.reason, remedy: remedy.map { $0 + reload })
+        }
+        let root: AuthorityFolder.Seated
         do throws(AuthorityFolderFault) {
-            let roots = try folder.roots(at: now)
-            let ended = try folder.profile(roots.signing).hasEnded(at: now)
-            if ended {
-                let day = roots.signing.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "a day that cannot be read"
+            root = try folder.roots(at: now).signing
+            if try folder.profile(root).hasEnded(at: now) {
+                let day = root.certificate.notAfter.map { "\(CalendarDay(of: $0))" } ?? "a day that cannot be read"
                 return Finding(
                     "authority", .bad, "its root has ended with \(day): nobody believes what it certifies",
-                    remedy: "larder ca rotate\(prefix) && larder ca rotate --finish\(prefix) && larder reload")
+                    remedy: "larder ca rotate\(option) && larder ca rotate --finish\(option)\(reload)")
             }
-            if let first = roots.signing.certificate.notBefore, now < first {
+            if let first = root.certificate.notBefore, now < first {
                 return Finding(
                     "authority", .bad, "its root begins with \(CalendarDay(of: first)): the clock is behind",
                     remedy: Self.clockRemedy)
             }
-            var passphrase: [UInt8]?
-            if let file = settings.passphraseFile { passphrase = try PassphraseFile.read(file) }
-            _ = try folder.authority(roots.signing.seat, passphrase: passphrase)
+        } catch {
+            return remedied(error, remedy(for: folder, option))
+        }
+        let file = settings.passphraseFile.map { Self.path($0, in: loaded) }
+        var passphrase: [UInt8]?
+        do throws(AuthorityFolderFault) {
+            if let file { passphrase = try PassphraseFile.read(file) }
+        } catch {
+            return remedied(error, file.flatMap { remedy(forPassphraseIn: $0) } ?? Self.edit(loaded))
+        }
+        do throws(AuthorityFolderFault) {
+            _ = try folder.authority(root.seat, passphrase: passphrase)
             return Finding("authority", .good, folder.path)
         } catch {
-            return Finding("authority", .bad, error.reason, remedy: remedy(for: folder, prefix))
+            if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // what else is wrong with it is told below
+                return remedied(error, file.map(Self.edit) ?? Self.edit(loaded))
+            }
+            return remedied(error, remedy(for: folder, option))
         }
     }
 
-    /// By what stands there, and not by the fault's words.
-    private func remedy(for folder: AuthorityFolder, _ prefix: String) -> String? {
-        let seats = [AuthorityFolder.Seat.current, .next]
-        guard seats.contains(where: { folder.exists(folder.rootPath($0)) }) else { return "larder ca init\(prefix)" }
-        let present = seats.filter { folder.exists(folder.rootPath($0)) }
-        let folders = [folder.path] + present.map { "\(folder.path)/\($0.rawValue)" }
-        let files = present.flatMap { [folder.rootPath($0), folder.keyPath($0)] }.filter(folder.exists)
-        let wrong =
-            folders.filter { Self.mode(of: $0) != 0o700 }.map { ("700", $0) }
-            + files.filter { Self.mode(of: $0) != 0o600 }
-            .map { ("600", $0) }
-        if !wrong.isEmpty { return wrong.map { "chmod \($0) \(Shell.word($1))" }.joined(separator: " && ") }
-        return "rm -r \(Shell.word(folder.path)) && larder ca init\(prefix)"
+    /// By what stands there. Nothing is deleted by it: what is damaged goes aside.
+    private func remedy(for folder: AuthorityFolder, _ option: String) -> String? {
+        let seats = [AuthorityFolder.Seat.current, .next].filter { folder.exists("\(folder.path)/\($0.rawValue)") }
+        guard folder.exists(folder.path), !seats.isEmpty else { return "larder ca init\(option)" }
+        let folders = [folder.path] + seats.map { "\(folder.path)/\($0.rawValue)" }
+        let files = seats.flatMap { [folder.rootPath($0), folder.keyPath($0)] }.filter(folder.exists)
+        let others = (folders + files).filter { Self.facts(of: $0)?.st_uid != geteuid() }
+        if !others.isEmpty {
+            return "sudo chown \"$(id -u)\" \(others.map(Shell.word).joined(separator: " "))"
+        }
+        let open = (folders.map { ("700", $0) } + files.map { ("600", $0) }).filter { mode, path in
+            Self.facts(of: path).map { String($0.st_mode & 0o7777, radix: 8) } != mode
+        }
+        if !open.isEmpty { return open.map { "chmod \($0) \(Shell.word($1))" }.joined(separator: " && ") }
+        return "mv \(Shell.word(folder.path)) \(Shell.word(Self.unused(folder.path + ".bad"))) && larder ca init\(option)"
     }
 
-    private static func mode(of path: String) -> mode_t {
+    /// - Returns: `nil` where it is not there: that is the settings' to mend.
+    private func remedy(forPassphraseIn file: String) -> String? {
         var facts = stat()
-        return lstat(path, &facts) == 0 ? facts.st_mode & 0o7777 : 0
+        guard stat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
+        if facts.st_uid != geteuid() { return "sudo chown \"$(id -u)\" \(Shell.word(file))" }
+        return facts.st_mode & 0o777 == 0o600 ? Self.edit(file) : "chmod 600 \(Shell.word(file))"
+    }
+
+    private static func facts(of path: String) -> stat? {
+        var facts = stat()
+        return lstat(path, &facts) == 0 ? facts : nil
+    }
+
+    private static func unused(_ path: String) -> String {
+        var number = 1
+        while facts(of: number == 1 ? path : "\(path)\(number)") != nil { number += 1 }
+        return number == 1 ? path : "\(path)\(number)"
+    }
+
+    /// As the settings' file means it.
+    private static func path(_ name: String, in loaded: LoadedSettings) -> String {
+        if name.hasPrefix("/") { return name }
+        return URL(filePath: loaded.file ?? "./settings").deletingLastPathComponent().appending(path: name).path
     }
 }
 

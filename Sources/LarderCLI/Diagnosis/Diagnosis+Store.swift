@@ -6,7 +6,8 @@ extension Diagnosis {
     private static let leastRoom: UInt64 = 64 << 20
 
     /// Where the store's file stands, and what room it has.
-    func store(_ loaded: LoadedSettings) -> Finding {
+    /// - Parameter isRunning: whether a Larder runs that has it open.
+    func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
             return Finding("store", .bad, "neither XDG_CACHE_HOME nor HOME says where it may stand", remedy: "export HOME=~")
@@ -27,11 +28,29 @@ extension Diagnosis {
         }
         let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
         if free < Self.leastRoom {
-            return Finding(
-                "store", .bad, "the disk of \(full) is full: \(EntryText.size(free)) are left", remedy: "larder cache purge --all"
-            )
+            return fullDisk(loaded, full, free: free, isRunning: isRunning)
         }
         return Finding("store", .good, "\(full), \(EntryText.size(free)) of room")
+    }
+
+    /// A purge leaves the file as long as it is, for what comes: only without it has the disk its room again.
+    private func fullDisk(_ loaded: LoadedSettings, _ path: String, free: UInt64, isRunning: Bool) -> Finding {
+        let files = ["", "-wal", "-shm", ".ballast"].map { path + $0 }.filter { access($0, F_OK) == 0 }
+        let own = files.reduce(0) { $0 + Self.room(of: $1) }
+        let explanation =
+            "the disk of \(path) is full: \(EntryText.size(free)) are left, and the store has \(EntryText.size(own))"
+        guard free + own >= Self.leastRoom else {
+            return Finding("store", .bad, "\(explanation): it is others' files that fill it", remedy: Self.edit(loaded))
+        }
+        let removal = "rm -f \(files.map(Shell.word).joined(separator: " "))"
+        return Finding(
+            "store", .bad, explanation, remedy: isRunning ? "larder stop && \(removal); larder serve &" : removal)
+    }
+
+    /// What a file takes of the disk.
+    private static func room(of file: String) -> UInt64 {
+        var facts = stat()
+        return stat(file, &facts) == 0 ? UInt64(facts.st_blocks) * 512 : 0
     }
 
     private static func isOurs(_ place: String) -> Bool {

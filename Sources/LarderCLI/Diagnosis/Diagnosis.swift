@@ -7,23 +7,33 @@ struct Diagnosis {
 
     /// The evaluation of `larder env` mends what the variables say.
     static let environmentRemedy = "eval \"$(larder env)\""
+
+    static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
+
+    /// - Returns: `nil` where no file says what is in force.
+    static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
 }
 
 extension Diagnosis {
-    /// The settings, without the files that `tls:` names: those have findings of their own.
+    /// The settings, and the files that they name; the authority's have a finding of their own.
+    /// - Returns: also settings that are well themselves, and only name files that are not.
     func settings() -> (finding: Finding, loaded: LoadedSettings?) {
-        let sources = SettingsSources(file: options.config, assignments: options.set, environment: environment)
+        var sources = SettingsSources(file: options.config, assignments: options.set, environment: environment)
         let read = sources.load()
+        guard case .settings(let settings) = read.outcome else { return (Self.finding(read), nil) }
+        let loaded = LoadedSettings(settings: settings, file: read.file, sources: sources)
+        // As `serve` reads them, but for an authority in the place of the user's.
+        sources.trustFiles = TrustFiles(authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+        return (Self.finding(sources.load(isFirst: false)), loaded)
+    }
+
+    private static func finding(_ read: SettingsSources.Loaded) -> Finding {
         switch read.outcome {
-        case .settings(let settings):
-            let place = read.file ?? "no file, and so the defaults"
-            return (
-                Finding("settings", .good, place), LoadedSettings(settings: settings, file: read.file, sources: sources)
-            )
+        case .settings: return Finding("settings", .good, read.file ?? "no file, and so the defaults")
         case .problems(let problems):
             let others = problems.count > 1 ? " (and \(problems.count - 1) more: larder config check)" : ""
             let place = problems.first.map(\.description) ?? "they cannot be read"
-            return (Finding("settings", .bad, place + others, remedy: read.file.map { "${EDITOR:-vi} \(Shell.word($0))" }), nil)
+            return Finding("settings", .bad, place + others, remedy: read.file.map { edit($0) })
         }
     }
 
@@ -42,7 +52,8 @@ extension Diagnosis {
         let wrong = set.filter { environment[$0] != running.proxyURL }
         if let first = wrong.first, let value = environment[first] {
             return Finding(
-                "proxy variables", .bad, "\(first) is \(value), and Larder listens on \(running.proxyURL)",
+                "proxy variables", .bad,
+                "\(first) is \(Self.withoutPassword(value)), and Larder listens on \(running.proxyURL)",
                 remedy: Self.environmentRemedy)
         }
         if !set.contains("http_proxy") || !set.contains(where: { $0.lowercased() == "https_proxy" }) {
@@ -51,6 +62,13 @@ extension Diagnosis {
             )
         }
         return Finding("proxy variables", .good, "they name \(running.proxyURL)")
+    }
+
+    /// A proxy without the user and the password by which it is asked.
+    private static func withoutPassword(_ proxy: String) -> String {
+        guard let sign = proxy.unicodeScalars.lastIndex(of: "@") else { return proxy }
+        let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? ""
+        return "\(scheme)\(String(proxy.unicodeScalars[sign...].dropFirst()))"
     }
 
     private var leftOut: Finding {

@@ -20,7 +20,8 @@ struct Finding: Equatable, Sendable {
     init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
         self.name = name
         self.outcome = outcome
-        self.explanation = explanation
+        // Programs tell of the proxies that they were given, with passwords.
+        self.explanation = explanation.replacing(/:\/\/\S*@/.matchingSemantics(.unicodeScalar), with: "://")
         self.remedy = remedy
     }
 

@@ -6,6 +6,9 @@ import ProxyAdmin
 struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
+    /// By its settings, which say what mends a refusal.
+    let hasUpstreamProxy: Bool
+    let edit: String?
 
     /// Whether its port takes a request and brings it to a server.
     func findings() -> [Finding] {
@@ -20,7 +23,12 @@ struct RunningDiagnosis {
             ]
         }
         defer { close(connection) }
-        return [Finding("port", .good, "\(running.proxy) answers"), request(on: connection)]
+        let port = Finding("port", .good, "\(running.proxy) answers")
+        guard !hasUpstreamProxy else {
+            let reason = "upstream.proxy would be asked, and this machine left: no program is tried"
+            return [port, Finding("request", .skipped, reason)]
+        }
+        return [port, request(on: connection)]
     }
 
     private func request(on connection: Int32) -> Finding {
@@ -39,6 +47,15 @@ struct RunningDiagnosis {
             return Finding("request", .good, "one went through it, and was answered by a server of ours")
         }
         let lines = text.components(separatedBy: "\r\n")
+        if lines[0].contains(" 407 ") {
+            return Finding(
+                "request", .bad,
+                "everybody is asked for a password (clients.authenticate), which larder env does not know; `remote` asks nobody here",
+                remedy: edit.map { "\($0) && larder reload" })
+        }
+        if text.contains("offline_miss") {
+            return Finding("request", .skipped, "it runs offline, and answers nothing new: no program can be tried")
+        }
         let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
         return Finding(
             "request", .bad, "it was not brought to a server of ours: \(told.isEmpty ? "no answer came" : told)",

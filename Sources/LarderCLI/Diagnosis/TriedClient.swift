@@ -13,17 +13,24 @@ struct TriedClient {
     let origin: TrialOrigin
     /// A folder that is gone when all have been tried.
     let folder: String
+    let process: TrialProcess
 
-    /// - Parameter intercepts: whether https is to be tried as well.
-    func findings(intercepts: Bool) -> [Finding] {
-        guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else { return [] }
+    /// - Parameters:
+    ///   - intercepts: whether https is to be tried as well.
+    ///   - isAsked: whether it is told as well where there is no such program.
+    func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
+        guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
+            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout is not installed")] : []
+        }
         let place = "\(folder)/\(trial.name)"
         guard mkdir(place, 0o700) == 0, prepare(place) else {
             return [Finding(trial.name, .skipped, "there is no room for its files")]
         }
         func said(_ url: String) -> String {
             let variables = environment.merging(trial.variables(url, place)) { $1 }
-            let outcome = Tool(path: clock.path, in: variables).run([Self.seconds, tool.path] + trial.words(url, place))
+            let outcome = Tool(path: clock.path, in: variables).run(
+                [Self.seconds, tool.path] + trial.words(url, place), begun: process.begin)
+            process.end()
             return String(decoding: outcome.output + outcome.talk, as: UTF8.self)
         }
         let plain = http(said("http://\(Self.host):\(origin.port)/\(trial.name)/"))
@@ -47,12 +54,18 @@ struct TriedClient {
     /// Nothing listens there: who is told so by Larder has believed its certificate.
     private func https(_ said: String) -> Finding {
         let name = "\(trial.name), https"
-        let lines = said.split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
+        let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
         let text = lines.joined(separator: "\n").lowercased()
         if text.contains(/certificate|ssl|tls|x509|pkix/) { return failed(name, "it does not believe Larder", said) }
         let isInTunnel = !text.contains(/connect tunnel|after connect|tunnel connection failed/)
         if isInTunnel, text.contains(/\b50[24]\b|connection_refused/) { return Finding(name, .good, "it believes Larder's root") }
         return failed(name, "it does not get there", said)
+    }
+
+    /// A folder may be called as the words are that tell of a fault.
+    private func withoutPlaces(_ said: String) -> String {
+        let places = ([folder] + environment.values.filter { $0.hasPrefix("/") && $0.count > 1 }).sorted { $0.count > $1.count }
+        return places.reduce(said) { $0.replacing($1, with: "") }.replacing(/\/\S*/, with: "")
     }
 
     private func failed(_ name: String, _ what: String, _ said: String) -> Finding {

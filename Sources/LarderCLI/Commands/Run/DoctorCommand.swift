@@ -9,7 +9,8 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             It looks at the settings, the authority, the clock, the store and the variables, asks the Larder that runs, and has each \
             program that is installed fetch something of a server of its own, with the variables that larder env gives. Nothing leaves \
-            this machine, and nothing is changed.
+            this machine but a program's own question for that server's name, and nothing is changed; where upstream.proxy would be \
+            asked, no program is tried.
 
               larder doctor
               larder doctor --client git --client pip -o json
@@ -55,31 +56,32 @@ struct DoctorCommand: ParsableCommand {
         let (settings, loaded) = diagnosis.settings()
         var findings = [settings, diagnosis.clock(at: now)]
         guard let loaded else { return findings }
-        findings += [diagnosis.authority(loaded, at: now), diagnosis.store(loaded)]
         guard let folder = PrivateFolder(environment) else {
             return findings + [Finding("larder", .skipped, "there is no room for files of ours")]
         }
+        let process = TrialProcess()
+        Interruption.begin {
+            process.kill()
+            folder.remove()
+        }
         defer { folder.remove() }
         let (server, running) = diagnosis.running(loaded, folder)
+        findings.append(diagnosis.authority(loaded, at: now, isRunning: running != nil))
+        findings.append(diagnosis.store(loaded, isRunning: running != nil))
         findings.append(server)
         findings += diagnosis.variables(running?.environment)
-        guard let running else { return findings }
-        return findings + tried(running, environment, folder)
-    }
-
-    private func tried(_ running: JoinedLarder, _ given: [String: String], _ folder: PrivateFolder) -> [Finding] {
-        guard let origin = TrialOrigin() else {
-            return [Finding("programs", .skipped, "there is no room for a server of ours")]
-        }
+        guard let running, let origin = TrialOrigin() else { return findings }
         defer { origin.stop() }
-        let first = RunningDiagnosis(running: running.environment, origin: origin).findings()
-        guard !first.contains(where: { $0.outcome == .bad }) else { return first }
-        let variables = given.merging(running.environment.values(over: given)) { $1 }
-        let trials = ClientTrial.all.filter { client.isEmpty || client.contains($0.name) }
-        return first
-            + trials.flatMap { trial in
-                TriedClient(trial: trial, environment: variables, origin: origin, folder: folder.path)
-                    .findings(intercepts: running.intercepts)
-            }
+        findings += RunningDiagnosis(
+            running: running.environment, origin: origin, hasUpstreamProxy: loaded.settings.upstream.proxy != nil,
+            edit: Diagnosis.edit(loaded)
+        ).findings()
+        guard findings.last?.outcome == .good else { return findings }
+        let variables = environment.merging(running.environment.values(over: environment)) { $1 }
+        for trial in ClientTrial.all where client.isEmpty || client.contains(trial.name) {
+            findings += TriedClient(trial: trial, environment: variables, origin: origin, folder: folder.path, process: process)
+                .findings(intercepts: running.intercepts, isAsked: !client.isEmpty)
+        }
+        return findings
     }
 }
