@@ -19,12 +19,15 @@ extension Diagnosis {
     /// - Returns: also settings that are well themselves, and only name files that are not.
     func settings() -> (finding: Finding, loaded: LoadedSettings?) {
         var sources = SettingsSources(file: options.config, assignments: options.set, environment: environment)
-        let read = sources.load()
-        guard case .settings(let settings) = read.outcome else { return (Self.finding(read), nil) }
-        let loaded = LoadedSettings(settings: settings, file: read.file, sources: sources)
         // As `serve` reads them, but for an authority in the place of the user's.
         sources.trustFiles = TrustFiles(authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
-        return (Self.finding(sources.load(isFirst: false)), loaded)
+        let read = sources.load()
+        if case .settings(let settings) = read.outcome {
+            return (Self.finding(read), LoadedSettings(settings: settings, file: read.file, sources: sources))
+        }
+        sources.trustFiles = nil
+        guard case .settings(let settings) = sources.load(isFirst: false).outcome else { return (Self.finding(read), nil) }
+        return (Self.finding(read), LoadedSettings(settings: settings, file: read.file, sources: sources))
     }
 
     private static func finding(_ read: SettingsSources.Loaded) -> Finding {
