@@ -108,6 +108,9 @@ let package = Package(
             name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
+            name: "SerializationBench", dependencies: ["HTTPSerialization"],
+            path: "Tests/Performance/SerializationBench", swiftSettings: swift),
+        .executableTarget(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(
