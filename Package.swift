@@ -61,7 +61,12 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
-        room("HTTPSerialization", uses: ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"]),
+        room(
+            "HTTPSerialization",
+            uses: [
+                "HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL",
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ]),
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
