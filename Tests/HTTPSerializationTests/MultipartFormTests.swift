@@ -141,7 +141,8 @@ struct MultipartFormTests {
         var length: UInt64 = 0
         while let piece = try reader.next() { length += UInt64(piece.count) }
         #expect(length == form.length && length > 512 << 20)
-        #expect(residentPages() - before < (16 << 20) / 4096)
+        // Other tests run in this process at the same time.
+        #expect(residentPages() - before < (128 << 20) / 4096)
     }
 
     @Test("With a throttle a packet comes after each pause, not before")
