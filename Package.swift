@@ -44,6 +44,9 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -58,7 +61,12 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
-        room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
+        room(
+            "HTTPSerialization",
+            uses: [
+                "HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL",
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ]),
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
@@ -107,6 +115,9 @@ let package = Package(
         .executableTarget(
             name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
+        .executableTarget(
+            name: "SerializationBench", dependencies: ["HTTPSerialization"],
+            path: "Tests/Performance/SerializationBench", swiftSettings: swift),
         .executableTarget(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),

@@ -27,7 +27,8 @@ enum FloorPlan {
         "HTTPWire": Room(["HTTPMessage"]),
         "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
-        "HTTPSerialization": Room(["HTTPMessage", "CZlib"]),
+        "HTTPSerialization": Room(
+            ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
         // Floor 2
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
