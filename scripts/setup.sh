@@ -10,6 +10,7 @@ libraries=(
     "zlib zlib1g-dev"
     "libbrotlidec libbrotli-dev"
     "libzstd libzstd-dev"
+    "libpsl libpsl-dev"
     "libxml-2.0 libxml2-dev"
     "libxxhash libxxhash-dev"
     "libssl libssl-dev"

@@ -35,8 +35,9 @@ enum FloorPlan {
         "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
-            ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
-            others: ["Glibc", "Synchronization"]),
+            [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL", "CLinux",
+            ], others: ["Glibc", "Synchronization"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Glibc", "Synchronization"]),
         // Floor 3

@@ -1,3 +1,5 @@
+public import HTTPCaching
+
 /// A request as its sender describes it. What it leaves open is taken from the session's configuration.
 public struct HTTPRequest: Sendable {
     public var method: HTTPMethod
@@ -8,6 +10,8 @@ public struct HTTPRequest: Sendable {
     public var body: RequestBody
     /// Higher ones are begun first where transfers wait for their turn.
     public var priority: Priority = .normal
+    /// `nil` uses the session's.
+    public var cachePolicy: CachePolicy?
     /// `nil` uses the session's.
     public var timeouts: SessionTimeouts?
 

@@ -57,5 +57,8 @@ public struct Redirect: Sendable {
     public var isDowngrade: Bool { from.isSecure && !to.isSecure }
     public var isSameSite: Bool { from.host == to.host || Self.shareSite(from.host, to.host) }
 
-    private static func shareSite(_ one: String, _ other: String) -> Bool { false }
+    private static func shareSite(_ one: String, _ other: String) -> Bool {
+        guard let site = PublicSuffixes.registrableDomain(of: one) else { return false }
+        return site == PublicSuffixes.registrableDomain(of: other)
+    }
 }

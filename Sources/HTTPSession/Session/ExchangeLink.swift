@@ -140,6 +140,15 @@ final class ExchangeLink: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// A response that was there before it was asked for.
+    func fill(_ head: Head, _ octets: [UInt8], count: Int) -> End? {
+        received(head)
+        state.withLock { $0.octets = octets }
+        transfer.noteReceived(count)
+        ended(nil)
+        return state.withLock { $0.end }
+    }
+
     /// Calls back at the end, which may be now; on any thread.
     func whenEnded(_ body: @escaping @Sendable (End) -> Void) {
         let end: End? = state.withLock { state in

@@ -13,6 +13,7 @@ public final class HTTPSession: Sendable {
     let turns: TurnQueue
     let registry = TransferRegistry()
     let challenges = ChallengeBook()
+    let trust: TrustPolicySet?
 
     /// Starts the session's threads.
     /// - Throws: `out_of_resources`, `bad_url` for an identity's host that is none, and `trust_rejected` where the system's bundle cannot be read.
@@ -20,7 +21,9 @@ public final class HTTPSession: Sendable {
     {
         self.configuration = configuration
         turns = TurnQueue(configuration.limits)
-        let transport = try TransportConfiguration(configuration, trust: trust)
+        let policies = try trust.policies()
+        self.trust = policies
+        let transport = try TransportConfiguration(configuration, trust: policies)
         let budgets = UpstreamBudgets(
             connections: configuration.limits.activeExchanges + configuration.limits.idleConnections,
             connectionsPerOrigin: configuration.limits.activeExchangesPerOrigin,
@@ -44,12 +47,11 @@ public final class HTTPSession: Sendable {
     public func send(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> HTTPResponse {
         let scope = try TransferScope(self, request, transfer)
         let taking = ExchangeLink.Taking.whole(limit: configuration.limits.bodyLength)
-        let arrived = try await scope.run { await TransferRun(scope, request, taking: taking).result() }
+        let response = try await scope.run {
+            await TransferRun(scope, request, taking: taking).result().flatMap(HTTPResponse.made)
+        }
         scope.end(nil)
-        return HTTPResponse(
-            status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields),
-            trailers: HTTPFields(arrived.end?.trailers ?? Fields()), body: arrived.octets, uri: arrived.uri,
-            metrics: arrived.metrics)
+        return response
     }
 
     /// Sends a request, and brings the response as soon as its head is there; the body is read from it.
@@ -60,10 +62,14 @@ public final class HTTPSession: Sendable {
         arrived.link.whenEnded { end in
             scope.end(end.failure.map { SessionError(link: $0).about(arrived.response) })
         }
-        let lease = BodyLease(arrived.link, arrived.response, self)
+        let decoding: DecodedStream?
+        do throws(SessionError) { decoding = try arrived.decoding?.makeStream() } catch {
+            arrived.link.cancel()
+            throw error.about(arrived.response)
+        }
+        let lease = BodyLease(arrived.link, arrived.response, decoding, self)
         return StreamingResponse(
-            status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), uri: arrived.uri,
-            body: ResponseBody(lease: lease))
+            status: Int(arrived.head.status.code), fields: arrived.fields, uri: arrived.uri, body: ResponseBody(lease: lease))
     }
 
     /// As `send`, with this content in the place of the request's own.
@@ -148,11 +154,25 @@ public final class HTTPSession: Sendable {
     func statistics() async -> SessionStatistics { await loops.statistics() }
 }
 
+extension HTTPResponse {
+    /// What has arrived whole, without its codings.
+    fileprivate static func made(of arrived: TransferRun.Arrived) -> Result<HTTPResponse, SessionError> {
+        do throws(SessionError) {
+            let body = try arrived.decoding?.decoded(arrived.octets) ?? arrived.octets
+            return .success(
+                HTTPResponse(
+                    status: Int(arrived.head.status.code), fields: arrived.fields,
+                    trailers: HTTPFields(arrived.end?.trailers ?? Fields()), body: body, uri: arrived.uri,
+                    metrics: arrived.metrics))
+        } catch { return .failure(error.about(arrived.response)) }
+    }
+}
+
 extension TransportConfiguration {
-    init(_ configuration: SessionConfiguration, trust: SessionTrust) throws(SessionError) {
+    init(_ configuration: SessionConfiguration, trust: TrustPolicySet?) throws(SessionError) {
         self.init()
         timeouts = configuration.timeouts.upstream
-        self.trust = try trust.policies()
+        self.trust = trust
         for (name, addresses) in configuration.resolve {
             resolve[name] = addresses.compactMap { text in
                 let octets = Array(text.utf8)

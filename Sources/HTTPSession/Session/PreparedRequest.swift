@@ -1,4 +1,6 @@
+import HTTPCaching
 import HTTPMessage
+import HTTPSerialization
 import HTTPWire
 
 /// A request with everything that the session adds to it: what goes to one origin, once. Redirects, tries and answers to challenges
@@ -10,6 +12,9 @@ struct PreparedRequest: Sendable {
     var body: RequestBody
     let priority: HTTPRequest.Priority
     let timeouts: SessionTimeouts
+    let cachePolicy: CachePolicy
+    /// Whether content codings are the session's affair.
+    let decodesContent: Bool
     /// What was asked for, for errors.
     let subject: String
 
@@ -19,8 +24,11 @@ struct PreparedRequest: Sendable {
         priority = request.priority
         timeouts = request.timeouts ?? configuration.timeouts
         body = request.body
+        cachePolicy = request.cachePolicy ?? configuration.cachePolicy
         fields = configuration.defaultFields
         fields.override(with: request.fields)
+        decodesContent = configuration.decodesContent && !fields.contains(.acceptEncoding) && !fields.contains(.range)
+        if decodesContent { fields["Accept-Encoding"] = ContentDecoder.acceptEncoding }
         do throws(TargetURI.Fault) {
             if let base = configuration.base {
                 uri = try base.asBase.resolving(request.target)
@@ -39,6 +47,7 @@ struct PreparedRequest: Sendable {
         var request = HTTPRequest(method, uri.description, fields: fields, body: body)
         request.priority = priority
         request.timeouts = timeouts
+        request.cachePolicy = cachePolicy
         return request
     }
 

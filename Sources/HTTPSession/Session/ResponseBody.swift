@@ -36,18 +36,35 @@ public struct ResponseBody: AsyncSequence, Sendable {
 final class BodyLease: Sendable {
     let link: ExchangeLink
     private let response: SessionError.Response
+    private let decoding: DecodedStream?
     /// Its threads carry the body.
     private let session: HTTPSession
 
-    init(_ link: ExchangeLink, _ response: SessionError.Response, _ session: HTTPSession) {
+    init(_ link: ExchangeLink, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {
         self.link = link
         self.response = response
+        self.decoding = decoding
         self.session = session
     }
 
     deinit { link.cancel() }
 
     func next() async throws(SessionError) -> [UInt8]? {
+        guard let decoding else { return try await nextReceived() }
+        do throws(SessionError) {
+            while let octets = try await nextReceived() {
+                let content = try decoding.decode(octets)
+                if !content.isEmpty { return content }
+            }
+            try decoding.finish()
+            return nil
+        } catch {
+            link.cancel()
+            throw error.about(response)
+        }
+    }
+
+    private func nextReceived() async throws(SessionError) -> [UInt8]? {
         let link = link
         let result = await withTaskCancellationHandler {
             await link.next()

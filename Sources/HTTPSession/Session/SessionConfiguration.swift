@@ -1,3 +1,4 @@
+public import HTTPCaching
 import HTTPMessage
 
 /// What a session is told once, when it is made.
@@ -12,6 +13,16 @@ public struct SessionConfiguration: Sendable {
     public var threads = 1
     public var redirects = RedirectPolicy.follow()
     public var retries = RetryPolicy.standard
+    /// Whether responses are asked for in gzip, deflate, br or zstd, and decoded. What a request's own Accept-Encoding asks for is not.
+    public var decodesContent = true
+    /// Keeps responses to be used again. Those to `open` are taken from there, and not put there; downloads have no part in it.
+    public var cache: (any ResponseCaching)?
+    /// For requests that do not say another.
+    public var cachePolicy = CachePolicy.useProtocol
+    /// Asked before a response is kept that may be.
+    public var willCache: (@Sendable (CacheCandidate) async -> CacheDecision)?
+    /// Keeps cookies and sends them. A request's own Cookie stays as it is.
+    public var cookies: CookieJar?
     /// How challenges (401, and 407 of the proxy) are answered.
     public var authentication = ChallengePolicy()
     /// `nil`: everything is connected to directly.
@@ -40,6 +51,8 @@ public struct SessionLimits: Equatable, Sendable {
     public var resumptions = 100
     /// Octets of a body that is held whole in memory; one more is `body_too_large`.
     public var bodyLength = 256 * 1024 * 1024
+    /// Octets of a body that is put into the cache.
+    public var cachedBodyLength = 8 * 1024 * 1024
     /// Octets of a streamed body that were received and not read yet, before reading from the origin stops. One read more
     /// (64 KiB) may stand above it.
     public var unreadBodyLength = 512 * 1024

@@ -11,6 +11,8 @@ struct TransferRun {
         /// `nil` while the body is on its way.
         let end: ExchangeLink.End?
         let octets: [UInt8]
+        /// What is to be taken off the body.
+        var decoding: ContentDecoding?
         var metrics = TransferMetrics()
 
         var response: SessionError.Response {
@@ -26,18 +28,23 @@ struct TransferRun {
             }
         }
 
+        /// The fields of what the caller gets.
+        var fields: HTTPFields { HTTPFields(decoding == nil ? head.fields : ContentDecoding.withoutCoding(head.fields)) }
+
         private static let readableLength: UInt64 = 16 * 1024
     }
 
     let scope: TransferScope
     let request: HTTPRequest
     let taking: ExchangeLink.Taking
+    let usesCache: Bool
     var session: HTTPSession { scope.session }
     var transfer: Transfer { scope.transfer }
     var ledger: MetricsLedger { scope.ledger }
 
-    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking) {
+    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking, usesCache: Bool = true) {
         self.scope = scope
+        self.usesCache = usesCache
         self.request = request
         self.taking = taking
     }
@@ -104,7 +111,13 @@ struct TransferRun {
         while true {
             var adorned = request
             challenges.adorn(&adorned)
-            let arrived = try await WireCall(self, adorned).arrival()
+            if let jar = session.configuration.cookies, !adorned.fields.contains(.cookie), let value = jar.value(for: adorned.uri)
+            {
+                adorned.fields["Cookie"] = value
+            }
+            var arrived = try await call(adorned)
+            arrived.decoding = ContentDecoding(arrived.head, to: request, session.configuration.limits)
+            session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
             let next: PreparedRequest?
             do throws(SessionError) {
                 if let scheme = try await challenges.answers(arrived.head, to: request) {
@@ -123,6 +136,11 @@ struct TransferRun {
             request = next
             hop += 1
         }
+    }
+
+    private func call(_ request: PreparedRequest) async throws(SessionError) -> Arrived {
+        if let cached = CachedCall(self, request) { return try await cached.arrival() }
+        return try await WireCall(self, request).arrival()
     }
 
     /// What to ask next, or `nil` where the response is the answer.

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("HTTPSession: cancellations at random moments")
 struct CancellationStormTests {
-    /// `SESSION_CANCELLATIONS` asks for another number (make test-long: 10,000).
-    static let count = ProcessInfo.processInfo.environment["SESSION_CANCELLATIONS"].flatMap(Int.init) ?? 500
+    /// `LARDER_SESSION_CANCELLATIONS` asks for another number (make test-long: 10,000).
+    static let count = ProcessInfo.processInfo.environment["LARDER_SESSION_CANCELLATIONS"].flatMap(Int.init) ?? 500
 
     @Test(
         "Nothing is left of them: no descriptor, no exchange, no turn, no transfer; and the session goes on",
