@@ -9,13 +9,17 @@ extension FuzzTarget {
         let name = names[Int(choice) % names.count]
         let whole = decoded(body, ends: [body.count], name)
         if decoded(body, ends: Cuts.some(of: body), name) != whole { return "in pieces differs" }
+        // How much came in so far decides what ratio is too much, so that pieces may be refused where the whole is not.
+        if let narrow = decoded(body, ends: Cuts.some(of: body), name, ratio: 64), narrow != whole {
+            return "a ratio changes the content"
+        }
         if body.count < 100, decoded(body, ends: Cuts.each(of: body.count), name) != whole { return "octet by octet differs" }
         return nil
     }
 
     /// - Returns: `nil` where it is refused, for whatever reason: more of it at once may be too large before it is malformed.
-    private static func decoded(_ body: [UInt8], ends: [Int], _ name: String) -> [UInt8]? {
-        let limits = CodingLimits(length: 1 << 16, ratio: 64, ratioFloor: 1 << 12)
+    private static func decoded(_ body: [UInt8], ends: [Int], _ name: String, ratio: UInt64 = .max) -> [UInt8]? {
+        let limits = CodingLimits(length: 1 << 16, ratio: ratio, ratioFloor: 1 << 12)
         guard let decoder = ContentDecoder(contentEncoding: [name], limits: limits) else { return nil }
         var content: [UInt8] = []
         var start = 0
