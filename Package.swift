@@ -129,7 +129,9 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets",
-            dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "LarderCLI"],
+            dependencies: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "LarderCLI",
+            ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),

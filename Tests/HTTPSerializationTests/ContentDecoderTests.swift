@@ -76,6 +76,17 @@ struct ContentDecoderTests {
         #expect(fault(window(24), "zstd") == .malformed)
     }
 
+    @Test("Formats of before RFC 8878 are none, also where their mark comes behind the first octet of another")
+    func refusesOlderFormats() throws {
+        #expect(fault([0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xE7, 0x2F, 0x11], "zstd") == .malformed)
+        let decoder = try #require(ContentDecoder(contentEncoding: ["zstd"]))
+        try decoder.decode([0x28].span) { _ in }
+        #expect(throws: CodingFault.self) {
+            try decoder.decode([0x26, 0xB5, 0x2F, 0xFD, 0x08, 0xE7, 0x2F, 0x11].span) { _ in }
+            try decoder.finish()
+        }
+    }
+
     @Test("Bombs stop at the ratio or the length, in every coding and behind another")
     func stopsBombs() {
         let zeros = [UInt8](repeating: 0, count: 16 << 20)

@@ -8,6 +8,9 @@ final class ZstandardDecoder: CodingDecoder {
 
     private let context: OpaquePointer
     private var isAtEnd = true
+    /// The octets by which a frame says that it is one, until all four are there: libzstd, given some of them, would take what follows for
+    /// a format of before RFC 8878.
+    private var magic: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
 
     init() {
@@ -19,7 +22,7 @@ final class ZstandardDecoder: CodingDecoder {
 
     deinit { ZSTD_freeDCtx(context) }
 
-    var permitsEnd: Bool { isAtEnd }
+    var permitsEnd: Bool { isAtEnd && magic.isEmpty }
 
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
@@ -29,15 +32,40 @@ final class ZstandardDecoder: CodingDecoder {
         swap(&output, &buffer)
         defer { swap(&output, &buffer) }
         var used = 0
-        while used < input.count || !isAtEnd {
+        while used < input.count {
+            if isAtEnd {
+                magic.append(input[used])
+                used += 1
+                if magic.count < 4 { continue }
+                guard Self.isFrame(magic) else { throw malformed }
+                var begun = 0
+                try decodeFrame(magic.span, &begun, into: &output, orFail: malformed, take: take)
+                magic.removeAll(keepingCapacity: true)
+                isAtEnd = false
+            }
+            try decodeFrame(input, &used, into: &output, orFail: malformed, take: take)
+        }
+    }
+
+    /// Up to the end of the frame or of the input.
+    private func decodeFrame<Failure: Error>(
+        _ input: Span<UInt8>, _ used: inout Int, into output: inout [UInt8], orFail malformed: Failure,
+        take: (Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        while true {
             let (result, consumed, produced) = step(input.extracting(used..<input.count), into: &output)
             if ZSTD_isError(result) != 0 { throw malformed }
             used += consumed
             isAtEnd = result == 0
             if produced > 0 { try take(output.span.extracting(0..<produced)) }
             // With room left there is no more to come out.
-            if used == input.count && produced < output.count { return }
+            if isAtEnd || used == input.count && produced < output.count { return }
         }
+    }
+
+    /// A frame, or one to be skipped (RFC 8878 §3.1).
+    private static func isFrame(_ magic: [UInt8]) -> Bool {
+        magic == [0x28, 0xB5, 0x2F, 0xFD] || magic[0] & 0xF0 == 0x50 && magic[1...] == [0x2A, 0x4D, 0x18]
     }
 
     private func step(

@@ -29,7 +29,8 @@ enum XBMHeader {
         let start = place
         while true {
             guard place < header.octets.count else {
-                let isPossible = zip(header.octets[start...], "#define".utf8).allSatisfy { $0 == $1 }
+                let begun = header.octets[start...].drop { ASCII.isBlank($0) }
+                let isPossible = zip(begun, "#define".utf8).allSatisfy { $0 == $1 }
                 if !isPossible && start == 0 { throw .malformed("no image that is known") }
                 throw .needsMore
             }

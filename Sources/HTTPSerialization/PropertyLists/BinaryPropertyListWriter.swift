@@ -1,4 +1,5 @@
-/// Writes the form in octets. Strings, numbers and the like stand there once each, however often they come.
+/// Writes the form in octets. Strings, numbers and the like stand there once each, however often they come, in the order in which Python
+/// writes them too.
 struct BinaryPropertyListWriter {
     private var objects: [PropertyListValue] = []
     private var numbers: [PropertyListValue: Int] = [:]
@@ -13,15 +14,11 @@ struct BinaryPropertyListWriter {
     }
 
     private mutating func number(of value: PropertyListValue) -> Int {
-        let isContainer: Bool
-        switch value {
-        case .array, .dictionary: isContainer = true
-        default: isContainer = false
-        }
-        if !isContainer, let known = numbers[value] { return known }
+        let isShared = Self.isShared(value)
+        if isShared, let known = numbers[value] { return known }
         let number = objects.count
         objects.append(value)
-        if !isContainer { numbers[value] = number }
+        if isShared { numbers[value] = number }
         switch value {
         case .array(let elements): contents[number] = elements.map { self.number(of: $0) }
         case .dictionary(let dictionary):
@@ -30,6 +27,16 @@ struct BinaryPropertyListWriter {
         default: break
         }
         return number
+    }
+
+    /// Minus zero is equal to zero, and not the same.
+    private static func isShared(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .array, .dictionary, .uid: false
+        case .real(let number): number != 0
+        case .date(let date): date.secondsSince2001 != 0
+        default: true
+        }
     }
 
     private mutating func written() throws(PropertyListFault) -> [UInt8] {

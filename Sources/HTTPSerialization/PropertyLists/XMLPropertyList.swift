@@ -131,7 +131,8 @@ enum XMLPropertyList {
         switch value {
         case .string(let string): text += line("string", try escaped(string))
         case .integer(let integer): text += line("integer", "\(try checked(integer))")
-        case .real(let real): text += line("real", "\(real)")
+        // Of what is no number Swift's own description says more than others read.
+        case .real(let real): text += line("real", real.isNaN ? "nan" : "\(real)")
         case .bool(let bool): text += "\(indent)<\(bool ? "true" : "false")/>\n"
         case .date(let date):
             guard let moment = date.text else { throw PropertyListFault(.inexpressible, "\(date)") }
