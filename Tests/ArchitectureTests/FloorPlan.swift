@@ -36,7 +36,8 @@ enum FloorPlan {
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL", "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL",
+                "CLinux",
             ], others: ["Glibc", "Synchronization"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Glibc", "Synchronization"]),
