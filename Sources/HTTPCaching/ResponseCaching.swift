@@ -17,6 +17,7 @@ public protocol ResponseCaching: Sendable {
 public struct CachedResponse: Sendable {
     /// The target URI in one spelling.
     public struct Key: Hashable, Sendable {
+        /// As it is compared.
         public let octets: [UInt8]
 
         package init(_ octets: [UInt8]) { self.octets = octets }
@@ -26,7 +27,9 @@ public struct CachedResponse: Sendable {
 
     package init(_ stored: StoredResponse) { self.stored = stored }
 
+    /// What it is found by.
     public var key: Key { Key(stored.key) }
+    /// Its status code.
     public var status: Int { Int(stored.head.status.code) }
     /// About how much memory it takes, in octets.
     public var cost: UInt64 { stored.body.length + UInt64(stored.head.fields.bytes.count + stored.preparedHead.count) }

@@ -4,9 +4,11 @@ public struct BatchRunner: Sendable {
     public struct Step: Sendable {
         /// How many have ended, this one among them.
         public let finished: Int
+        /// How many there are.
         public let total: Int
         /// Its place in the list.
         public let index: Int
+        /// What became of it.
         public let result: Result<HTTPResponse, SessionError>
     }
 

@@ -16,8 +16,10 @@ public final class MemoryResponseCache: ResponseCaching {
     /// How much is kept, in octets.
     public var cost: UInt64 { cache.cost }
 
+    /// What is kept under a key, the newest first.
     public func responses(for key: CachedResponse.Key) -> [CachedResponse] { cache.value(for: key) ?? [] }
 
+    /// Keeps a response, in the place of one that was made for the same requests.
     public func store(_ response: CachedResponse) {
         cache.update(response.key) { former in
             let others = (former ?? []).filter { !response.replaces($0) }

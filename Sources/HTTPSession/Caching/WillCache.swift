@@ -1,7 +1,10 @@
 /// A response that is about to be kept.
 public struct CacheCandidate: Sendable {
+    /// Whence it came.
     public let uri: TargetURI
+    /// Its status code.
     public let status: Int
+    /// Its fields, as they came.
     public let fields: HTTPFields
     /// As it came, content codings not taken off.
     public let body: [UInt8]

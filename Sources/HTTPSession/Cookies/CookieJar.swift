@@ -5,10 +5,14 @@ import HTTPMessage
 ///
 /// Beyond the RFC: no cookie for a public suffix; `Secure` ones only from https; names with `__Secure-` and `__Host-` hold what they promise.
 public final class CookieJar: Sendable {
+    /// How many are kept; beyond that, what was used longest ago goes.
     public struct Limits: Equatable, Sendable {
+        /// Over all domains.
         public var cookies = 3000
+        /// Of each domain.
         public var cookiesPerDomain = 50
 
+        /// The usual limits.
         public init() {}
     }
 
@@ -29,6 +33,7 @@ public final class CookieJar: Sendable {
         }
     }
 
+    /// Forgets all of them.
     public func removeAll() { cookies.withLock { $0 = [:] } }
 
     /// Those that end with a session of the user's, as he ends it.

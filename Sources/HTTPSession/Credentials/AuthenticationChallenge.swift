@@ -9,6 +9,7 @@ public struct AuthenticationChallenge: Sendable {
         /// Names in lower case; the first of each counts.
         public internal(set) var parameters: [String: String] = [:]
 
+        /// The part of the origin that it is for (RFC 9110 §11.5).
         public var realm: String? { parameters["realm"] }
     }
 
@@ -16,10 +17,14 @@ public struct AuthenticationChallenge: Sendable {
     public let status: Int
     /// Who asks: the origin, or the proxy.
     public let host: String
+    /// The port of who asks.
     public let port: UInt16
+    /// What was asked for.
     public let uri: TargetURI
+    /// The ways that are offered, in their order.
     public let schemes: [Scheme]
 
+    /// Whether a proxy asks, and not the origin.
     public var isOfProxy: Bool { status == 407 }
 }
 

@@ -37,13 +37,16 @@ public enum ChallengeAnswer: Sendable {
 public struct ChallengePolicy: Sendable {
     /// A credential, and for whom it is.
     public struct Entry: Sendable {
+        /// In lower case, or an address.
         public let host: String
         /// `nil` for every port.
         public let port: UInt16?
         /// `nil` for every realm.
         public let realm: String?
+        /// What it gets.
         public let credential: HTTPCredential
 
+        /// A credential for a host, for each of its ports and realms unless one is said.
         public init(host: String, port: UInt16? = nil, realm: String? = nil, credential: HTTPCredential) {
             self.host = host.lowercased()
             self.port = port
@@ -59,6 +62,7 @@ public struct ChallengePolicy: Sendable {
     /// Asked before the credentials, once for each transfer and origin.
     public var handler: (@Sendable (AuthenticationChallenge) async -> ChallengeAnswer)?
 
+    /// Nobody gets any.
     public init() {}
 
     func credential(for challenge: AuthenticationChallenge) -> HTTPCredential? {

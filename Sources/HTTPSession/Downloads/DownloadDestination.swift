@@ -34,15 +34,19 @@ public struct DownloadDestination: Sendable {
 
 /// A file that was downloaded whole.
 public struct DownloadedFile: Sendable {
+    /// Where it is.
     public let path: String
     /// In octets.
     public let length: UInt64
+    /// Of the response that brought its last part; 416 where nothing was missing any more.
     public let status: Int
     /// Of the response that brought its last part.
     public let fields: HTTPFields
+    /// Whence it came, after all redirects.
     public let uri: TargetURI
     /// How many octets were there before this call, and were kept.
     public let keptLength: UInt64
+    /// What the exchanges have met.
     public let metrics: TransferMetrics
 }
 

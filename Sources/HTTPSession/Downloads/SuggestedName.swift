@@ -7,6 +7,7 @@ public enum SuggestedName {
     public static let lengthLimit = 200
     static let fallback = "download"
 
+    /// A name for what this response brings; never empty, never a path.
     public static func name(for fields: HTTPFields, _ uri: TargetURI) -> String {
         if let disposition = fields["Content-Disposition"], let named = fromDisposition(disposition), let safe = safe(named) {
             return safe

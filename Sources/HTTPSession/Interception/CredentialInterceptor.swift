@@ -4,9 +4,12 @@ import EventLoop
 public final class CredentialInterceptor<Credential: Sendable>: RequestInterceptor {
     /// More refreshes than `limit` within `time` are refused: an origin that refuses every credential is not asked for ever.
     public struct Window: Sendable {
+        /// How many.
         public var limit: Int
+        /// Within how long.
         public var time: Duration
 
+        /// So many within so long.
         public init(limit: Int = 5, time: Duration = .seconds(30)) {
             self.limit = limit
             self.time = time
@@ -43,6 +46,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
         self.apply = apply
     }
 
+    /// Puts the credential in, after getting one where there is none.
     public func adapt(_ request: HTTPRequest) async throws -> HTTPRequest {
         let credential: Credential
         if let known = state.withLock({ $0.credential }), !isStale(known) {

@@ -6,10 +6,13 @@ import HTTPMessage
 public struct HTTPFields: Sendable {
     var fields: Fields
 
+    /// No lines.
     public init() { fields = Fields() }
     init(_ fields: Fields) { self.fields = fields }
 
+    /// Whether there is no line.
     public var isEmpty: Bool { fields.isEmpty }
+    /// How many lines there are.
     public var count: Int { fields.count }
 
     /// All values of a field joined by a comma (RFC 9110 §5.3); setting takes the place of all its lines, `nil` takes them out.
@@ -42,6 +45,7 @@ public struct HTTPFields: Sendable {
         return Array(fields.bytes[fields.lines[index].value.range])
     }
 
+    /// Whether there is a line with this name.
     public func contains(_ name: String) -> Bool {
         let name = Array(name.utf8)
         return fields.index(ofName: name.span) != nil
@@ -50,6 +54,7 @@ public struct HTTPFields: Sendable {
     /// Adds a line behind all others.
     public mutating func append(_ name: String, _ value: String) { fields.append(name: name, value: value) }
 
+    /// Takes out all lines with this name.
     public mutating func remove(_ name: String) {
         let name = Array(name.utf8)
         fields.remove { fields, line in fields.name(of: line).equalsIgnoringCase(name.span) }

@@ -21,12 +21,19 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
         self.known = known
     }
 
+    /// RFC 9110 §9.3.1.
     public static let get = HTTPMethod(.get)
+    /// RFC 9110 §9.3.2.
     public static let head = HTTPMethod(.head)
+    /// RFC 9110 §9.3.3.
     public static let post = HTTPMethod(.post)
+    /// RFC 9110 §9.3.4.
     public static let put = HTTPMethod(.put)
+    /// RFC 5789.
     public static let patch = HTTPMethod(.patch)
+    /// RFC 9110 §9.3.5.
     public static let delete = HTTPMethod(.delete)
+    /// RFC 9110 §9.3.7.
     public static let options = HTTPMethod(.options)
 
     /// RFC 9110 §9.2.1. An unknown method is taken as unsafe.

@@ -20,6 +20,7 @@ public enum RequestBody: Sendable {
 public struct BodyStream: Sendable {
     /// In octets, sent as Content-Length, and what comes must be that long. `nil` sends it in chunks (RFC 9112 §7.1).
     public let length: UInt64?
+    /// Whether it can be read a second time.
     public let isReplayable: Bool
     let makePieces: @Sendable () -> Pieces
 

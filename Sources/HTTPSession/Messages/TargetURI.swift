@@ -18,8 +18,10 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         case tooLong
     }
 
+    /// Octets of a URI; what is longer is none.
     public static let lengthLimit = 16 * 1024
 
+    /// https, and not http.
     public let isSecure: Bool
     /// In lower case; an IPv6 address without brackets.
     public let host: String
@@ -115,6 +117,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Parts
 
+    /// `http` or `https`.
     public var scheme: String { isSecure ? "https" : "http" }
 
     /// Host and port as the Host field has them (RFC 9110 §7.2): the scheme's own port is left out.

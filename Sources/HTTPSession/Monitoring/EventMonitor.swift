@@ -5,6 +5,7 @@ public protocol EventMonitor: Sendable {
 
 /// Something that happened to a transfer.
 public struct SessionEvent: Sendable {
+    /// What it was.
     public enum Kind: Sendable {
         /// The first of each transfer.
         case began(HTTPMethod, TargetURI)
@@ -24,11 +25,13 @@ public struct SessionEvent: Sendable {
 
     /// `TransferSnapshot.number`.
     public let transfer: UInt64
+    /// What it was.
     public let kind: Kind
 }
 
 /// Events as a sequence. Readers that are slow lose the oldest ones, and hold nobody up.
 public final class EventStream: EventMonitor {
+    /// To be read by one task.
     public let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
 

@@ -2,6 +2,7 @@ import HTTPMessage
 
 /// What a session does with 301, 302, 303, 307 and 308 (RFC 9110 §15.4) that name another place.
 public struct RedirectPolicy: Sendable {
+    /// What becomes of a redirect.
     public enum Decision: Sendable {
         /// Asks there, as `Redirect.request` says.
         case follow
@@ -44,9 +45,13 @@ public struct RedirectPolicy: Sendable {
 
 /// A redirect that came, and what following it would ask.
 public struct Redirect: Sendable {
+    /// 301, 302, 303, 307 or 308.
     public let status: Int
+    /// The fields of the response that redirects.
     public let fields: HTTPFields
+    /// What was asked for.
     public let from: TargetURI
+    /// What the response names.
     public let to: TargetURI
     /// How many came before it in this transfer.
     public let hop: Int
@@ -55,6 +60,7 @@ public struct Redirect: Sendable {
 
     /// From https to http.
     public var isDowngrade: Bool { from.isSecure && !to.isSecure }
+    /// To the same host, or to one with the same registrable domain.
     public var isSameSite: Bool { from.host == to.host || Self.shareSite(from.host, to.host) }
 
     private static func shareSite(_ one: String, _ other: String) -> Bool {

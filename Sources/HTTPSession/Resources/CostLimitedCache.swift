@@ -14,7 +14,9 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         var uses: UInt64 = 0
     }
 
+    /// Once the sum of costs is above it, values go.
     public let capacity: UInt64
+    /// Until the sum is no more than this.
     public let preferredAfterPurge: UInt64
     private let state = Guarded(State())
 
@@ -29,6 +31,7 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
 
     /// The sum of the costs of what is there.
     public var cost: UInt64 { state.withLock { $0.cost } }
+    /// How many values there are.
     public var count: Int { state.withLock { $0.entries.count } }
 
     /// The value, which counts as used now.

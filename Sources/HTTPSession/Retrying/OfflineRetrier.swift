@@ -18,6 +18,7 @@ public struct OfflineRetrier: RequestInterceptor {
 
     private static let errors: Set<SessionError.Code> = [.dnsError, .connectionFailed, .offline]
 
+    /// Waits for a network behind failures that the want of one explains.
     public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
         guard case .failure(let error) = outcome, Self.errors.contains(error.code), tries < self.tries,
             request.method.isIdempotent

@@ -12,14 +12,19 @@ public struct RetryPolicy: Sendable {
     public var jitter = 0.25
     /// An origin that asks for a longer wait by Retry-After gets no other try: its response is the answer.
     public var longestRetryAfter: Duration = .seconds(60)
+    /// Responses that lead to another try.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+    /// Failures that do.
     public var errors: Set<SessionError.Code> = [
         .dnsError, .connectionRefused, .connectionFailed, .connectionTerminated, .incompleteResponse, .timeout,
     ]
 
+    /// The standard policy.
     public init() {}
 
+    /// Two more tries.
     public static let standard = RetryPolicy()
+    /// One try.
     public static let never: RetryPolicy = {
         var policy = RetryPolicy()
         policy.limit = 0

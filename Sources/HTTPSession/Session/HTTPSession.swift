@@ -7,6 +7,7 @@ import ServerTrust
 /// It has threads of its own and may be used from any task. Cancelling the task that waits ends its transfer. What one call brings is
 /// either a response or one `SessionError`. Closed by `shutdown`, or when nobody has it any more.
 public final class HTTPSession: Sendable {
+    /// As it was given.
     public let configuration: SessionConfiguration
     let loops: SessionLoops
     let files = FileThread()
@@ -110,6 +111,7 @@ public final class HTTPSession: Sendable {
         return meant.count
     }
 
+    /// Cancels everything.
     @discardableResult
     public func cancelAll() -> Int { cancel { _ in true } }
 

@@ -9,6 +9,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     let lease: BodyLease
 
+    /// Takes the pieces, in their order.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let lease: BodyLease
 

@@ -7,11 +7,15 @@ public struct SessionConfiguration: Sendable {
     public var base: TargetURI?
     /// Fields of every request that does not have them itself.
     public var defaultFields: HTTPFields = ["Accept": "*/*", "User-Agent": "Larder"]
+    /// For requests that have none of their own.
     public var timeouts = SessionTimeouts()
+    /// How much of each thing there may be.
     public var limits = SessionLimits()
     /// Threads that carry transfers; an origin's all run on one of them.
     public var threads = 1
+    /// What becomes of redirects.
     public var redirects = RedirectPolicy.follow()
+    /// When a request is sent again.
     public var retries = RetryPolicy.standard
     /// Whether responses are asked for in gzip, deflate, br or zstd, and decoded. What a request's own Accept-Encoding asks for is not.
     public var decodesContent = true
@@ -31,10 +35,12 @@ public struct SessionConfiguration: Sendable {
     public var identities: [SessionIdentity] = []
     /// Asked in their order, before the session's own policies.
     public var interceptors: [any RequestInterceptor] = []
+    /// Hear of each event, in their order.
     public var monitors: [any EventMonitor] = []
     /// Names, in lower case, that are not looked up but connected to these addresses.
     public var resolve: [String: [String]] = [:]
 
+    /// What most programs want: nothing that is kept, nothing that is told of anybody.
     public init() {}
 }
 
@@ -42,6 +48,7 @@ public struct SessionConfiguration: Sendable {
 public struct SessionLimits: Equatable, Sendable {
     /// Exchanges under way at once, over all origins and with each. Others wait, by their priority.
     public var activeExchanges = 256
+    /// With one origin.
     public var activeExchangesPerOrigin = 64
     /// Transfers that wait for their turn; the next one fails with `queue_full`.
     public var waitingTransfers = 16_384
@@ -58,8 +65,11 @@ public struct SessionLimits: Equatable, Sendable {
     public var unreadBodyLength = 512 * 1024
     /// Idle connections kept for one origin, for all, and for how long.
     public var idleConnectionsPerOrigin = 16
+    /// For all origins.
     public var idleConnections = 128
+    /// How long an idle connection is kept.
     public var idleConnectionTime: Duration = .seconds(60)
 
+    /// The usual limits.
     public init() {}
 }

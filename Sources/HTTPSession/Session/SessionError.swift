@@ -66,6 +66,7 @@ public struct SessionError: Error, Sendable {
 
     /// One link of the chain.
     public struct Cause: Equatable, Sendable {
+        /// What happened.
         public let code: Code
         /// A finer reason, as a word or a sentence, without secrets; may be empty.
         public let detail: String
@@ -73,8 +74,11 @@ public struct SessionError: Error, Sendable {
 
     /// The response to which it happened, as far as there was one.
     public struct Response: Sendable {
+        /// The status code.
         public let status: Int
+        /// The fields of its head.
         public let fields: HTTPFields
+        /// Whence it came.
         public let uri: TargetURI
     }
 
@@ -86,6 +90,7 @@ public struct SessionError: Error, Sendable {
     public internal(set) var trust: TrustFailure?
     /// What was thrown by a body's source, an interceptor or a serializer.
     public internal(set) var underlying: (any Error)?
+    /// The response to which it happened; `nil` where none had come.
     public internal(set) var response: Response?
     /// What came of the body, where it was gathered in memory.
     public internal(set) var partialBody: [UInt8] = []
@@ -94,8 +99,10 @@ public struct SessionError: Error, Sendable {
     /// What was asked for, without its query.
     public internal(set) var request: String = ""
 
+    /// An error of one link.
     public init(_ code: Code, _ detail: String = "") { causes = [Cause(code: code, detail: detail)] }
 
+    /// Of the outermost link.
     public var code: Code { causes[0].code }
 
     /// The same as what led to an outer error.

@@ -11,6 +11,7 @@ public struct SessionTimeouts: Equatable, Sendable {
     /// Each exchange with an origin, from its turn to its end. A redirect or another try is a new one.
     public var total: Duration = .zero
 
+    /// The usual limits.
     public init() {}
 
     var upstream: UpstreamTimeouts {

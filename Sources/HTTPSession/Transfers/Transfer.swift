@@ -21,6 +21,7 @@ public final class Transfer: Sendable {
     private let state = Guarded(State())
     private let isCancelledNow = Atomic(false)
 
+    /// For one call.
     public init() {}
 
     // MARK: From outside
@@ -58,7 +59,9 @@ public final class Transfer: Sendable {
         for wakeup in waiting { wakeup.send(true) }
     }
 
+    /// Whether it was stopped, and not told to go on.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    /// Whether it was told to end.
     public var isCancelled: Bool { isCancelledNow.load(ordering: .relaxed) }
 
     /// What it is at now.

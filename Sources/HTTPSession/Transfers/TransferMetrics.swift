@@ -4,6 +4,7 @@ import HTTPMessage
 public struct TransferMetrics: Sendable {
     /// One exchange with an origin.
     public struct Exchange: Sendable {
+        /// What was asked for.
         public let uri: TargetURI
         /// `nil` where no response came.
         public let status: Int?
@@ -11,13 +12,17 @@ public struct TransferMetrics: Sendable {
         public let queue: Duration
         /// Zero on a connection that was used before, as the next two.
         public let nameLookUp: Duration
+        /// Until the connection stood, without the name and the handshake.
         public let connect: Duration
+        /// Of TLS.
         public let handshake: Duration
         /// From the connection to the first octet of the response.
         public let firstByte: Duration
         /// From the first octet to the last.
         public let body: Duration
+        /// All of it.
         public let total: Duration
+        /// The connection was there before.
         public let isConnectionReused: Bool
         /// The transport found a pooled connection dead and sent the request on another.
         public let isSentTwice: Bool
@@ -25,6 +30,7 @@ public struct TransferMetrics: Sendable {
         public let remoteAddress: String?
         /// Octets on the wire, heads and framing included.
         public let octetsSent: UInt64
+        /// As `octetsSent`, of the response.
         public let octetsReceived: UInt64
     }
 
@@ -33,6 +39,7 @@ public struct TransferMetrics: Sendable {
     /// From the call to its end, waits between tries included.
     public internal(set) var total: Duration = .zero
 
+    /// Redirects that were followed.
     public internal(set) var redirectCount = 0
     /// Tries after the first.
     public internal(set) var retryCount = 0

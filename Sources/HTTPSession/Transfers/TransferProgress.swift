@@ -1,11 +1,14 @@
 /// How far a transfer is, in octets of content.
 public struct TransferProgress: Equatable, Sendable {
+    /// Of the request's content.
     public var sent: UInt64 = 0
     /// `nil` where it is not known beforehand.
     public var expectedToSend: UInt64?
+    /// Of the response's content, what an earlier call has left of a download among it.
     public var received: UInt64 = 0
     /// `nil` where it is not known, or not yet.
     public var expectedToReceive: UInt64?
+    /// Whether it has succeeded.
     public var isComplete = false
 
     /// The part of what is received, from 0 to 1; `nil` while the whole is not known. 1 when the transfer has succeeded.

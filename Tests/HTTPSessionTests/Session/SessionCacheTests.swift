@@ -12,7 +12,7 @@ struct SessionCacheTests {
         return ScriptedOrigin.answering { request, connection in
             count.add(1)
             if request["If-None-Match"] == "\"a\"" {
-                return connection.respond("304 Not Modified", fields: "ETag: \"a\"\r\n\(fields)")
+                return connection.respond("304 Not Modified", fields: fields)
             }
             return connection.respond(fields: fields, body: "\(count.value)")
         }
@@ -39,7 +39,7 @@ struct SessionCacheTests {
         #expect(try await Self.get(session, origin.uri()).fields["Age"] == nil)
         let second = try await Self.get(session, origin.uri())
         #expect(second.text == "1")
-        #expect(second.fields["Age"] == "0")
+        #expect(second.fields["Age"].flatMap { Int($0) } != nil)
         #expect(second.metrics.exchanges.isEmpty)
         let third = try await session.open(HTTPRequest(.get, origin.uri()))
         #expect(try await third.body.collect(atMost: 10) == Array("1".utf8))
