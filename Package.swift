@@ -45,6 +45,10 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -59,7 +63,12 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
-        room("HTTPSerialization", uses: ["HTTPMessage", "CZlib"]),
+        room(
+            "HTTPSerialization",
+            uses: [
+                "HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL",
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ]),
         // Floor 2
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
@@ -68,7 +77,7 @@ let package = Package(
         room("Reachability", uses: ["EventLoop", "CLinux"]),
         room(
             "HTTPSession",
-            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl"]),
+            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL"]),
         room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash"]),
         // Floor 3
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -112,6 +121,9 @@ let package = Package(
             name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
+            name: "SerializationBench", dependencies: ["HTTPSerialization"],
+            path: "Tests/Performance/SerializationBench", swiftSettings: swift),
+        .executableTarget(
             name: "StoreBench", dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux"],
             path: "Tests/Performance/StoreBench", swiftSettings: swift),
         .executableTarget(
@@ -121,7 +133,9 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets",
-            dependencies: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "LarderCLI"],
+            dependencies: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "LarderCLI",
+            ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
         tests(of: "HTTPMessage"),
@@ -134,7 +148,9 @@ let package = Package(
         tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
-        tests(of: "HTTPSession", uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
+        tests(
+            of: "HTTPSession",
+            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CLinux"]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(

@@ -28,12 +28,17 @@ static inline CURLcode larder_curl_set_tls_context(CURL *easy, curl_ssl_ctx_call
 static inline CURLcode larder_curl_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
+static inline CURLcode larder_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
 static inline CURLcode larder_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 static inline CURLcode larder_curl_get_socket(CURL *easy, curl_socket_t *value) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
 }
+// Macros of casts, which Swift does not see.
+static const long larder_curl_auth_basic_digest = CURLAUTH_BASIC | CURLAUTH_DIGEST;
 static inline CURLMcode larder_curl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -11,6 +11,8 @@ package struct BodyCheckLimits: Equatable, Sendable {
     package var jsonDepth = JSONChecker.defaultDepthLimit
 
     package init() {}
+
+    var codings: CodingLimits { CodingLimits(length: bodyLength, ratio: ratio, ratioFloor: ratioFloor) }
 }
 
 /// Whether a body is well-formed JSON under its content codings: made where the head is known, carried out off the loop.
@@ -37,21 +39,17 @@ package struct BodyCheck: Sendable {
 package final class BodyChecker {
     private struct Failure: Error { let outcome: BodyCheckOutcome }
 
-    private let limits: BodyCheckLimits
-    /// The outermost coding first: the order in which they are taken off.
-    private var inflaters: [Inflater] = []
+    private let codings: CodingChain
     private var json: JSONChecker
-    /// Octets that came into each inflater and, last, into the check of the text.
-    private var lengths: [UInt64]
     private let isSupported: Bool
     private var failure: BodyCheckOutcome?
 
     package init(_ check: BodyCheck) {
-        limits = check.limits
         json = JSONChecker(depthLimit: check.limits.jsonDepth)
         isSupported = check.codings != .unsupported
-        if case .known(let codings) = check.codings { inflaters = codings.reversed().map(Inflater.init) }
-        lengths = Array(repeating: 0, count: inflaters.count + 1)
+        var known: [ContentCoding] = []
+        if case .known(let codings) = check.codings { known = codings }
+        codings = CodingChain(known, limits: check.limits.codings)
     }
 
     /// - Returns: whether more is of use; after `false` the outcome is settled.
@@ -63,7 +61,7 @@ package final class BodyChecker {
             return false
         }
         do throws(Failure) {
-            try consume(octets, stage: 0)
+            try codings.decode(octets, failing: { Failure(outcome: $0 == .tooLarge ? .tooLarge : .malformedCoding) }, take: check)
         } catch {
             failure = error.outcome
         }
@@ -73,25 +71,12 @@ package final class BodyChecker {
     /// The body ends here.
     package func finish() -> BodyCheckOutcome {
         if let failure { return failure }
-        guard inflaters.allSatisfy(\.permitsEnd) else { return .malformedCoding }
+        guard codings.permitsEnd else { return .malformedCoding }
         do throws(JSONFault) {
             try json.finish()
             return .passed
         } catch {
             return .malformedJSON(error)
-        }
-    }
-
-    private func consume(_ octets: Span<UInt8>, stage: Int) throws(Failure) {
-        lengths[stage] += UInt64(octets.count)
-        let isBomb = lengths[stage] > limits.ratioFloor && lengths[stage] / limits.ratio > lengths[0]
-        if lengths[stage] > limits.bodyLength || isBomb { throw Failure(outcome: .tooLarge) }
-        guard stage < inflaters.count else {
-            try check(octets)
-            return
-        }
-        try inflaters[stage].decode(octets, orFail: Failure(outcome: .malformedCoding)) { decoded throws(Failure) in
-            try consume(decoded, stage: stage + 1)
         }
     }
 

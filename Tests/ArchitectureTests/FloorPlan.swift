@@ -27,7 +27,8 @@ enum FloorPlan {
         "HTTPWire": Room(["HTTPMessage"]),
         "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
         "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
-        "HTTPSerialization": Room(["HTTPMessage", "CZlib"]),
+        "HTTPSerialization": Room(
+            ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
         // Floor 2
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
@@ -35,8 +36,10 @@ enum FloorPlan {
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Room(["EventLoop", "CLinux"], others: ["Glibc"]),
         "HTTPSession": Room(
-            ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
-            others: ["Glibc", "Synchronization"]),
+            [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL",
+                "CLinux",
+            ], others: ["Glibc", "Synchronization"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Glibc", "Synchronization"]),
         // Floor 3

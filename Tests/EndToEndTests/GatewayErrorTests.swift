@@ -78,7 +78,7 @@ struct GatewayErrorTests {
         Provoked(
             "unsupported_coding", 502, "http_response_content_coding", plain,
             yaml: "rules: [{name: r, validate: {wellformed: json, on_failure: block}}]"
-        ) { $0.respond(fields: "Content-Encoding: br\r\nContent-Type: application/json\r\n", body: "x") },
+        ) { $0.respond(fields: "Content-Encoding: compress\r\nContent-Type: application/json\r\n", body: "x") },
         Provoked(
             "body_too_large", 502, "http_response_body_size", plain,
             yaml: "rules: [{name: r, validate: {wellformed: json, max_body: 2B, oversize: block, on_failure: block}}]"

@@ -20,8 +20,8 @@ structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
-    -assert-config Debug -I "$yams/CYaml/include")
-for shim in CCrypt CCurl CLinux COpenSSL CZlib; do flags+=(-I "$root/Sources/$shim"); done
+    -assert-config Debug -I "$yams/CYaml/include" -I /usr/include/libxml2)
+for shim in CBrotli CCrypt CCurl CLinux COpenSSL CPSL CXML2 CZlib CZstd; do flags+=(-I "$root/Sources/$shim"); done
 
 module() { # NAME FOLDERS OPTIONS…
     local folders sources
@@ -49,7 +49,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module CertificateAuthority Sources/CertificateAuthority "${uncovered[@]}"
     module ClientPasswords Sources/ClientPasswords "${covered[@]}"
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
-    module HTTPSerialization Sources/HTTPSerialization "${uncovered[@]}"
+    module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
     module HTTPSession Sources/HTTPSession "${uncovered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE

@@ -44,6 +44,9 @@ struct ConnectedPeer {
     let address: IPAddress?
     /// The TLS connection on that descriptor, whose server is believed; it closes the descriptor, too.
     var channel: TLSChannel?
+    /// How long the name and the handshake took, in microseconds; zero where there was none.
+    var lookUpTime = 0
+    var handshakeTime = 0
 
     /// Where nobody watches the descriptor.
     func close() {

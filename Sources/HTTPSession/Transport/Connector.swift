@@ -246,6 +246,7 @@ final class Connector {
         var descriptor: curl_socket_t = -1
         guard larder_curl_get_socket(attempt.easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
         var peer = ConnectedPeer(descriptor: descriptor, address: attempt.remoteAddress(of: descriptor))
+        attempt.tellTimes(to: &peer)
         if let judge = attempt.judge {
             guard let verdict = judge.verdict else { return nil }
             if verdict.pinsAreOnlyReported {

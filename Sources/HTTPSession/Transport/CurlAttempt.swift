@@ -83,6 +83,16 @@ final class CurlAttempt: ConnectAttempt {
         return CURLE_OK
     }
 
+    /// What libcurl has measured.
+    func tellTimes(to peer: inout ConnectedPeer) {
+        let times = [CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_APPCONNECT_TIME_T].map { info in
+            var time: curl_off_t = 0
+            return larder_curl_get_offset(easy, info, &time) == CURLE_OK ? Int(time) : 0
+        }
+        peer.lookUpTime = times[0]
+        peer.handshakeTime = max(0, times[2] - times[1])
+    }
+
     func remoteAddress(of descriptor: Int32) -> IPAddress? {
         opened.last { $0.descriptor == descriptor }?.address
     }

@@ -100,10 +100,22 @@ struct EasyHandles {
             set(easy, CURLOPT_HTTPPROXYTUNNEL, 0)
         }
         setList(easy, CURLOPT_PROXYHEADER, proxyFields)
+        setPassword(easy, target.tunnelProxy?.password)
         if let resolved { lists.append(resolved) }
         if let diverted = diverted ?? nil { lists.append(diverted) }
         if let proxyFields { lists.append(proxyFields) }
         return lists
+    }
+
+    /// libcurl answers a proxy's 407 by it, over the same connection where that is kept.
+    private func setPassword(_ easy: UnsafeMutableRawPointer, _ password: UpstreamProxy.Password?) {
+        guard let password else {
+            setPointer(easy, CURLOPT_PROXYUSERNAME, nil)
+            return setPointer(easy, CURLOPT_PROXYPASSWORD, nil)
+        }
+        set(easy, CURLOPT_PROXYAUTH, Int(larder_curl_auth_basic_digest))
+        set(easy, CURLOPT_PROXYUSERNAME, password.user)
+        set(easy, CURLOPT_PROXYPASSWORD, password.password)
     }
 
     private func set(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: Int) {

@@ -8,6 +8,9 @@ package struct ExchangeMetrics: Equatable, Sendable {
     package var queueTime = 0
     /// Name look-up and connecting; zero on a reused connection.
     package var connectTime = 0
+    /// The parts of it that the name and the handshake of TLS took.
+    package var lookUpTime = 0
+    package var handshakeTime = 0
     /// From `open` to the response's first byte.
     package var firstByteTime = 0
     package var remoteAddress: IPAddress?

@@ -179,6 +179,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         attempt = nil
         guard let endpoint else { return peer.close() }
         metrics.connectTime = loop.now.microseconds(since: waitingSince)
+        metrics.lookUpTime = peer.lookUpTime
+        metrics.handshakeTime = peer.handshakeTime
         do throws(SystemError) {
             let connection = try UpstreamConnection(transport, endpoint: endpoint, peer: peer)
             start(on: connection, isReused: false)
@@ -325,7 +327,8 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     func didReceiveHead(_ head: inout ResponseHead, framing: BodyFraming) {
         isAnswered = true
         // The proxy asks us for a password, and no client could send it one.
-        if head.status.code == 407, endpoint?.key.isForwardingProxy == true { return fail(.tunnelRefused(status: 407)) }
+        let isOfProxy = head.status.code == 407 && endpoint?.key.isForwardingProxy == true
+        if isOfProxy, !request.takesProxyChallenges { return fail(.tunnelRefused(status: 407)) }
         headDeadline = .never
         if !isPaused { arm(.idle, timeouts.idle) }
         delegate?.exchange(handle, didReceiveHead: &head, framing: framing)

@@ -6,11 +6,28 @@ package struct UpstreamProxy: Hashable, Sendable {
     package let port: UInt16
     /// The value of `Proxy-Authorization`, or `nil`.
     package let authorization: [UInt8]?
+    /// With which a tunnel is asked for once the proxy has said how it wants to be told (Basic or Digest). Plain requests bring their own
+    /// Proxy-Authorization then.
+    package let password: Password?
+
+    package struct Password: Hashable, Sendable {
+        let user: String
+        let password: String
+    }
 
     package init(host: String, port: UInt16, authorization: [UInt8]? = nil) {
         self.host = host
         self.port = port
         self.authorization = authorization
+        password = nil
+    }
+
+    /// With a password for whatever scheme the proxy asks for.
+    package init(host: String, port: UInt16, asking user: String, password: String) {
+        self.host = host
+        self.port = port
+        authorization = nil
+        self.password = Password(user: user, password: password)
     }
 
     /// With the Basic scheme (RFC 7617 §2).

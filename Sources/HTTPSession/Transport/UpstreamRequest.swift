@@ -19,6 +19,8 @@ package struct UpstreamRequest: Sendable {
     package var isRetryable: Bool
     /// The head asks for another protocol: a 101 ends the exchange by `didSwitchProtocols`. To any other request it is a fault.
     package var isForSwitch: Bool
+    /// Whether a proxy's 407 is a response like others. Else it is a failure: it concerns nobody behind us.
+    package var takesProxyChallenges = false
 
     package init(
         origin: Origin, method: Method, head: [UInt8], body: BodyFraming = .none, timeouts: UpstreamTimeouts? = nil,

@@ -21,5 +21,13 @@ package struct FuzzTarget: Sendable {
         .pinFiles,
         .certificates,
         .settings,
+        .jsonValue,
+        .xml,
+        .propertyList,
+        .imageHeaders,
+        .multipart,
+        .codings,
+        .digests,
+        .text,
     ]
 }

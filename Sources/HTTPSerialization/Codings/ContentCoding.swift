@@ -5,6 +5,10 @@ package enum ContentCoding: UInt8, Sendable, CaseIterable {
     case gzip
     /// The zlib format (RFC 1950), or, as some servers send in its name, bare deflate (RFC 1951).
     case deflate
+    /// RFC 7932.
+    case brotli
+    /// RFC 8878.
+    case zstandard
 
     /// - Parameter name: compared without regard to case; `x-gzip` is `gzip` (§8.4.1.3).
     init?(_ name: Span<UInt8>) {
@@ -12,6 +16,10 @@ package enum ContentCoding: UInt8, Sendable, CaseIterable {
             self = .gzip
         } else if name.equalsIgnoringCase("deflate") {
             self = .deflate
+        } else if name.equalsIgnoringCase("br") {
+            self = .brotli
+        } else if name.equalsIgnoringCase("zstd") {
+            self = .zstandard
         } else {
             return nil
         }

@@ -1,11 +1,8 @@
 internal import CZlib
 import HTTPMessage
 
-/// Takes one content coding off a body that comes in pieces. Confined to the thread that checks the body.
-///
-/// It produces at most a buffer at a time, so whoever takes the output can stop it; what is bounded, and by how much, is
-/// their affair.
-final class Inflater {
+/// Takes the codings `gzip` and `deflate` off (RFC 1952, 1950, 1951).
+final class Inflater: CodingDecoder {
     private enum Format { case undecided, gzip, zlib, raw }
 
     private static let bufferLength = 16 << 10
@@ -33,10 +30,6 @@ final class Inflater {
         stream.deallocate()
     }
 
-    /// Decodes all of `input`, and gives what comes out to `take` in pieces.
-    ///
-    /// Throws `malformed` where the coding is not what it says: a bad check value, an impossible code, octets behind its end.
-    /// After anything thrown this object is of no more use.
     func decode<Failure: Error>(
         _ input: Span<UInt8>, orFail malformed: Failure, take: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -55,7 +48,6 @@ final class Inflater {
         try inflate(input, orFail: malformed, take: take)
     }
 
-    /// Whether the body may end here: nothing came, or the coding reached its own end.
     var permitsEnd: Bool { !hasInput || isAtEnd }
 
     /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check over both octets.

@@ -1,0 +1,41 @@
+/// Why reading a header stops.
+enum ImageStop: Error {
+    /// What is asked for has not come.
+    case needsMore
+    case malformed(String)
+}
+
+/// The octets of a header, asked by place: what has not come is a reason to stop.
+struct HeaderOctets {
+    let octets: [UInt8]
+
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    func octet(_ place: Int) throws(ImageStop) -> Int {
+        guard place >= 0, place < octets.count else { throw .needsMore }
+        return Int(octets[place])
+    }
+
+    func big(_ place: Int, _ length: Int) throws(ImageStop) -> Int {
+        var number = 0
+        for step in 0..<length { number = number << 8 | (try octet(place + step)) }
+        return number
+    }
+
+    func little(_ place: Int, _ length: Int) throws(ImageStop) -> Int {
+        var number = 0
+        for step in 0..<length { number |= (try octet(place + step)) << (8 * step) }
+        return number
+    }
+
+    func text(_ place: Int, _ length: Int) throws(ImageStop) -> String {
+        if length > 0 { _ = try octet(place + length - 1) }
+        return String(decoding: octets[place..<place + length], as: UTF8.self)
+    }
+
+    /// Whether these octets stand there. What has come of them decides: a difference is known before all have come.
+    func has(_ expected: [UInt8], at place: Int = 0) throws(ImageStop) -> Bool {
+        for (step, octet) in expected.enumerated() where try self.octet(place + step) != Int(octet) { return false }
+        return true
+    }
+}

@@ -1,0 +1,42 @@
+extension ResponseValidation {
+    /// AFNetworking's ten types of images, the registered name of icons, WebP and AVIF.
+    public static let image = ResponseValidation(contentTypes: [
+        "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
+        "image/x-xbitmap", "image/x-win-bitmap", "image/vnd.microsoft.icon", "image/webp", "image/avif",
+    ])
+}
+
+/// What the content says of the image that it is, or `nil` without content. Its pixels are not decoded.
+public struct ImageInfoSerializer: ResponseSerializer {
+    public var validation: ResponseValidation
+    public var limits: ImageLimits
+    /// Whether an image of another kind than its Content-Type names is a fault.
+    public var requiresDeclaredKind: Bool
+
+    public init(
+        limits: ImageLimits = ImageLimits(), requiresDeclaredKind: Bool = false, validation: ResponseValidation = .image
+    ) {
+        self.limits = limits
+        self.requiresDeclaredKind = requiresDeclaredKind
+        self.validation = validation
+    }
+
+    /// - Throws: `malformedImage`, `tooLarge`.
+    public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> ImageInfo? {
+        if body.isEmpty { return nil }
+        do throws(ImageFault) {
+            guard let info = try ImageInfo.reading(body, isWhole: true, limits: limits) else { return nil }
+            if requiresDeclaredKind { try Self.compare(info.kind, head) }
+            return info
+        } catch {
+            throw ResponseFault(error.reason == .tooLarge ? .tooLarge : .malformedImage, error.detail)
+        }
+    }
+
+    private static func compare(_ kind: ImageKind, _ head: ReceivedHead) throws(ImageFault) {
+        let kinds = ResponseValidation(contentTypes: kind.mediaTypes.compactMap { MediaTypeRange($0) })
+        if !kinds.accepts(contentTypeOf: head, hasBody: true) {
+            throw ImageFault(reason: .malformed, detail: "\(kind.rawValue), declared as \(head.contentTypes.first ?? "nothing")")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import HTTPMessage
+
+/// The form in XML, version 1.0.
+enum XMLPropertyList {
+    // MARK: Reading
+
+    static func read(_ octets: [UInt8], limits: PropertyListLimits) throws(PropertyListFault) -> PropertyListValue {
+        let tree: XMLTree
+        do throws(XMLFault) {
+            tree = try XMLTree(
+                parsing: octets,
+                limits: XMLLimits(length: limits.length, depth: limits.depth + 3, nodeCount: limits.valueCount * 4))
+        } catch {
+            let reason: PropertyListFault.Reason =
+                error.reason == .tooDeep ? .tooDeep : error.reason == .tooLarge ? .tooLarge : .malformed
+            throw PropertyListFault(reason, "line \(error.line): \(error.detail)")
+        }
+        guard tree.root.name.qualified == "plist" else { throw PropertyListFault(.malformed, "the root is no plist") }
+        let values = try elements(of: tree.root)
+        guard values.count == 1 else { throw PropertyListFault(.malformed, "\(values.count) values in the plist") }
+        return try value(of: values[0], depth: 0, limits)
+    }
+
+    private static func value(
+        of element: XMLTree.Element, depth: Int, _ limits: PropertyListLimits
+    ) throws(PropertyListFault) -> PropertyListValue {
+        let name = element.name.qualified
+        switch name {
+        case "dict", "array":
+            if depth == limits.depth { throw PropertyListFault(.tooDeep, "deeper than \(limits.depth)") }
+            let parts = try elements(of: element)
+            if name == "dict" { return .dictionary(try dictionary(parts, depth: depth, limits)) }
+            var values: [PropertyListValue] = []
+            for part in parts { values.append(try value(of: part, depth: depth + 1, limits)) }
+            return .array(values)
+        case "string": return .string(try text(of: element))
+        case "true", "false":
+            guard try text(of: element).allSatisfy(\.isWhitespace) else { throw bad(element) }
+            return .bool(name == "true")
+        default: return try scalar(name, trimmed(try text(of: element)), element)
+        }
+    }
+
+    private static func scalar(
+        _ name: String, _ text: String, _ element: XMLTree.Element
+    ) throws(PropertyListFault) -> PropertyListValue {
+        switch name {
+        case "integer":
+            guard let integer = integer(text) else { throw bad(element) }
+            return .integer(integer)
+        case "real":
+            guard !text.contains(where: { $0 == "x" || $0 == "X" }), let real = Double(text) else { throw bad(element) }
+            return .real(real)
+        case "date":
+            guard let date = PropertyListDate(text) else { throw bad(element) }
+            return .date(date)
+        case "data":
+            guard let data = Base64.decode(text.utf8.filter { !isBlank($0) }) else { throw bad(element) }
+            return .data(data)
+        default: throw PropertyListFault(.malformed, "an element \(name)")
+        }
+    }
+
+    private static func dictionary(
+        _ parts: [XMLTree.Element], depth: Int, _ limits: PropertyListLimits
+    ) throws(PropertyListFault) -> PropertyListDictionary {
+        guard parts.count % 2 == 0 else { throw PropertyListFault(.malformed, "a key without a value") }
+        var members: [(String, PropertyListValue)] = []
+        for place in stride(from: 0, to: parts.count, by: 2) {
+            guard parts[place].name.qualified == "key" else { throw PropertyListFault(.malformed, "a value without a key") }
+            members.append((try text(of: parts[place]), try value(of: parts[place + 1], depth: depth + 1, limits)))
+        }
+        return PropertyListDictionary(members)
+    }
+
+    /// Only blanks may stand between elements.
+    private static func elements(of element: XMLTree.Element) throws(PropertyListFault) -> [XMLTree.Element] {
+        for child in element.children {
+            if case .text(let text) = child, !text.allSatisfy(\.isWhitespace) {
+                throw PropertyListFault(.malformed, "text in \(element.name.qualified)")
+            }
+        }
+        return element.elements
+    }
+
+    private static func text(of element: XMLTree.Element) throws(PropertyListFault) -> String {
+        guard element.elements.isEmpty else { throw bad(element) }
+        return element.text
+    }
+
+    private static func bad(_ element: XMLTree.Element) -> PropertyListFault {
+        PropertyListFault(.malformed, "no \(element.name.qualified): \(element.text.prefix(40))")
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool { ASCII.isBlank(octet) || octet == ASCII.lf || octet == ASCII.cr }
+
+    private static func trimmed(_ text: String) -> String {
+        var octets = Array(text.utf8)[...]
+        while let first = octets.first, isBlank(first) { octets.removeFirst() }
+        while let last = octets.last, isBlank(last) { octets.removeLast() }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// Decimal, or hexadecimal behind `0x`.
+    private static func integer(_ text: String) -> Int128? {
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        guard let first = digits.utf8.first, ASCII.isDigit(first) else { return nil }
+        let isHexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+        let sign = isNegative ? "-" : ""
+        return isHexadecimal ? Int128(sign + digits.dropFirst(2), radix: 16) : Int128(sign + digits)
+    }
+
+    // MARK: Writing
+
+    static func write(_ value: PropertyListValue) throws(PropertyListFault) -> [UInt8] {
+        var text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+
+            """
+        try write(value, depth: 0, to: &text)
+        text += "</plist>\n"
+        return Array(text.utf8)
+    }
+
+    private static func write(_ value: PropertyListValue, depth: Int, to text: inout String) throws(PropertyListFault) {
+        let indent = String(repeating: "\t", count: depth)
+        func line(_ name: String, _ content: String) -> String { "\(indent)<\(name)>\(content)</\(name)>\n" }
+        switch value {
+        case .string(let string): text += line("string", try escaped(string))
+        case .integer(let integer): text += line("integer", "\(try checked(integer))")
+        // Of what is no number Swift's own description says more than others read.
+        case .real(let real): text += line("real", real.isNaN ? "nan" : "\(real)")
+        case .bool(let bool): text += "\(indent)<\(bool ? "true" : "false")/>\n"
+        case .date(let date):
+            guard let moment = date.text else { throw PropertyListFault(.inexpressible, "\(date)") }
+            text += line("date", moment)
+        case .data(let octets):
+            text += "\(indent)<data>\n"
+            // As others do it: 76 columns, of which a tab takes eight.
+            let lineLength = max(16, 76 - 8 * depth) / 4 * 3
+            for start in stride(from: 0, to: octets.count, by: lineLength) {
+                text += indent + Base64.encode(Array(octets[start..<min(start + lineLength, octets.count)])) + "\n"
+            }
+            text += "\(indent)</data>\n"
+        case .array(let elements):
+            if elements.isEmpty { return text += "\(indent)<array/>\n" }
+            text += "\(indent)<array>\n"
+            for element in elements { try write(element, depth: depth + 1, to: &text) }
+            text += "\(indent)</array>\n"
+        case .dictionary(let dictionary):
+            if dictionary.members.isEmpty { return text += "\(indent)<dict/>\n" }
+            text += "\(indent)<dict>\n"
+            for member in dictionary.members {
+                text += "\(indent)\t<key>\(try escaped(member.key))</key>\n"
+                try write(member.value, depth: depth + 1, to: &text)
+            }
+            text += "\(indent)</dict>\n"
+        case .uid(let number):
+            // XML has no form of its own for it; this is Apple's.
+            try write(.dictionary(PropertyListDictionary([("CF$UID", .integer(Int128(number)))])), depth: depth, to: &text)
+        }
+    }
+
+    static func checked(_ integer: Int128) throws(PropertyListFault) -> Int128 {
+        guard integer >= Int128(Int64.min), integer <= Int128(UInt64.max) else {
+            throw PropertyListFault(.inexpressible, "the integer \(integer)")
+        }
+        return integer
+    }
+
+    /// A carriage return is written as a reference, since readers of XML would make a line feed of it.
+    private static func escaped(_ text: String) throws(PropertyListFault) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\r": escaped += "&#13;"
+            case "\t", "\n", " "..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}": escaped.unicodeScalars.append(scalar)
+            default:
+                throw PropertyListFault(.inexpressible, "the character U+\(String(scalar.value, radix: 16, uppercase: true))")
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,37 @@
+import HTTPMessage
+
+/// What serializers look at in a response's head.
+public struct ReceivedHead: Hashable, Sendable {
+    /// 100 to 599.
+    public let status: Int
+    /// The value of each Content-Type line, as it came; usually one or none.
+    public let contentTypes: [String]
+    /// Whether the request was HEAD, so that no content comes whatever the head says.
+    public let answersHEAD: Bool
+
+    /// - Parameter method: of the request.
+    public init(status: Int, contentTypes: [String], method: String = "GET") {
+        precondition((100...599).contains(status), "\(status) is no status")
+        self.status = status
+        self.contentTypes = contentTypes
+        answersHEAD = method == "HEAD"
+    }
+
+    public init(status: Int, contentType: String? = nil, method: String = "GET") {
+        self.init(status: status, contentTypes: contentType.map { [$0] } ?? [], method: method)
+    }
+
+    package init(_ head: borrowing ResponseHead, to method: Method) {
+        status = Int(head.status.code)
+        var contentTypes: [String] = []
+        for line in head.fields.lines where line.known == .contentType { contentTypes.append(head.fields.text(of: line.value)) }
+        self.contentTypes = contentTypes
+        answersHEAD = method == .head
+    }
+
+    /// The value of a parameter of the Content-Type, such as `charset` (RFC 9110 §8.3.2), without its quotes; `nil` where there is none.
+    func parameter(_ name: StaticString) -> String? {
+        guard let contentType = contentTypes.first else { return nil }
+        return MediaTypeParameters.value(of: name, in: Array(contentType.utf8).span)
+    }
+}

@@ -1,0 +1,68 @@
+/// Sends many requests, a few at a time, and tells how far it is.
+public struct BatchRunner: Sendable {
+    /// One of them has ended, well or not.
+    public struct Step: Sendable {
+        /// How many have ended, this one among them.
+        public let finished: Int
+        /// How many there are.
+        public let total: Int
+        /// Its place in the list.
+        public let index: Int
+        /// What became of it.
+        public let result: Result<HTTPResponse, SessionError>
+    }
+
+    private let session: HTTPSession
+    private let atOnce: Int
+
+    /// - Parameter atOnce: how many are begun before one has ended.
+    public init(_ session: HTTPSession, atOnce: Int = 4) {
+        precondition(atOnce > 0, "none at once is none at all")
+        self.session = session
+        self.atOnce = atOnce
+    }
+
+    /// A step for each request, as they end; the sequence ends behind the last one, at once where there is none. Whoever lets it go
+    /// cancels what is under way.
+    public func steps(_ requests: [HTTPRequest]) -> AsyncStream<Step> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Step.self)
+        let task = Task {
+            await run(requests) { continuation.yield($0) }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+
+    /// The results in the order of the requests.
+    public func all(_ requests: [HTTPRequest]) async -> [Result<HTTPResponse, SessionError>] {
+        var results = [Result<HTTPResponse, SessionError>](repeating: .failure(SessionError(.cancelled)), count: requests.count)
+        await run(requests) { results[$0.index] = $0.result }
+        return results
+    }
+
+    private func run(_ requests: [HTTPRequest], _ tell: (Step) -> Void) async {
+        await withTaskGroup(of: (Int, Result<HTTPResponse, SessionError>).self) { group in
+            var next = 0
+            func begin() {
+                guard next < requests.count else { return }
+                let (index, request) = (next, requests[next])
+                next += 1
+                group.addTask { (index, await session.result(of: request)) }
+            }
+            for _ in 0..<atOnce { begin() }
+            var finished = 0
+            for await (index, result) in group {
+                finished += 1
+                tell(Step(finished: finished, total: requests.count, index: index, result: result))
+                begin()
+            }
+        }
+    }
+}
+
+extension HTTPSession {
+    fileprivate func result(of request: HTTPRequest) async -> Result<HTTPResponse, SessionError> {
+        do throws(SessionError) { return .success(try await send(request)) } catch { return .failure(error) }
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPMessage
+
+/// The credentials of one transfer: what is sent unasked, and how challenges are answered. Each place is answered once; a nonce that was
+/// only too old (`stale`, RFC 7616 §3.3) once more.
+struct ChallengeFlow {
+    private let session: HTTPSession
+    private var answered: Set<ChallengeBook.Place> = []
+    private var renewed: Set<ChallengeBook.Place> = []
+
+    init(_ session: HTTPSession) { self.session = session }
+
+    /// Puts in what is known to be asked for. What the caller has put in himself stays.
+    func adorn(_ request: inout PreparedRequest) {
+        for isProxy in [false, true] {
+            guard let place = place(for: request, isProxy: isProxy),
+                !request.fields.contains(isProxy ? .proxyAuthorization : .authorization)
+            else { continue }
+            let value = session.challenges.value(
+                for: place, method: request.method.name, target: isProxy ? request.uri.description : request.uri.originForm)
+            if let value { request.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = value }
+        }
+    }
+
+    private func place(for request: PreparedRequest, isProxy: Bool) -> ChallengeBook.Place? {
+        let uri = request.uri
+        guard isProxy else {
+            return ChallengeBook.Place(host: uri.host, port: uri.port, isSecure: uri.isSecure, isProxy: false)
+        }
+        // Inside a tunnel the proxy sees nothing.
+        guard let proxy = session.configuration.proxy, !uri.isSecure else { return nil }
+        return ChallengeBook.Place(host: proxy.host, port: proxy.port, isSecure: false, isProxy: true)
+    }
+
+    /// Whether the request is to be sent again, because the book has an answer now.
+    /// - Parameters:
+    ///   - request: without what `adorn` put in.
+    ///   - head: of its response.
+    mutating func answers(_ head: ExchangeLink.Head, to request: PreparedRequest) async throws(SessionError) -> String? {
+        let isProxy = head.status.code == 407
+        guard head.status.code == 401 || isProxy, request.body.isReplayable, let place = place(for: request, isProxy: isProxy),
+            !request.fields.contains(isProxy ? .proxyAuthorization : .authorization)
+        else { return nil }
+        let fields = HTTPFields(head.fields)
+        let challenge = AuthenticationChallenge(
+            status: Int(head.status.code), host: place.host, port: place.port, uri: request.uri,
+            schemes: AuthenticationChallenge.Scheme.parse(fields.values(of: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")))
+        let isStale = challenge.schemes.contains { $0.name == "digest" && $0.parameters["stale"]?.lowercased() == "true" }
+        if answered.contains(place), !isStale || !renewed.insert(place).inserted {
+            session.challenges.forget(place)
+            return nil
+        }
+        session.challenges.forget(place)
+        answered.insert(place)
+        guard let credential = try await credential(for: challenge) else { return nil }
+        guard let access = Self.access(by: credential, to: challenge) else { return nil }
+        if case .fixed = access, !isProxy, !request.uri.isSecure, !session.configuration.authentication.allowsPlaintext {
+            throw SessionError(.credentialRequiresTLS, challenge.host)
+        }
+        session.challenges.note(access, for: place)
+        return access.scheme
+    }
+
+    private func credential(for challenge: AuthenticationChallenge) async throws(SessionError) -> HTTPCredential? {
+        let policy = session.configuration.authentication
+        let standard = challenge.isOfProxy ? session.configuration.proxy?.credential : policy.credential(for: challenge)
+        guard let handler = policy.handler else { return standard }
+        switch await handler(challenge) {
+        case .credential(let credential): return credential
+        case .standard: return standard
+        case .reject: return nil
+        case .cancel: throw SessionError(.challengeRejected)
+        case .error(let error): throw error
+        }
+    }
+
+    /// The strongest of what is offered that takes the credential.
+    private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> ChallengeBook.Access? {
+        switch credential {
+        case .bearer(let token):
+            return challenge.schemes.contains { $0.name == "bearer" } ? .fixed("Bearer " + token) : nil
+        case .password(let user, let password):
+            let digests = challenge.schemes.compactMap { DigestAccess($0, user: user, password: password) }
+            if let best = digests.max(by: { $0.strength < $1.strength }) { return .digest(best) }
+            guard challenge.schemes.contains(where: { $0.name == "basic" }), !user.utf8.contains(ASCII.colon) else { return nil }
+            return .fixed("Basic " + Base64.encode(Array("\(user):\(password)".utf8)))
+        }
+    }
+}

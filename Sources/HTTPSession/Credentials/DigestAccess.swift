@@ -1,0 +1,108 @@
+import HTTPMessage
+import ServerTrust
+
+/// Answers to a Digest challenge (RFC 7616), with `qop=auth` or, as old servers have it, without.
+struct DigestAccess: Sendable {
+    private enum Algorithm { case sha256, md5 }
+
+    private let algorithm: Algorithm
+    private let algorithmName: String?
+    private let isSession: Bool
+    private let realm: String
+    private let nonce: String
+    private let opaque: String?
+    private let usesQuality: Bool
+    private let hashesUser: Bool
+    private let user: String
+    private let password: String
+
+    /// - Returns: `nil` for an algorithm that is not known here, and for challenges that ask for the content's digest alone.
+    init?(_ scheme: AuthenticationChallenge.Scheme, user: String, password: String) {
+        guard scheme.name == "digest", let realm = scheme.realm, let nonce = scheme.parameters["nonce"] else { return nil }
+        let name = scheme.parameters["algorithm"]
+        var base = (name ?? "MD5").uppercased()
+        isSession = base.hasSuffix("-SESS")
+        if isSession { base.removeLast(5) }
+        switch base {
+        case "SHA-256": algorithm = .sha256
+        case "MD5": algorithm = .md5
+        default: return nil
+        }
+        let qualities = scheme.parameters["qop"]?.split(separator: ",").map { $0.trimmingBlanks.lowercased() }
+        if let qualities, !qualities.contains("auth") { return nil }
+        usesQuality = qualities != nil
+        algorithmName = name
+        self.realm = realm
+        self.nonce = nonce
+        opaque = scheme.parameters["opaque"]
+        hashesUser = scheme.parameters["userhash"]?.lowercased() == "true"
+        self.user = user
+        self.password = password
+    }
+
+    /// Whether it is better than another that the same challenge offers.
+    var strength: Int { algorithm == .sha256 ? 2 : 1 }
+
+    /// The value of Authorization.
+    /// - Parameters:
+    ///   - target: as in the request line.
+    ///   - count: of requests with this nonce, from 1.
+    ///   - clientNonce: chosen by chance for each.
+    func answer(method: String, target: String, count: UInt32, clientNonce: String) -> String {
+        var secret = digest("\(user):\(realm):\(password)")
+        if isSession { secret = digest("\(secret):\(nonce):\(clientNonce)") }
+        let request = digest("\(method):\(target)")
+        let number = Self.padded(count)
+        let response =
+            usesQuality
+            ? digest("\(secret):\(nonce):\(number):\(clientNonce):auth:\(request)") : digest("\(secret):\(nonce):\(request)")
+        var parts = [
+            "username=\(Self.quoted(hashesUser ? digest("\(user):\(realm)") : user))", "realm=\(Self.quoted(realm))",
+            "uri=\(Self.quoted(target))",
+        ]
+        if let algorithmName { parts.append("algorithm=\(algorithmName)") }
+        parts.append("nonce=\(Self.quoted(nonce))")
+        if usesQuality { parts += ["nc=\(number)", "cnonce=\(Self.quoted(clientNonce))", "qop=auth"] }
+        if isSession, !usesQuality { parts.append("cnonce=\(Self.quoted(clientNonce))") }
+        parts.append("response=\"\(response)\"")
+        if let opaque { parts.append("opaque=\(Self.quoted(opaque))") }
+        if hashesUser { parts.append("userhash=true") }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+
+    private func digest(_ text: String) -> String {
+        let octets = Array(text.utf8)
+        switch algorithm {
+        case .sha256: return Self.hexadecimal(SHA256Digest(of: octets).octets)
+        case .md5: return Self.hexadecimal(MD5.digest(of: octets))
+        }
+    }
+
+    private static func hexadecimal(_ octets: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private static func padded(_ count: UInt32) -> String {
+        let text = String(count, radix: 16)
+        return String(repeating: "0", count: 8 - text.utf8.count) + text
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "\""
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks (RFC 9110 §5.6.3) at its ends.
+    var trimmingBlanks: String {
+        let octets = Array(utf8)
+        let bounds = octets.span.trimmedBounds(in: 0..<octets.count)
+        return String(decoding: octets[bounds], as: UTF8.self)
+    }
+}

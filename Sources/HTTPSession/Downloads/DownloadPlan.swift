@@ -1,0 +1,50 @@
+import HTTPMessage
+
+/// What a response is to a download that has a part already, or none.
+enum DownloadPlan: Equatable {
+    /// The whole, from its first octet.
+    case fromStart(entityTag: String?, total: UInt64?)
+    /// The octets behind those that are there, so many.
+    case part(length: UInt64, total: UInt64)
+    /// There are no more.
+    case alreadyWhole
+    /// It does not fit to what is there.
+    case anew
+
+    /// - Throws: `unacceptable_status`, and `malformed_response` for a part that nobody asked for.
+    init(_ head: ExchangeLink.Head, having part: DownloadPart) throws(SessionError) {
+        let tag = Self.strongTag(head.fields)
+        switch head.status.code {
+        case 206:
+            guard part.canGoOn else { throw SessionError(.malformedResponse, "a part that was not asked for") }
+            guard case .part(let first, let last, let total) = ContentRange(head.fields), first == part.length,
+                part.total == nil || total == nil || part.total == total,
+                // Without it nobody knows whether the part's end is the whole's.
+                let whole = total ?? part.total,
+                !head.fields.contains(.etag) || tag == part.entityTag
+            else {
+                self = .anew
+                return
+            }
+            self = .part(length: last - first + 1, total: whole)
+        case 416 where part.canGoOn:
+            // Only the same entity's length says that the whole is there.
+            let isWhole =
+                ContentRange(head.fields) == .unsatisfied(total: part.length) && tag == part.entityTag
+                && (part.total == nil || part.total == part.length)
+            self = isWhole ? .alreadyWhole : .anew
+        case 200...299:
+            var total: UInt64?
+            if case .length(let length) = head.framing { total = length }
+            self = .fromStart(entityTag: tag, total: total)
+        default:
+            throw SessionError(.unacceptableStatus, "status \(head.status.code)")
+        }
+    }
+
+    /// RFC 9110 §8.8.3: the tag, where it is one and not weak.
+    private static func strongTag(_ fields: Fields) -> String? {
+        guard let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)), !tag.isWeak else { return nil }
+        return fields.text(of: line.value)
+    }
+}

@@ -1,0 +1,140 @@
+import HTTPMessage
+
+/// The name under which a response would be saved: Content-Disposition's (RFC 6266 §4.3), else the end of the path, else `download`;
+/// made safe, so that it is one file's name in whatever folder it is put.
+public enum SuggestedName {
+    /// Octets of a name, in UTF-8.
+    public static let lengthLimit = 200
+    static let fallback = "download"
+
+    /// A name for what this response brings; never empty, never a path.
+    public static func name(for fields: HTTPFields, _ uri: TargetURI) -> String {
+        if let disposition = fields["Content-Disposition"], let named = fromDisposition(disposition), let safe = safe(named) {
+            return safe
+        }
+        let last = uri.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        return decoded(Array(last.utf8)).flatMap(safe) ?? fallback
+    }
+
+    /// `filename*` before `filename`. Parameters are taken as they come; what is no name in the end is dropped by `safe`.
+    static func fromDisposition(_ value: String) -> String? {
+        let parameters = parameters(of: value)
+        if let extended = parameters.first(where: { $0.name == "filename*" }), let name = fromExtended(extended.value) {
+            return name
+        }
+        return parameters.first { $0.name == "filename" }?.value
+    }
+
+    /// `UTF-8''a%20b` (RFC 8187 §3.2). Other charsets are not read.
+    private static func fromExtended(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
+        return decoded(Array(parts[2].utf8))
+    }
+
+    private static func parameters(of value: String) -> [(name: String, value: String)] {
+        var found: [(name: String, value: String)] = []
+        var rest = Array(value.unicodeScalars)[...]
+        guard let start = rest.firstIndex(of: ";") else { return [] }
+        rest = rest[start...]
+        while rest.first == ";" {
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let end = rest.firstIndex { $0 == "=" || $0 == ";" } ?? rest.endIndex
+            let name = text(rest[..<end]).lowercased().filter { $0 != " " && $0 != "\t" }
+            rest = rest[end...]
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let value: String
+            if rest.first == "\"" {
+                value = takeQuoted(&rest)
+            } else {
+                let end = rest.firstIndex(of: ";") ?? rest.endIndex
+                value = text(rest[..<end])
+                rest = rest[end...]
+            }
+            found.append((name, value))
+            rest = rest.drop { $0 != ";" }
+        }
+        return found
+    }
+
+    private static func takeQuoted(_ rest: inout ArraySlice<Unicode.Scalar>) -> String {
+        var value: [Unicode.Scalar] = []
+        rest = rest.dropFirst()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            if scalar == "\\", let escaped = rest.popFirst() { value.append(escaped) } else { value.append(scalar) }
+        }
+        return text(value[...])
+    }
+
+    private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
+
+    /// Percent-decoded; `nil` where that is not UTF-8.
+    private static func decoded(_ octets: [UInt8]) -> String? {
+        var result: [UInt8] = []
+        var index = 0
+        while index < octets.count {
+            if octets[index] == UInt8(ascii: "%"), index + 2 < octets.count, let high = ASCII.hexValue(octets[index + 1]),
+                let low = ASCII.hexValue(octets[index + 2])
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(octets[index])
+                index += 1
+            }
+        }
+        return String(validating: result, as: UTF8.self)
+    }
+
+    /// The last part of what may be a path, without what would hide it, fool a reader, or mean something to a system.
+    static func safe(_ name: String) -> String? {
+        let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
+        let kept = last.filter { !isForbidden($0) }
+        var scalars = kept.drop { $0 == "." || $0 == " " }
+        while let end = scalars.last, end == "." || end == " " { scalars.removeLast() }
+        let text = String(String.UnicodeScalarView(scalars))
+        if text.isEmpty { return nil }
+        return shortened(text)
+    }
+
+    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0...0x1F, 0x7F...0x9F: true
+        // Marks that turn the direction of what follows, and separators of lines.
+        case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029, 0xFEFF: true
+        case 0x3A, 0x2A, 0x3F, 0x22, 0x3C, 0x3E, 0x7C: true
+        default: false
+        }
+    }
+
+    /// Cut before its extension, where that is short.
+    private static func shortened(_ name: String) -> String {
+        if name.utf8.count <= lengthLimit { return name }
+        let (stem, ending) = split(name)
+        return cut(stem, to: lengthLimit - ending.utf8.count) + ending
+    }
+
+    private static func cut(_ text: String, to limit: Int) -> String {
+        var result = ""
+        for character in text {
+            if result.utf8.count + character.utf8.count > limit { break }
+            result.append(character)
+        }
+        return result
+    }
+
+    private static func split(_ name: String) -> (stem: String, ending: String) {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else { return (name, "") }
+        return (String(name[..<dot]), String(name[dot...]))
+    }
+
+    /// The name itself, then `name (2).txt` and so on.
+    static func numbered(_ name: String, _ number: Int) -> String {
+        if number == 1 { return name }
+        let (stem, ending) = split(name)
+        return "\(stem) (\(number))\(ending)"
+    }
+}

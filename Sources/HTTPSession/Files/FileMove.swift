@@ -1,0 +1,68 @@
+import EventLoop
+import Glibc
+
+/// Names of files: put in place at once or not at all.
+enum FileMove {
+    static func remove(_ path: String) throws(SystemError) {
+        if unlink(path) != 0 { throw SystemError("unlink", code: errno) }
+    }
+
+    /// - Returns: the path that it has now.
+    static func move(_ path: String, to destination: DownloadDestination, suggested: String) throws(SystemError) -> String {
+        let folder = destination.folder
+        switch destination.place {
+        case .file(let target):
+            try destination.replaces ? replace(path, target) : give(path, target)
+            try synchronize(folder)
+            return target
+        case .folder:
+            let target = try destination.replaces ? folder + "/" + suggested : freeName(for: path, in: folder, suggested)
+            if destination.replaces { try replace(path, target) }
+            try synchronize(folder)
+            return target
+        }
+    }
+
+    /// Makes the folder, and those above it.
+    static func makeFolder(_ path: String) throws(SystemError) {
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            if mkdir(String(path[..<end]), 0o777) != 0, errno != EEXIST { throw SystemError("mkdir", code: errno) }
+        }
+    }
+
+    private static func replace(_ path: String, _ target: String) throws(SystemError) {
+        if rename(path, target) != 0 { throw SystemError("rename", code: errno) }
+    }
+
+    /// Only where nothing has the name.
+    private static func give(_ path: String, _ target: String) throws(SystemError) {
+        if link(path, target) != 0 { throw SystemError("link", code: errno) }
+        try remove(path)
+    }
+
+    private static let nameLimit = 1000
+
+    private static func freeName(for path: String, in folder: String, _ suggested: String) throws(SystemError) -> String {
+        for number in 1...nameLimit {
+            let target = folder + "/" + SuggestedName.numbered(suggested, number)
+            do throws(SystemError) {
+                try give(path, target)
+                return target
+            } catch {
+                if error.code != EEXIST { throw error }
+            }
+        }
+        throw SystemError("link", code: EEXIST)
+    }
+
+    /// So that the name is there after a power cut, too.
+    private static func synchronize(_ folder: String) throws(SystemError) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { throw SystemError("open", code: errno) }
+        defer { close(descriptor) }
+        // Some file systems cannot, and say so.
+        if fsync(descriptor) != 0, errno != EINVAL { throw SystemError("fsync", code: errno) }
+    }
+}

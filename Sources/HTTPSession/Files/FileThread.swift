@@ -1,0 +1,40 @@
+import EventLoop
+
+/// A thread for what waits for a disk. Made when it is first needed.
+final class FileThread: Sendable {
+    private let thread = Guarded<LoopThread?>(nil)
+
+    /// Does the work there, in the order in which it was asked for.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () throws(SystemError) -> Value) async throws(SystemError) -> Value {
+        let wakeup = Wakeup<Result<Value, SystemError>>()
+        let isPosted = try handle().post { _ in
+            do throws(SystemError) { wakeup.send(.success(try work())) } catch { wakeup.send(.failure(error)) }
+        }
+        guard isPosted else { throw SystemError("post", code: 0) }
+        return try await wakeup.value().get()
+    }
+
+    private func handle() throws(SystemError) -> LoopHandle {
+        let made: Result<LoopHandle, SystemError> = thread.withLock { thread in
+            if let thread { return .success(thread.handle) }
+            do throws(SystemError) {
+                let new = try LoopThread(name: "session-files") { _ in }
+                thread = new
+                return .success(new.handle)
+            } catch { return .failure(error) }
+        }
+        return try made.get()
+    }
+
+    /// Ends the thread behind the work that was asked for.
+    func close() {
+        let last: LoopThread? = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        last?.handle.stop()
+        _ = last?.join(withinMilliseconds: 2000)
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,87 @@
+import EventLoop
+import Glibc
+
+/// A file, open until nobody has it any more. Used by the file thread, one piece of work at a time.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+    let path: String
+
+    private init(_ descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    static func reading(_ path: String) throws(SystemError) -> OpenFile {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw SystemError("open", code: errno) }
+        return OpenFile(descriptor, path: path)
+    }
+
+    /// Made anew, and an error where something has that name already; readable by its owner alone until its mode is set.
+    static func making(_ path: String) throws(SystemError) -> OpenFile {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw SystemError("open", code: errno) }
+        return OpenFile(descriptor, path: path)
+    }
+
+    /// What is there, to be gone on with. Neither a link nor anything but a plain file.
+    static func continuing(_ path: String) throws(SystemError) -> OpenFile {
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor < 0 { throw SystemError("open", code: errno) }
+        let file = OpenFile(descriptor, path: path)
+        guard try file.isPlain else { throw SystemError("open", code: EINVAL) }
+        return file
+    }
+
+    private var status: stat {
+        get throws(SystemError) {
+            var status = stat()
+            if fstat(descriptor, &status) != 0 { throw SystemError("fstat", code: errno) }
+            return status
+        }
+    }
+
+    var isPlain: Bool { get throws(SystemError) { try status.st_mode & S_IFMT == S_IFREG } }
+    var length: UInt64 { get throws(SystemError) { UInt64(try status.st_size) } }
+
+    /// At most so many octets from there on; none at the end.
+    func read(at offset: UInt64, atMost count: Int) throws(SystemError) -> [UInt8] {
+        var code: Int32 = 0
+        let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let got = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            if got < 0 { code = errno }
+            filled = max(0, got)
+        }
+        if code != 0 { throw SystemError("read", code: code) }
+        return octets
+    }
+
+    func write(_ octets: [UInt8], at offset: UInt64) throws(SystemError) {
+        var done = 0
+        while done < octets.count {
+            let step = octets.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))
+            }
+            if step < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("write", code: errno)
+            }
+            done += step
+        }
+    }
+
+    func truncate(to length: UInt64) throws(SystemError) {
+        if ftruncate(descriptor, off_t(length)) != 0 { throw SystemError("ftruncate", code: errno) }
+    }
+
+    /// Waits until all of it is on the disk.
+    func synchronize() throws(SystemError) {
+        if fsync(descriptor) != 0 { throw SystemError("fsync", code: errno) }
+    }
+
+    func setMode(_ mode: mode_t) throws(SystemError) {
+        if fchmod(descriptor, mode) != 0 { throw SystemError("fchmod", code: errno) }
+    }
+}

@@ -1,0 +1,146 @@
+import EventLoop
+
+/// Puts a credential into requests, and gets a new one when it is refused: once for all who wait for it.
+public final class CredentialInterceptor<Credential: Sendable>: RequestInterceptor {
+    /// More refreshes than `limit` within `time` are refused: an origin that refuses every credential is not asked for ever.
+    public struct Window: Sendable {
+        /// How many.
+        public var limit: Int
+        /// Within how long.
+        public var time: Duration
+
+        /// So many within so long.
+        public init(limit: Int = 5, time: Duration = .seconds(30)) {
+            self.limit = limit
+            self.time = time
+        }
+    }
+
+    private struct State {
+        var credential: Credential?
+        var isRefreshing = false
+        var waiting: [Wakeup<Result<Credential, SessionError>>] = []
+        var refreshes: [ContinuousClock.Instant] = []
+    }
+
+    private let state: Guarded<State>
+    private let apply: @Sendable (Credential, inout HTTPRequest) -> Void
+    private let isStale: @Sendable (Credential) -> Bool
+    private let refresh: @Sendable (Credential?) async throws -> Credential
+    private let window: Window
+
+    /// - Parameters:
+    ///   - credential: `nil` gets one before the first request.
+    ///   - isStale: asked before each try: whether it would be refused.
+    ///   - refresh: brings a new one for the last one. Never called twice at a time.
+    ///   - apply: puts it into a request.
+    public init(
+        _ credential: Credential?, window: Window = Window(), isStale: @escaping @Sendable (Credential) -> Bool = { _ in false },
+        refresh: @escaping @Sendable (Credential?) async throws -> Credential,
+        apply: @escaping @Sendable (Credential, inout HTTPRequest) -> Void
+    ) {
+        state = Guarded(State(credential: credential))
+        self.window = window
+        self.isStale = isStale
+        self.refresh = refresh
+        self.apply = apply
+    }
+
+    /// Puts the credential in, after getting one where there is none.
+    public func adapt(_ request: HTTPRequest) async throws -> HTTPRequest {
+        let credential: Credential
+        if let known = state.withLock({ $0.credential }), !isStale(known) {
+            credential = known
+        } else {
+            credential = try await refreshed(from: request, wasRefused: false)
+        }
+        var adapted = request
+        apply(credential, &adapted)
+        return adapted
+    }
+
+    /// 401 alone leads to another try, with what is newer than what was refused.
+    public func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision {
+        guard case .response(let response) = outcome, response.status == 401 else { return .pass }
+        do {
+            _ = try await refreshed(from: request, wasRefused: true)
+            return .retry(after: .zero)
+        } catch { return .fail(error) }
+    }
+
+    private enum Step {
+        case has(Credential)
+        case refresh(Credential?)
+        case wait
+        case refuse
+    }
+
+    /// A credential other than the one that this request had.
+    private func refreshed(from request: HTTPRequest, wasRefused: Bool) async throws(SessionError) -> Credential {
+        let wakeup = Wakeup<Result<Credential, SessionError>>()
+        let now = ContinuousClock.now
+        let step: Step = state.withLock { state in
+            if let credential = state.credential, wasRefused ? !has(request, credential) : !isStale(credential),
+                !state.isRefreshing
+            {
+                return .has(credential)
+            }
+            if state.isRefreshing {
+                state.waiting.append(wakeup)
+                return .wait
+            }
+            state.refreshes.removeAll { now - $0 > window.time }
+            if state.refreshes.count >= window.limit { return .refuse }
+            state.refreshes.append(now)
+            state.isRefreshing = true
+            state.waiting.append(wakeup)
+            return .refresh(state.credential)
+        }
+        switch step {
+        case .has(let credential): return credential
+        case .refuse: throw SessionError(.interceptorFailed, "too many refreshes of the credential")
+        case .refresh(let former): Task { await self.runRefresh(former) }
+        case .wait: break
+        }
+        // Whoever leaves does not end it for the others.
+        return try await withTaskCancellationHandler {
+            await wakeup.value()
+        } onCancel: {
+            wakeup.send(.failure(SessionError(.cancelled)))
+        }.get()
+    }
+
+    private func runRefresh(_ former: Credential?) async {
+        let result: Result<Credential, SessionError>
+        do { result = .success(try await refresh(former)) } catch {
+            var failure = SessionError(.interceptorFailed, "the credential could not be refreshed")
+            if let inner = error as? SessionError { failure.causes += inner.causes } else { failure.underlying = error }
+            result = .failure(failure)
+        }
+        let waiting = state.withLock { state in
+            if case .success(let credential) = result { state.credential = credential }
+            state.isRefreshing = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for wakeup in waiting { wakeup.send(result) }
+    }
+
+    /// Whether the request has this credential in it.
+    private func has(_ request: HTTPRequest, _ credential: Credential) -> Bool {
+        var probe = request
+        apply(credential, &probe)
+        return probe.fields == request.fields && probe.target == request.target
+    }
+}
+
+extension CredentialInterceptor where Credential == String {
+    /// Bearer tokens (RFC 6750 §2.1).
+    public static func bearer(
+        _ token: String?, window: Window = Window(), refresh: @escaping @Sendable (String?) async throws -> String
+    ) -> CredentialInterceptor<String> {
+        CredentialInterceptor(token, window: window, refresh: refresh) { token, request in
+            request.fields["Authorization"] = "Bearer " + token
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// A whole response.
+public struct HTTPResponse: Sendable {
+    /// The status code (RFC 9110 §15).
+    public let status: Int
+    /// The fields of the head.
+    public let fields: HTTPFields
+    /// The fields behind a chunked body (RFC 9112 §7.1.2), kept apart from the others (RFC 9110 §6.5.1).
+    public let trailers: HTTPFields
+    /// The content.
+    public let body: [UInt8]
+    /// Whence it came, after all redirects.
+    public let uri: TargetURI
+    /// What the exchanges of the transfer have met.
+    public let metrics: TransferMetrics
+
+    /// 2xx (RFC 9110 §15.3).
+    public var isSuccessful: Bool { status >= 200 && status < 300 }
+    /// The content as text; octets that are not UTF-8 are replaced.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// A response whose content is still on its way.
+public struct StreamingResponse: Sendable {
+    /// The status code (RFC 9110 §15).
+    public let status: Int
+    /// The fields of the head.
+    public let fields: HTTPFields
+    /// Whence it came, after all redirects.
+    public let uri: TargetURI
+    /// The content, to be read once, by one task. The origin is read no faster than this is. Whoever lets it go ends the transfer.
+    public let body: ResponseBody
+
+    /// 2xx (RFC 9110 §15.3).
+    public var isSuccessful: Bool { status >= 200 && status < 300 }
+}

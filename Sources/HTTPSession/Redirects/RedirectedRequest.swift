@@ -1,0 +1,50 @@
+import HTTPMessage
+
+extension PreparedRequest {
+    /// The request that a redirect asks for, or `nil` where the response is none: another status, no or several locations.
+    func redirected(by head: ExchangeLink.Head) throws(SessionError) -> PreparedRequest? {
+        guard [301, 302, 303, 307, 308].contains(head.status.code), head.fields.lineCount(of: .location) == 1,
+            let line = head.fields.first(.location)
+        else { return nil }
+        let target: TargetURI
+        do throws(TargetURI.Fault) {
+            target = try uri.resolving(head.fields.text(of: line.value))
+        } catch { throw SessionError(.redirectRefused, "to no http or https URI (\(error))") }
+        var next = self
+        next.uri = target.inheritingFragment(of: uri)
+        if rewritesMethod(head.status) {
+            next.method = .get
+            next.body = .none
+            next.fields.removeContentFields()
+        }
+        if !target.isSameOrigin(as: uri) { next.fields.removeOriginsOwn() }
+        return next
+    }
+
+    /// RFC 9110 §15.4.2 to §15.4.4.
+    private func rewritesMethod(_ status: Status) -> Bool {
+        switch status.code {
+        case 303: method != .get && method != .head
+        case 301, 302: method == .post
+        default: false
+        }
+    }
+}
+
+extension HTTPFields {
+    /// What speaks of content that is no longer there (RFC 9110 §15.4).
+    fileprivate mutating func removeContentFields() {
+        for name in [
+            "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range", "Content-Digest",
+            "Repr-Digest",
+            "Digest", "Last-Modified",
+        ] { remove(name) }
+    }
+
+    /// What one origin's requests may hold and another's may not.
+    fileprivate mutating func removeOriginsOwn() {
+        for name in ["Authorization", "Cookie", "Host", "Proxy-Authorization", "If-Range", "If-Match", "If-None-Match"] {
+            remove(name)
+        }
+    }
+}

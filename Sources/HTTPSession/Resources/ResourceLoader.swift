@@ -1,0 +1,120 @@
+import EventLoop
+
+/// Fetches values by GET, each once for all who want it at the same time, a few at once, and keeps them in memory.
+///
+/// Cancelling the task of one who waits leaves the others; with the last one the transfer ends.
+public final class ResourceLoader<Value: Sendable>: Sendable {
+    /// Who of those that wait is next.
+    public enum Order: Sendable { case firstComeFirstServed, lastComeFirstServed }
+
+    private struct Load {
+        let request: HTTPRequest
+        let transfer = Transfer()
+        var waiters: [UInt64: Wakeup<Result<Value, SessionError>>] = [:]
+    }
+
+    private struct State {
+        var loads: [String: Load] = [:]
+        /// Keys of those that were not begun, in the order of their coming.
+        var queue: [String] = []
+        var active = 0
+        var nextNumber: UInt64 = 0
+    }
+
+    private let session: HTTPSession
+    private let cache: CostLimitedCache<String, Value>
+    private let atOnce: Int
+    private let order: Order
+    private let decode: @Sendable (HTTPResponse) throws -> Value
+    private let state = Guarded(State())
+
+    /// - Parameters:
+    ///   - decode: makes the value; what it throws is `response_serialization`, or the error itself where it is a `SessionError`.
+    public init(
+        _ session: HTTPSession, cache: CostLimitedCache<String, Value> = CostLimitedCache(), atOnce: Int = 4,
+        order: Order = .firstComeFirstServed, decode: @escaping @Sendable (HTTPResponse) throws -> Value
+    ) {
+        precondition(atOnce > 0, "none at once is none at all")
+        self.session = session
+        self.cache = cache
+        self.atOnce = atOnce
+        self.order = order
+        self.decode = decode
+    }
+
+    /// The value of a target, from memory or from its origin. Responses other than 2xx are `unacceptable_status`, and nothing that failed is kept.
+    /// - Parameters:
+    ///   - variant: keeps what is made in another way apart, as to size.
+    ///   - fields: of who asks first.
+    public func value(
+        _ target: String, variant: String = "", fields: HTTPFields = HTTPFields()
+    ) async throws(SessionError) -> Value {
+        let key = target + " " + variant
+        if let known = cache.value(for: key) { return known }
+        let wakeup = Wakeup<Result<Value, SessionError>>()
+        let number: UInt64 = state.withLock { state in
+            state.nextNumber += 1
+            if state.loads[key] == nil {
+                state.loads[key] = Load(request: HTTPRequest(.get, target, fields: fields))
+                state.queue.append(key)
+            }
+            state.loads[key]?.waiters[state.nextNumber] = wakeup
+            return state.nextNumber
+        }
+        beginNext()
+        return try await withTaskCancellationHandler {
+            await wakeup.value()
+        } onCancel: {
+            leave(key, number)
+        }.get()
+    }
+
+    /// How many transfers are under way, and how many wait.
+    public var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.queue.count) } }
+
+    private func leave(_ key: String, _ number: UInt64) {
+        let (waiter, last): (Wakeup<Result<Value, SessionError>>?, Transfer?) = state.withLock { state in
+            guard let waiter = state.loads[key]?.waiters.removeValue(forKey: number) else { return (nil, nil) }
+            guard state.loads[key]?.waiters.isEmpty == true else { return (waiter, nil) }
+            let transfer = state.loads.removeValue(forKey: key)?.transfer
+            state.queue.removeAll { $0 == key }
+            return (waiter, transfer)
+        }
+        waiter?.send(.failure(SessionError(.cancelled)))
+        last?.cancel()
+    }
+
+    private func beginNext() {
+        while true {
+            let next: (key: String, load: Load)? = state.withLock { state in
+                guard state.active < atOnce, !state.queue.isEmpty else { return nil }
+                let key = order == .firstComeFirstServed ? state.queue.removeFirst() : state.queue.removeLast()
+                guard let load = state.loads[key] else { return nil }
+                state.active += 1
+                return (key, load)
+            }
+            guard let next else { return }
+            let (request, transfer, key) = (next.load.request, next.load.transfer, next.key)
+            Task { await self.run(key, request, transfer) }
+        }
+    }
+
+    private func run(_ key: String, _ request: HTTPRequest, _ transfer: Transfer) async {
+        let result: Result<Value, SessionError>
+        do throws(SessionError) {
+            let response = try await session.send(request, as: transfer)
+            guard response.isSuccessful else { throw SessionError(.unacceptableStatus, "status \(response.status)") }
+            let value = try await SessionError.fromCaller(.responseSerialization) { [decode] in try decode(response) }
+            cache.insert(value, for: key, cost: UInt64(response.body.count))
+            result = .success(value)
+        } catch { result = .failure(error) }
+        let waiters: [Wakeup<Result<Value, SessionError>>] = state.withLock { state in
+            state.active -= 1
+            // Whoever came after the last one had left waits for another transfer.
+            guard state.loads[key]?.transfer === transfer else { return [] }
+            return state.loads.removeValue(forKey: key).map { Array($0.waiters.values) } ?? []
+        }
+        for wakeup in waiters { wakeup.send(result) }
+        beginNext()
+    }
+}

@@ -1,0 +1,58 @@
+import EventLoop
+import HTTPMessage
+
+/// Whether what a try has brought stands: first the interceptors say, then the session's policy.
+struct RetryJudgement {
+    enum Verdict {
+        case stand
+        case again(after: Duration)
+        case fail(SessionError)
+    }
+
+    private let configuration: SessionConfiguration
+    private let request: HTTPRequest
+    private let outcome: TryOutcome
+    private let tries: Int
+
+    init(_ configuration: SessionConfiguration, _ request: HTTPRequest, _ outcome: TryOutcome, tries: Int) {
+        self.configuration = configuration
+        self.request = request
+        self.outcome = outcome
+        self.tries = tries
+    }
+
+    func verdict() async -> Verdict {
+        if case .failure(let error) = outcome, error.code == .cancelled || error.code == .sessionClosed { return .stand }
+        let canTryAgain = request.body.isReplayable && tries < configuration.limits.tries
+        for interceptor in configuration.interceptors {
+            switch await interceptor.decide(request, after: outcome, tries: tries) {
+            case .pass: continue
+            case .retry(let delay): return canTryAgain ? .again(after: delay) : .stand
+            case .stop: return .stand
+            case .fail(let error): return .fail(wrapped(error))
+            }
+        }
+        return canTryAgain ? byPolicy() : .stand
+    }
+
+    private func byPolicy() -> Verdict {
+        let policy = configuration.retries
+        guard request.method.isIdempotent, policy.permits(outcome) else { return .stand }
+        var retryAfter: Duration?
+        if case .response(let response) = outcome { retryAfter = RetryAfter.wait(response.fields, at: .now) }
+        let wait = policy.wait(tries: tries, retryAfter: retryAfter, chance: Double.random(in: 0..<1))
+        return wait.map { .again(after: $0) } ?? .stand
+    }
+
+    /// The interceptor's error outside, what failed before inside.
+    private func wrapped(_ error: SessionError) -> SessionError {
+        var wrapped = error
+        switch outcome {
+        case .failure(let inner):
+            wrapped.causes += inner.causes
+            wrapped.response = wrapped.response ?? inner.response
+        case .response(let response): wrapped.response = wrapped.response ?? response
+        }
+        return wrapped
+    }
+}

@@ -1,0 +1,74 @@
+import EventLoop
+import HTTPMessage
+import HTTPSerialization
+
+/// Takes the content codings off a response that the session itself has asked for.
+struct ContentDecoding: Sendable {
+    private let codings: [String]
+    private let limits: CodingLimits
+
+    /// - Returns: `nil` where there is nothing to take off: no coding, no content, a part of it, or one that the caller has asked for.
+    init?(_ head: ExchangeLink.Head, to request: PreparedRequest, _ session: SessionLimits) {
+        guard request.decodesContent, head.fields.contains(.contentEncoding), head.status.code != 206, head.framing != .none
+        else { return nil }
+        codings = HTTPFields(head.fields).values(of: "Content-Encoding")
+        limits = CodingLimits(length: UInt64(session.bodyLength))
+    }
+
+    func decoded(_ octets: [UInt8]) throws(SessionError) -> [UInt8] {
+        do throws(CodingFault) {
+            return try ContentDecoder.decoded(octets, contentEncoding: codings, limits: limits)
+        } catch { throw SessionError(error) }
+    }
+
+    /// For a body that comes in pieces.
+    func makeStream() throws(SessionError) -> DecodedStream {
+        // Streams are as long as they are; a bomb is known by its ratio.
+        guard let decoder = ContentDecoder(contentEncoding: codings) else {
+            throw SessionError(.malformedContentCoding, "a coding that was not asked for")
+        }
+        return DecodedStream(decoder)
+    }
+
+    /// The fields of what is left: the coding and its length are no longer true.
+    static func withoutCoding(_ fields: Fields) -> Fields {
+        var fields = fields
+        fields.remove(.contentEncoding)
+        fields.remove(.contentLength)
+        return fields
+    }
+}
+
+/// A body that is decoded as it comes.
+final class DecodedStream: Sendable {
+    private let decoder: Guarded<ContentDecoder>
+
+    init(_ decoder: sending ContentDecoder) { self.decoder = Guarded(decoder) }
+
+    func decode(_ octets: [UInt8]) throws(SessionError) -> [UInt8] {
+        let result: Result<[UInt8], SessionError> = decoder.withLock { decoder in
+            var content: [UInt8] = []
+            do {
+                try decoder.decode(octets.span) { content.append($0) }
+                return .success(content)
+            } catch { return .failure(SessionError(error as? CodingFault ?? .malformed)) }
+        }
+        return try result.get()
+    }
+
+    func finish() throws(SessionError) {
+        let result: Result<Void, SessionError> = decoder.withLock { decoder in
+            do throws(CodingFault) {
+                try decoder.finish()
+                return .success(())
+            } catch { return .failure(SessionError(error)) }
+        }
+        try result.get()
+    }
+}
+
+extension SessionError {
+    fileprivate init(_ fault: CodingFault) {
+        self.init(fault == .tooLarge ? .bodyTooLarge : .malformedContentCoding, fault.rawValue)
+    }
+}

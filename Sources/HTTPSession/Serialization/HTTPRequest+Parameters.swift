@@ -1,0 +1,76 @@
+public import HTTPSerialization
+
+extension HTTPRequest {
+    /// A request that carries parameters as a serializer writes them: in its query, or as content with its type.
+    /// - Throws: `request_serialization`.
+    public init<Serializer: RequestSerializer>(
+        _ method: HTTPMethod, _ target: String, parameters: Serializer.Parameters?, as serializer: Serializer,
+        fields: HTTPFields = HTTPFields()
+    ) throws(SessionError) {
+        do throws(RequestSerializationError) {
+            let serialized = try serializer.serialize(parameters, method: method.name, target: target)
+            self.init(method, serialized.target, fields: fields)
+            if let type = serialized.contentType, !fields.contains("Content-Type") { self.fields["Content-Type"] = type }
+            switch serialized.content {
+            case .octets(let octets): body = .octets(octets)
+            case .multipart(let form): body = .stream(BodyStream(length: form.length) { form.pieces() })
+            case nil: body = .none
+            }
+        } catch {
+            var failure = SessionError(.requestSerialization, "\(error.code.rawValue): \(error.subject)")
+            failure.underlying = error
+            throw failure
+        }
+    }
+}
+
+extension HTTPSession {
+    /// Sends parameters in the query of GET, HEAD and DELETE, and as a form of other methods.
+    public func send(
+        _ method: HTTPMethod, _ target: String, parameters: JSONObject?, fields: HTTPFields = HTTPFields()
+    ) async throws(SessionError) -> HTTPResponse {
+        try await send(HTTPRequest(method, target, parameters: parameters, as: FormRequestSerializer(), fields: fields))
+    }
+
+    /// GET, with parameters in the query.
+    public func get(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.get, target, parameters: parameters)
+    }
+
+    /// HEAD, with parameters in the query.
+    public func head(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.head, target, parameters: parameters)
+    }
+
+    /// DELETE, with parameters in the query.
+    public func delete(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.delete, target, parameters: parameters)
+    }
+
+    /// POST, with parameters as a form.
+    public func post(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.post, target, parameters: parameters)
+    }
+
+    /// PUT, with parameters as a form.
+    public func put(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.put, target, parameters: parameters)
+    }
+
+    /// PATCH, with parameters as a form.
+    public func patch(_ target: String, parameters: JSONObject? = nil) async throws(SessionError) -> HTTPResponse {
+        try await send(.patch, target, parameters: parameters)
+    }
+
+    /// Sends a form of parts, which are read while they are sent.
+    public func upload(
+        _ request: HTTPRequest, parts form: MultipartForm, as transfer: Transfer = Transfer()
+    ) async throws(SessionError) -> HTTPResponse {
+        let serialized = try HTTPRequest(
+            request.method, request.target, parameters: form, as: MultipartRequestSerializer(), fields: request.fields)
+        var request = request
+        request.fields = serialized.fields
+        request.body = serialized.body
+        return try await send(request, as: transfer)
+    }
+}

@@ -1,0 +1,35 @@
+public import HTTPSerialization
+
+extension HTTPSession {
+    /// Sends a request, and makes a value of its response.
+    ///
+    /// What the serializer accepts is asked for, unless the request has an Accept of its own.
+    /// - Throws: besides, every fault that the serializer finds, from the outermost to the innermost, with the response and its body.
+    public func value<Serializer: ResponseSerializer>(
+        _ request: HTTPRequest, as serializer: Serializer, transfer: Transfer = Transfer()
+    ) async throws(SessionError) -> Serializer.Output {
+        var request = request
+        if !request.fields.contains("Accept"), let accept = serializer.validation.acceptField {
+            request.fields["Accept"] = accept
+        }
+        let response = try await send(request, as: transfer)
+        let head = ReceivedHead(
+            status: response.status, contentTypes: response.fields.values(of: "Content-Type"), method: request.method.name)
+        do throws(ResponseSerializationError) {
+            return try serializer.serialize(head, response.body).get()
+        } catch { throw SessionError(error, response, to: request) }
+    }
+}
+
+extension SessionError {
+    fileprivate init(_ error: ResponseSerializationError, _ response: HTTPResponse, to request: HTTPRequest) {
+        self.init(.responseSerialization)
+        causes = error.faults.map { fault in
+            Cause(code: Code(rawValue: fault.code.rawValue) ?? .responseSerialization, detail: fault.detail)
+        }
+        underlying = error
+        self.response = Response(status: response.status, fields: response.fields, uri: response.uri)
+        partialBody = response.body
+        self.request = "\(request.method) \(response.uri.descriptionWithoutQuery)"
+    }
+}

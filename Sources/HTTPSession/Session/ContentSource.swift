@@ -1,0 +1,71 @@
+import EventLoop
+import HTTPWire
+
+/// Content that is sent piece by piece: of a file, or of a sequence.
+enum ContentSource: Sendable {
+    case file(OpenFile, length: UInt64, FileThread)
+    case stream(BodyStream)
+
+    static let pieceLength = 256 * 1024
+
+    /// Sends all of it, and ends the exchange where that cannot be.
+    func send(over link: ExchangeLink) async {
+        do {
+            switch self {
+            case .file(let file, let length, let thread): try await Self.send(file, length: length, by: thread, over: link)
+            case .stream(let stream): try await Self.send(stream, over: link)
+            }
+        } catch {
+            link.cancel(.source(error))
+        }
+    }
+
+    private static func send(_ file: OpenFile, length: UInt64, by thread: FileThread, over link: ExchangeLink) async throws {
+        var offset: UInt64 = 0
+        while offset < length {
+            let place = offset
+            let wanted = Int(min(UInt64(pieceLength), length - place))
+            let octets = try await thread.run { () throws(SystemError) in try file.read(at: place, atMost: wanted) }
+            if octets.isEmpty { throw SessionError(.fileFailed, "\(file.path) has become shorter") }
+            offset += UInt64(octets.count)
+            guard await link.send(octets) else { return }
+        }
+    }
+
+    private static func send(_ stream: BodyStream, over link: ExchangeLink) async throws {
+        let pieces = stream.makePieces()
+        var left = stream.length
+        while let octets = try await pieces.next() {
+            if octets.isEmpty { continue }
+            if let known = left {
+                guard UInt64(octets.count) <= known else {
+                    throw SessionError(.bodySourceFailed, "more than its announced length")
+                }
+                left = known - UInt64(octets.count)
+            }
+            guard await link.send(octets) else { return }
+        }
+        if let left, left > 0 { throw SessionError(.bodySourceFailed, "\(left) octets less than its announced length") }
+        if stream.length == nil { link.endContent() }
+    }
+}
+
+extension PreparedRequest {
+    /// Opens what has to be opened.
+    func content(_ files: FileThread) async throws(SessionError) -> Content {
+        switch body {
+        case .none: return Content(framing: .none, octets: [], source: nil)
+        case .octets(let octets): return Content(framing: .length(UInt64(octets.count)), octets: octets, source: nil)
+        case .stream(let stream):
+            return Content(framing: stream.length.map { .length($0) } ?? .chunked, octets: [], source: .stream(stream))
+        case .file(let path):
+            do throws(SystemError) {
+                let (file, length) = try await files.run { () throws(SystemError) in
+                    let file = try OpenFile.reading(path)
+                    return (file, try file.length)
+                }
+                return Content(framing: .length(length), octets: [], source: .file(file, length: length, files))
+            } catch { throw SessionError(.fileFailed, "\(path): \(error)") }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import EventLoop
+import HTTPMessage
+import HTTPWire
+import ServerTrust
+
+/// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
+/// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.
+final class ExchangeLink: Sendable {
+    struct Head: Sendable {
+        let status: Status
+        let fields: Fields
+        let framing: BodyFraming
+        let metrics: ExchangeMetrics
+        /// Of the server, where its connection was made for this exchange.
+        let chain: [Certificate]
+    }
+
+    enum Failure: Error {
+        case transport(TransportError)
+        case cancelled
+        /// More came than is held.
+        case bodyTooLarge
+        /// The request's own source of content failed.
+        case source(any Error)
+    }
+
+    struct End: Sendable {
+        let failure: Failure?
+        /// `nil` where no head came.
+        let status: Status?
+        let trailers: Fields
+        let metrics: ExchangeMetrics
+    }
+
+    /// What becomes of the body as it comes.
+    enum Taking: Sendable {
+        /// It is gathered, and more than so many octets are a failure.
+        case whole(limit: Int)
+        /// It is taken piece by piece, and reading stops while so many octets wait.
+        case pieces(window: Int)
+        /// Nobody wants it; beyond so many octets the exchange is ended rather than read on.
+        case nothing(limit: Int)
+    }
+
+    /// What the loop does next.
+    enum Reading { case goOn, hold, tooLarge, notWanted }
+
+    private struct State {
+        var head: Head?
+        var octets: [UInt8] = []
+        var end: End?
+        var taking: Taking
+        var isHeld = false
+        var dropped = 0
+        var headWaiter: CheckedContinuation<Void, Never>?
+        var octetsWaiter: CheckedContinuation<Void, Never>?
+        var endWaiter: CheckedContinuation<Void, Never>?
+        var whenEnded: [@Sendable (End) -> Void] = []
+    }
+
+    let number: UInt64
+    let transfer: Transfer
+    private let loops: SessionLoops
+    private let place: Int
+    private let state: Guarded<State>
+
+    init(_ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking) {
+        self.loops = loops
+        self.place = place
+        self.transfer = transfer
+        number = loops.nextNumber()
+        state = Guarded(State(taking: taking))
+    }
+
+    // MARK: From the loop
+
+    func received(_ head: Head) {
+        let waiter = state.withLock { state in
+            state.head = head
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        transfer.expectBody(of: head)
+        waiter?.resume()
+    }
+
+    func received(_ bytes: Span<UInt8>) -> Reading {
+        let (reading, waiter): (Reading, CheckedContinuation<Void, Never>?) = state.withLock { state in
+            if state.end != nil { return (.notWanted, nil) }
+            switch state.taking {
+            case .whole(let limit):
+                if state.octets.count + bytes.count > limit { return (.tooLarge, nil) }
+                if state.octets.isEmpty { Self.makeRoom(for: state.head, limit: limit, in: &state.octets) }
+                state.octets.append(bytes)
+                return (.goOn, nil)
+            case .pieces(let window):
+                state.octets.append(bytes)
+                state.isHeld = state.octets.count >= window
+                defer { state.octetsWaiter = nil }
+                return (state.isHeld ? .hold : .goOn, state.octetsWaiter)
+            case .nothing(let limit):
+                state.dropped += bytes.count
+                return (state.dropped > limit ? .notWanted : .goOn, nil)
+            }
+        }
+        transfer.noteReceived(bytes.count)
+        waiter?.resume()
+        return reading
+    }
+
+    /// What the origin announces is believed as far as a little memory goes.
+    private static func makeRoom(for head: Head?, limit: Int, in octets: inout [UInt8]) {
+        guard case .length(let length) = head?.framing else { return }
+        octets.reserveCapacity(min(limit, Int(clamping: length), 1 << 20))
+    }
+
+    func noteSent(_ count: Int) { transfer.noteSent(count) }
+
+    // MARK: The end
+
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+    /// The first call counts.
+    func ended(_ failure: Failure?, trailers: Fields = Fields(), metrics: ExchangeMetrics? = nil) {
+        let (waiters, tell): ([CheckedContinuation<Void, Never>], (() -> Void)?) = state.withLock { state in
+            if state.end != nil { return ([], nil) }
+            let end = End(
+                failure: failure, status: state.head?.status, trailers: trailers,
+                metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics())
+            state.end = end
+            let waiters = [state.headWaiter, state.octetsWaiter, state.endWaiter].compactMap { $0 }
+            state.headWaiter = nil
+            state.octetsWaiter = nil
+            state.endWaiter = nil
+            let whenEnded = state.whenEnded
+            state.whenEnded = []
+            return (waiters, { for body in whenEnded { body(end) } })
+        }
+        tell?()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// A response that was there before it was asked for.
+    func fill(_ head: Head, _ octets: [UInt8], count: Int) -> End? {
+        received(head)
+        state.withLock { $0.octets = octets }
+        transfer.noteReceived(count)
+        ended(nil)
+        return state.withLock { $0.end }
+    }
+
+    /// Calls back at the end, which may be now; on any thread.
+    func whenEnded(_ body: @escaping @Sendable (End) -> Void) {
+        let end: End? = state.withLock { state in
+            if state.end == nil { state.whenEnded.append(body) }
+            return state.end
+        }
+        if let end { body(end) }
+    }
+
+    /// Ends the exchange and its connection. What has come stays to be read, and an error behind it.
+    func cancel(_ failure: Failure = .cancelled) {
+        if hasEnded { return }
+        ended(failure)
+        tellLoop { $0.cancel() }
+    }
+
+    // MARK: From the task
+
+    /// Waits for the head, or the end without one.
+    func head() async -> Result<Head, Failure> {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.head != nil || state.end != nil { return true }
+                state.headWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return state.withLock { state in
+            if let head = state.head { return .success(head) }
+            return .failure(state.end?.failure ?? .cancelled)
+        }
+    }
+
+    /// Waits for the end.
+    func end() async -> End {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.end != nil { return true }
+                state.endWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return state.withLock { $0.end! }  // who waited was awakened by it
+    }
+
+    /// The head, where it has come.
+    var receivedHead: Head? { state.withLock { $0.head } }
+
+    /// What was gathered, given away.
+    func takeOctets() -> [UInt8] {
+        state.withLock { state in
+            let octets = state.octets
+            state.octets = []
+            return octets
+        }
+    }
+
+    /// All that has come since the last call; `nil` at the end.
+    func next() async -> Result<[UInt8]?, Failure> {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if !state.octets.isEmpty || state.end != nil { return true }
+                precondition(state.octetsWaiter == nil, "a body is read by one task")
+                state.octetsWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        let (result, wasHeld): (Result<[UInt8]?, Failure>, Bool) = state.withLock { state in
+            if state.octets.isEmpty, let end = state.end { return (end.failure.map { .failure($0) } ?? .success(nil), false) }
+            let octets = state.octets
+            state.octets = []
+            defer { state.isHeld = false }
+            return (.success(octets), state.isHeld)
+        }
+        if wasHeld { tellLoop { $0.goOnReading() } }
+        return result
+    }
+
+    /// From here on the body is wanted in another way. What came before and is not wanted is dropped.
+    func take(_ taking: Taking) {
+        let wasHeld = state.withLock { state in
+            state.taking = taking
+            if case .nothing = taking {
+                state.dropped = state.octets.count
+                state.octets = []
+            }
+            defer { state.isHeld = false }
+            return state.isHeld
+        }
+        if wasHeld { tellLoop { $0.goOnReading() } }
+    }
+
+    func setSuspended(_ suspended: Bool) { tellLoop { $0.setSuspended(suspended) } }
+
+    /// Sends a piece of the request's content and waits until the next one is welcome.
+    /// - Returns: `false` where the exchange is over.
+    func send(_ octets: [UInt8]) async -> Bool {
+        let room = Wakeup<Bool>()
+        let number = number
+        let isPosted = loops.post(to: place) { loop in
+            var isThere = false
+            loop.withExchange(number) {
+                isThere = true
+                $0.send(octets, room: room)
+            }
+            if !isThere { room.send(false) }
+        }
+        return isPosted ? await room.value() : false
+    }
+
+    func endContent() { tellLoop { $0.endContent() } }
+
+    private func tellLoop(_ body: @escaping @Sendable (WireExchange) -> Void) {
+        let number = number
+        loops.post(to: place) { $0.withExchange(number, body) }
+    }
+
+    func begin(_ request: UpstreamRequest, content: [UInt8]) {
+        let isPosted = loops.post(to: place) { $0.open(request, content: content, link: self) }
+        if !isPosted { ended(.transport(.transportClosed)) }
+    }
+}

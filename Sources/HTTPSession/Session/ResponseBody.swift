@@ -1,0 +1,97 @@
+import HTTPMessage
+
+/// The content of a response as it comes, in pieces as they are at hand. Read once, by one task.
+///
+/// A failure comes behind everything that was received before it. Cancelling the reading task, and letting the body go, end the transfer.
+public struct ResponseBody: AsyncSequence, Sendable {
+    public typealias Element = [UInt8]
+    public typealias Failure = SessionError
+
+    let lease: BodyLease
+
+    /// Takes the pieces, in their order.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let lease: BodyLease
+
+        public mutating func next() async throws(SessionError) -> [UInt8]? { try await lease.next() }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lease: lease) }
+
+    /// The fields behind a chunked body, once it was read to its end.
+    public func trailers() async -> HTTPFields { HTTPFields(await lease.link.end().trailers) }
+
+    /// All that is left, in one.
+    /// - Throws: besides, `body_too_large` above so many octets.
+    public func collect(atMost limit: Int) async throws(SessionError) -> [UInt8] {
+        var whole: [UInt8] = []
+        while let piece = try await lease.next() {
+            if whole.isEmpty { whole = piece } else { whole += piece }
+            if whole.count > limit { throw SessionError(.bodyTooLarge, "more than \(limit) octets") }
+        }
+        return whole
+    }
+}
+
+/// Whoever has it reads the body; when nobody has it any more, the exchange ends.
+final class BodyLease: Sendable {
+    let link: ExchangeLink
+    private let response: SessionError.Response
+    private let decoding: DecodedStream?
+    /// Its threads carry the body.
+    private let session: HTTPSession
+
+    init(_ link: ExchangeLink, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {
+        self.link = link
+        self.response = response
+        self.decoding = decoding
+        self.session = session
+    }
+
+    deinit { link.cancel() }
+
+    func next() async throws(SessionError) -> [UInt8]? {
+        guard let decoding else { return try await nextReceived() }
+        do throws(SessionError) {
+            while let octets = try await nextReceived() {
+                let content = try decoding.decode(octets)
+                if !content.isEmpty { return content }
+            }
+            try decoding.finish()
+            return nil
+        } catch {
+            link.cancel()
+            throw error.about(response)
+        }
+    }
+
+    private func nextReceived() async throws(SessionError) -> [UInt8]? {
+        let link = link
+        let result = await withTaskCancellationHandler {
+            await link.next()
+        } onCancel: {
+            link.cancel()
+        }
+        switch result {
+        case .success(let octets): return octets
+        case .failure(let failure): throw SessionError(link: failure).about(response)
+        }
+    }
+}
+
+extension SessionError {
+    init(link failure: ExchangeLink.Failure) {
+        switch failure {
+        case .transport(let error): self.init(transport: error)
+        case .cancelled: self.init(.cancelled)
+        case .bodyTooLarge: self.init(.bodyTooLarge)
+        case .source(let error):
+            if let error = error as? SessionError {
+                self = error
+            } else {
+                self.init(.bodySourceFailed, "\(type(of: error))")
+                underlying = error
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import EventLoop
+import HTTPMessage
+
+/// One loop of a session, with its transport and the exchanges on it. Confined to the loop's thread.
+final class SessionLoop {
+    let loop: EventLoop
+    let transport: Transport
+    private var exchanges: [UInt64: WireExchange] = [:]
+    private var sleepers: [UInt64: Sleeper] = [:]
+
+    init(_ loop: EventLoop, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) {
+        self.loop = loop
+        transport = Transport(loop: loop, configuration: configuration, budgets: budgets)
+    }
+
+    func open(_ request: UpstreamRequest, content: [UInt8], link: ExchangeLink) {
+        if link.hasEnded { return }
+        let exchange = WireExchange(self, link: link, content: content)
+        exchanges[link.number] = exchange
+        exchange.begin(request)
+    }
+
+    func withExchange(_ number: UInt64, _ body: (WireExchange) -> Void) {
+        if let exchange = exchanges[number] { body(exchange) }
+    }
+
+    func forget(_ exchange: WireExchange) { exchanges[exchange.link.number] = nil }
+
+    /// Calls back once so much time has passed, unless `endSleep` comes first; with `false` where the loop ends before.
+    func sleep(milliseconds: Int, number: UInt64, _ awaken: @escaping @Sendable (Bool) -> Void) {
+        let sleeper = Sleeper(awaken) { [unowned self] in endSleep(number) }
+        let timer = loop.makeTimer(sleeper)
+        sleeper.timer = timer
+        sleepers[number] = sleeper
+        loop.setTimer(timer, afterMilliseconds: milliseconds)
+    }
+
+    func endSleep(_ number: UInt64) {
+        guard let sleeper = sleepers.removeValue(forKey: number), let timer = sleeper.timer else { return }
+        loop.removeTimer(timer)
+    }
+
+    var statistics: SessionStatistics {
+        let transport = transport.statistics
+        return SessionStatistics(
+            connections: transport.connections, idleConnections: transport.idle, exchanges: exchanges.count,
+            sleepers: sleepers.count)
+    }
+
+    func close() {
+        transport.close()
+        for exchange in exchanges.values { exchange.cancel() }
+        for (number, sleeper) in sleepers {
+            endSleep(number)
+            sleeper.awaken(false)
+        }
+        loop.owner = nil
+        loop.stop()
+    }
+}
+
+/// What a session holds at a moment.
+struct SessionStatistics: Equatable, Sendable {
+    var connections = 0
+    var idleConnections = 0
+    var exchanges = 0
+    var sleepers = 0
+}
+
+private final class Sleeper: TimerHandler {
+    let awaken: @Sendable (Bool) -> Void
+    private let end: () -> Void
+    var timer: TimerID?
+
+    init(_ awaken: @escaping @Sendable (Bool) -> Void, _ end: @escaping () -> Void) {
+        self.awaken = awaken
+        self.end = end
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        end()
+        awaken(true)
+    }
+}

@@ -1,0 +1,80 @@
+import EventLoop
+import Synchronization
+
+/// The threads of a session, as everybody else sees them.
+final class SessionLoops: Sendable {
+    private let threads: [LoopThread]
+    private let numbers = Atomic<UInt64>(1)
+    private let isClosed = Atomic(false)
+
+    init(count: Int, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) throws(SystemError) {
+        var threads: [LoopThread] = []
+        for index in 0..<max(1, count) {
+            threads.append(
+                try LoopThread(name: "session-\(index)") { loop in
+                    loop.owner = SessionLoop(loop, configuration, budgets)
+                })
+        }
+        self.threads = threads
+    }
+
+    /// The number of an exchange or a sleep; none is given twice.
+    func nextNumber() -> UInt64 { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// All exchanges with one origin are on one loop, where they share connections.
+    func place(of origin: Origin) -> Int {
+        threads.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(threads.count))
+    }
+
+    /// - Returns: `false` where the loop has ended.
+    @discardableResult
+    func post(to place: Int, _ message: @escaping @Sendable (SessionLoop) -> Void) -> Bool {
+        threads[place].handle.post { loop in
+            if let owner = loop.owner as? SessionLoop { message(owner) }
+        }
+    }
+
+    /// Calls back after so long, on a loop.
+    /// - Returns: by what it is called off; what calls back at the same time may still do so.
+    func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let number = nextNumber()
+        post(to: 0) { loop in loop.sleep(milliseconds: milliseconds, number: number) { if $0 { body() } } }
+        return { [weak self] in self?.post(to: 0) { $0.endSleep(number) } }
+    }
+
+    /// Waits so long.
+    /// - Returns: `false` where the transfer was cancelled, or the session closed, before.
+    func sleep(milliseconds: Int, for transfer: Transfer) async -> Bool {
+        let number = nextNumber()
+        let wakeup = Wakeup<Bool>()
+        let isPosted = post(to: 0) { loop in loop.sleep(milliseconds: milliseconds, number: number) { wakeup.send($0) } }
+        guard isPosted else { return false }
+        let isWhole = await transfer.awaiting(wakeup, ifCancelled: false)
+        if !isWhole { post(to: 0) { $0.endSleep(number) } }
+        return isWhole
+    }
+
+    func statistics() async -> SessionStatistics {
+        var sum = SessionStatistics()
+        for place in threads.indices {
+            let wakeup = Wakeup<SessionStatistics>()
+            guard post(to: place, { wakeup.send($0.statistics) }) else { continue }
+            let part = await wakeup.value()
+            sum.connections += part.connections
+            sum.idleConnections += part.idleConnections
+            sum.exchanges += part.exchanges
+            sum.sleepers += part.sleepers
+        }
+        return sum
+    }
+
+    /// Ends what is under way and the threads. The last messages before it are still heard.
+    func close() {
+        if isClosed.exchange(true, ordering: .relaxed) { return }
+        for place in threads.indices { post(to: place) { $0.close() } }
+        // Each ends with the batch at hand. Where this is one of them, it is let go.
+        for thread in threads { _ = thread.join(withinMilliseconds: 2000) }
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,24 @@
+/// An HTTP proxy through which everything leaves: plain requests are sent to it, for https it is asked for tunnels.
+public struct SessionProxy: Sendable {
+    /// A name in lower case, or an address.
+    public let host: String
+    /// Where it listens.
+    public let port: UInt16
+    /// Who we are for it. Tunnels are asked for with a password by Digest, where the proxy offers that, or by Basic.
+    public let credential: HTTPCredential?
+
+    /// A proxy that is spoken to in plain HTTP.
+    public init(host: String, port: UInt16, credential: HTTPCredential? = nil) {
+        self.host = host
+        self.port = port
+        self.credential = credential
+    }
+
+    var upstream: UpstreamProxy {
+        switch credential {
+        case .password(let user, let password): UpstreamProxy(host: host, port: port, asking: user, password: password)
+        case .bearer(let token): UpstreamProxy(host: host, port: port, authorization: Array("Bearer \(token)".utf8))
+        case nil: UpstreamProxy(host: host, port: port)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import EventLoop
+import HTTPMessage
+
+/// From a request of the caller's to a response or an error: tries, and in each of them redirects.
+struct TransferRun {
+    /// A response, with its body gathered, or with a link that brings it.
+    struct Arrived: Sendable {
+        let head: ExchangeLink.Head
+        let uri: TargetURI
+        let link: ExchangeLink
+        /// `nil` while the body is on its way.
+        let end: ExchangeLink.End?
+        let octets: [UInt8]
+        /// What is to be taken off the body.
+        var decoding: ContentDecoding?
+        var metrics = TransferMetrics()
+
+        var response: SessionError.Response {
+            SessionError.Response(status: Int(head.status.code), fields: HTTPFields(head.fields), uri: uri)
+        }
+
+        /// Nobody wants it: what is left of a short body is read, so that its connection can be used again.
+        func discard() {
+            if end != nil { return }
+            switch head.framing {
+            case .none, .length(0...Self.readableLength): link.take(.nothing(limit: Int(Self.readableLength)))
+            default: link.cancel()
+            }
+        }
+
+        /// The fields of what the caller gets.
+        var fields: HTTPFields { HTTPFields(decoding == nil ? head.fields : ContentDecoding.withoutCoding(head.fields)) }
+
+        private static let readableLength: UInt64 = 16 * 1024
+    }
+
+    let scope: TransferScope
+    let request: HTTPRequest
+    let taking: ExchangeLink.Taking
+    let usesCache: Bool
+    var session: HTTPSession { scope.session }
+    var transfer: Transfer { scope.transfer }
+    var ledger: MetricsLedger { scope.ledger }
+
+    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking, usesCache: Bool = true) {
+        self.scope = scope
+        self.usesCache = usesCache
+        self.request = request
+        self.taking = taking
+    }
+
+    // MARK: Tries
+
+    /// Runs it to the whole response, or to the head where the body is taken in pieces.
+    func result() async -> Result<Arrived, SessionError> {
+        var count = 1
+        while true {
+            let (tried, result) = await oneTry()
+            let outcome: TryOutcome
+            switch result {
+            case .success(let arrived): outcome = .response(arrived.response)
+            case .failure(let error): outcome = .failure(error)
+            }
+            switch await RetryJudgement(session.configuration, tried, outcome, tries: count).verdict() {
+            case .stand:
+                return result.map { arrived in
+                    var arrived = arrived
+                    arrived.metrics = ledger.metrics
+                    return arrived
+                }
+            case .fail(let error):
+                if case .success(let arrived) = result { arrived.discard() }
+                return .failure(error)
+            case .again(let delay):
+                if case .success(let arrived) = result { arrived.discard() }
+                ledger.noteRetry(tries: count, after: delay, outcome)
+                if let error = await wait(delay) { return .failure(error) }
+                count += 1
+            }
+        }
+    }
+
+    private func wait(_ delay: Duration) async -> SessionError? {
+        transfer.enter(.waiting)
+        if transfer.isCancelled { return SessionError(.cancelled) }
+        if delay <= .zero { return nil }
+        if await session.loops.sleep(milliseconds: delay.inMilliseconds, for: transfer) { return nil }
+        return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
+    }
+
+    /// - Returns: besides, the request as the interceptors made it.
+    private func oneTry() async -> (HTTPRequest, Result<Arrived, SessionError>) {
+        var adapted = request
+        do throws(SessionError) {
+            for interceptor in session.configuration.interceptors {
+                adapted = try await SessionError.fromCaller(.interceptorFailed) { [adapted] in
+                    try await interceptor.adapt(adapted)
+                }
+            }
+            if transfer.isCancelled { throw SessionError(.cancelled) }
+            return (adapted, .success(try await hops(PreparedRequest(adapted, session.configuration))))
+        } catch { return (adapted, .failure(error)) }
+    }
+
+    // MARK: Redirects
+
+    private func hops(_ first: PreparedRequest) async throws(SessionError) -> Arrived {
+        var request = first
+        var hop = 0
+        var challenges = ChallengeFlow(session)
+        while true {
+            var adorned = request
+            challenges.adorn(&adorned)
+            if let jar = session.configuration.cookies, !adorned.fields.contains(.cookie), let value = jar.value(for: adorned.uri)
+            {
+                adorned.fields["Cookie"] = value
+            }
+            var arrived = try await call(adorned)
+            arrived.decoding = ContentDecoding(arrived.head, to: request, session.configuration.limits)
+            session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
+            let next: PreparedRequest?
+            do throws(SessionError) {
+                if let scheme = try await challenges.answers(arrived.head, to: request) {
+                    arrived.discard()
+                    ledger.tell(.challengeAnswered(status: Int(arrived.head.status.code), scheme: scheme))
+                    continue
+                }
+                next = try await followUp(arrived, to: request, hop: hop)
+            } catch {
+                arrived.discard()
+                throw error.about(arrived.response)
+            }
+            guard let next else { return arrived }
+            arrived.discard()
+            ledger.noteRedirect(status: Int(arrived.head.status.code), from: request.uri, to: next.uri)
+            request = next
+            hop += 1
+        }
+    }
+
+    private func call(_ request: PreparedRequest) async throws(SessionError) -> Arrived {
+        if let cached = CachedCall(self, request) { return try await cached.arrival() }
+        return try await WireCall(self, request).arrival()
+    }
+
+    /// What to ask next, or `nil` where the response is the answer.
+    private func followUp(_ arrived: Arrived, to request: PreparedRequest, hop: Int) async throws(SessionError)
+        -> PreparedRequest?
+    {
+        guard let next = try request.redirected(by: arrived.head) else { return nil }
+        let policy = session.configuration.redirects
+        let redirect = Redirect(
+            status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
+            hop: hop,
+            request: next.described)
+        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit)") }
+        let decision = await policy.decide(redirect)
+        if transfer.isCancelled { throw SessionError(.cancelled) }
+        switch decision {
+        case .deliver: return nil
+        case .refuse(let reason): throw SessionError(.redirectRefused, reason)
+        case .follow:
+            guard next.body.isReplayable else { throw SessionError(.redirectRefused, "the content cannot be sent again") }
+            return next
+        case .rewrite(let rewritten): return try PreparedRequest(rewritten, session.configuration)
+        }
+    }
+}
+
+extension SessionError {
+    /// Runs code of the caller's, whose errors are told as this.
+    static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
+        do { return try await body() } catch let error as SessionError { throw error } catch {
+            if error is CancellationError { throw SessionError(.cancelled) }
+            var failure = SessionError(code, "\(type(of: error))")
+            failure.underlying = error
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// A transfer's place in its session, from the call to its end.
+struct TransferScope: Sendable {
+    let session: HTTPSession
+    let transfer: Transfer
+    let ledger: MetricsLedger
+    private let number: UInt64
+    private let subject: String
+
+    /// - Throws: what is wrong with the request, and `session_closed`.
+    init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
+        let prepared = try PreparedRequest(request, session.configuration)
+        guard let number = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
+        self.session = session
+        self.transfer = transfer
+        self.number = number
+        subject = prepared.subject
+        ledger = MetricsLedger(session.configuration.monitors)
+        transfer.begin(number: number, method: prepared.method, uri: prepared.uri, priority: prepared.priority)
+        ledger.begin(number, prepared.method, prepared.uri)
+    }
+
+    /// Does the work, which ends with its task. A failure is the transfer's end.
+    func run<Value: Sendable>(_ body: () async -> Result<Value, SessionError>) async throws(SessionError) -> Value {
+        let transfer = transfer
+        let result = await withTaskCancellationHandler {
+            await body()
+        } onCancel: {
+            transfer.cancel()
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(var error):
+            error.request = subject
+            end(error)
+            throw error
+        }
+    }
+
+    /// The transfer's end. What a monitor hears of it, it hears before the session forgets it.
+    func end(_ error: SessionError?) {
+        transfer.end(succeeded: error == nil)
+        ledger.complete(error)
+        session.registry.leave(number)
+    }
+}

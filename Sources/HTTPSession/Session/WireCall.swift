@@ -1,0 +1,117 @@
+import EventLoop
+import HTTPMessage
+
+/// One exchange with an origin as its transfer's task sees it: waits for a turn, sends, and waits for what comes.
+struct WireCall {
+    private let run: TransferRun
+    private let request: PreparedRequest
+    private var session: HTTPSession { run.session }
+    private var transfer: Transfer { run.transfer }
+
+    init(_ run: TransferRun, _ request: PreparedRequest) {
+        self.run = run
+        self.request = request
+    }
+
+    func arrival() async throws(SessionError) -> TransferRun.Arrived {
+        let began = MonotonicTime.read()
+        try await takeTurn()
+        let link = makeLink()
+        let content: PreparedRequest.Content
+        let head: [UInt8]
+        do throws(SessionError) {
+            content = try await request.content(session.files)
+            head = try request.head(content.framing)
+        } catch {
+            link.ended(.cancelled)
+            throw error
+        }
+        guard transfer.attach(link) else {
+            link.ended(.cancelled)
+            throw SessionError(.cancelled)
+        }
+        transfer.enter(.sending, uri: request.uri)
+        if case .length(let length) = content.framing { transfer.expectContent(length) }
+        noteMetrics(of: link, since: began)
+        send(head, content, over: link)
+        if case .whole = run.taking { return try await wholeArrival(over: link) }
+        switch await link.head() {
+        case .success(let head):
+            return TransferRun.Arrived(head: head, uri: request.uri, link: link, end: nil, octets: [])
+        case .failure(let failure):
+            transfer.detach()
+            throw SessionError(link: failure)
+        }
+    }
+
+    private func makeLink() -> ExchangeLink {
+        let origin = request.uri.origin
+        let link = ExchangeLink(session.loops, place: session.loops.place(of: origin), transfer: transfer, taking: run.taking)
+        let turns = session.turns
+        link.whenEnded { _ in turns.end(origin) }
+        return link
+    }
+
+    private func noteMetrics(of link: ExchangeLink, since began: MonotonicTime) {
+        let posted = MonotonicTime.read()
+        run.ledger.noteExchange(request.uri)
+        link.whenEnded { [ledger = run.ledger, uri = request.uri] end in
+            ledger.note(
+                uri, end, waited: posted.microseconds(since: began), duration: MonotonicTime.read().microseconds(since: posted))
+        }
+    }
+
+    private func send(_ head: [UInt8], _ content: PreparedRequest.Content, over link: ExchangeLink) {
+        var upstream = UpstreamRequest(
+            origin: request.uri.origin, method: request.method.known, head: head, body: content.framing,
+            timeouts: request.timeouts.upstream)
+        upstream.takesProxyChallenges = true
+        link.begin(upstream, content: content.octets)
+        transfer.passSuspension(to: link)
+        guard let source = content.source else { return }
+        let feeding = Task { await source.send(over: link) }
+        link.whenEnded { _ in feeding.cancel() }
+    }
+
+    private func wholeArrival(over link: ExchangeLink) async throws(SessionError) -> TransferRun.Arrived {
+        let end = await link.end()
+        transfer.detach()
+        guard let head = link.receivedHead else { throw SessionError(link: end.failure ?? .cancelled) }
+        let arrived = TransferRun.Arrived(head: head, uri: request.uri, link: link, end: end, octets: link.takeOctets())
+        guard let failure = end.failure else { return arrived }
+        var error = SessionError(link: failure).about(arrived.response)
+        error.partialBody = arrived.octets
+        throw error
+    }
+
+    // MARK: Turns
+
+    /// Waits until it may begin.
+    private func takeTurn() async throws(SessionError) {
+        transfer.enter(.waiting)
+        while true {
+            guard await transfer.waitWhileSuspended() else { throw SessionError(.cancelled) }
+            try await waitForTurn()
+            if !transfer.isSuspended { return }
+            session.turns.end(request.uri.origin)
+        }
+    }
+
+    private func waitForTurn() async throws(SessionError) {
+        let place = session.turns.enter(request.uri.origin, request.priority)
+        var outcome = place.outcome
+        if outcome == nil {
+            let limit = request.timeouts.queue.inMilliseconds
+            let callOff = limit > 0 ? session.loops.after(milliseconds: limit) { place.wakeup.send(.timedOut) } : nil
+            outcome = await transfer.awaiting(place.wakeup, ifCancelled: .cancelled)
+            callOff?()
+            if outcome != .turn { session.turns.leave(place.number, request.uri.origin) }
+        }
+        switch outcome {
+        case .turn: break
+        case .full: throw SessionError(.queueFull)
+        case .timedOut: throw SessionError(transport: .timedOut(.queue))
+        case .cancelled, nil: throw SessionError(.cancelled)
+        }
+    }
+}

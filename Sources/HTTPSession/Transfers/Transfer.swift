@@ -1,0 +1,212 @@
+import EventLoop
+import Synchronization
+
+/// One transfer, from outside: to watch, suspend and end it. Made by whoever sends a request and wants to, else by the session.
+///
+/// Used for one call of a session, with all redirects and tries that it takes.
+public final class Transfer: Sendable {
+    private struct State {
+        var description = TransferSnapshot(number: 0)
+        var isBegun = false
+        var isCancelled = false
+        var isSuspended = false
+        /// Ends what is being waited for.
+        var canceller: (@Sendable () -> Void)?
+        var link: ExchangeLink?
+        var whenResumed: [Wakeup<Bool>] = []
+        var meter = ProgressMeter()
+        var observers: [AsyncStream<TransferProgress>.Continuation] = []
+    }
+
+    private let state = Guarded(State())
+    private let isCancelledNow = Atomic(false)
+
+    /// For one call.
+    public init() {}
+
+    // MARK: From outside
+
+    /// Ends the transfer: whoever waits for it gets `cancelled`, and the origin sees its connection closed.
+    public func cancel() {
+        let canceller = state.withLock { state in
+            state.isCancelled = true
+            defer { state.canceller = nil }
+            return state.canceller
+        }
+        isCancelledNow.store(true, ordering: .relaxed)
+        canceller?()
+    }
+
+    /// Stops it where it is: nothing is begun, read or sent, but for what is under way in the kernel. Time limits of the whole exchange go on.
+    public func suspend() {
+        let link: ExchangeLink? = state.withLock { state in
+            if state.isSuspended { return nil }
+            state.isSuspended = true
+            return state.link
+        }
+        link?.setSuspended(true)
+    }
+
+    /// Goes on.
+    public func resume() {
+        let (link, waiting): (ExchangeLink?, [Wakeup<Bool>]) = state.withLock { state in
+            if !state.isSuspended { return (nil, []) }
+            state.isSuspended = false
+            defer { state.whenResumed = [] }
+            return (state.link, state.whenResumed)
+        }
+        link?.setSuspended(false)
+        for wakeup in waiting { wakeup.send(true) }
+    }
+
+    /// Whether it was stopped, and not told to go on.
+    public var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    /// Whether it was told to end.
+    public var isCancelled: Bool { isCancelledNow.load(ordering: .relaxed) }
+
+    /// What it is at now.
+    public var snapshot: TransferSnapshot {
+        state.withLock { state in
+            var snapshot = state.description
+            snapshot.progress = state.meter.progress
+            snapshot.isSuspended = state.isSuspended
+            return snapshot
+        }
+    }
+
+    /// How far it is, from now on: never less than before, with 1 as the last where it succeeds. Slow readers get the newest.
+    public var progress: AsyncStream<TransferProgress> {
+        let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let isOver: Bool = state.withLock { state in
+            continuation.yield(state.meter.progress)
+            if state.description.phase == .ended { return true }
+            state.observers.append(continuation)
+            return false
+        }
+        if isOver { continuation.finish() }
+        return stream
+    }
+
+    // MARK: From the session
+
+    func begin(number: UInt64, method: HTTPMethod, uri: TargetURI, priority: HTTPRequest.Priority) {
+        state.withLock { state in
+            precondition(!state.isBegun, "a transfer is used for one request")
+            state.isBegun = true
+            state.description = TransferSnapshot(number: number)
+            state.description.method = method
+            state.description.uri = uri
+            state.description.priority = priority
+        }
+    }
+
+    func enter(_ phase: TransferSnapshot.Phase, uri: TargetURI? = nil) {
+        state.withLock { state in
+            state.description.phase = phase
+            if let uri { state.description.uri = uri }
+        }
+    }
+
+    /// Lets `cancel` reach what is about to be waited for.
+    /// - Returns: `false` where the transfer is cancelled already.
+    private func arm(_ canceller: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.isCancelled { return false }
+            state.canceller = canceller
+            return true
+        }
+    }
+
+    private func disarm() { state.withLock { $0.canceller = nil } }
+
+    /// Waits for a value, or for the transfer's cancellation.
+    func awaiting<Value: Sendable>(_ wakeup: Wakeup<Value>, ifCancelled value: Value) async -> Value {
+        guard arm({ wakeup.send(value) }) else { return value }
+        let result = await wakeup.value()
+        disarm()
+        return result
+    }
+
+    /// Waits until it is not suspended.
+    /// - Returns: `false` where it was cancelled.
+    func waitWhileSuspended() async -> Bool {
+        let wakeup = Wakeup<Bool>()
+        let isWaiting = state.withLock { state in
+            if state.isSuspended { state.whenResumed.append(wakeup) }
+            return state.isSuspended
+        }
+        if isWaiting { return await awaiting(wakeup, ifCancelled: false) }
+        return !isCancelled
+    }
+
+    /// The exchange at hand, which is ended with the transfer and stops with it.
+    /// - Returns: `false` where the transfer is cancelled already.
+    func attach(_ link: ExchangeLink) -> Bool {
+        guard arm({ link.cancel() }) else { return false }
+        state.withLock { state in
+            state.link = link
+            state.meter.beginExchange()
+        }
+        return true
+    }
+
+    /// Tells the exchange of a suspension that came before there was one.
+    func passSuspension(to link: ExchangeLink) {
+        if isSuspended { link.setSuspended(true) }
+    }
+
+    func detach() {
+        state.withLock { state in
+            state.link = nil
+            state.canceller = nil
+        }
+    }
+
+    // MARK: Progress
+
+    func expectContent(_ length: UInt64?) { state.withLock { $0.meter.expectedToSend = length } }
+
+    /// The head has come, and the body does.
+    func expectBody(of head: ExchangeLink.Head) {
+        enter(.receiving)
+        change { meter in
+            if case .length(let length) = head.framing { meter.expectedToReceive = length }
+            if head.framing == .none { meter.expectedToReceive = 0 }
+        }
+    }
+
+    /// Octets of the body that are there already, from an earlier part of it.
+    func resumeReceiving(at offset: UInt64, of total: UInt64?) {
+        change { meter in
+            meter.receivedBefore = offset
+            meter.expectedToReceive = total.map { $0 - min($0, offset) }
+        }
+    }
+
+    func noteReceived(_ count: Int) { change { $0.received += UInt64(count) } }
+    func noteSent(_ count: Int) { change { $0.sent += UInt64(count) } }
+
+    private func change(_ body: (inout ProgressMeter) -> Void) {
+        state.withLock { state in
+            body(&state.meter)
+            guard !state.observers.isEmpty else { return }
+            let progress = state.meter.progress
+            for observer in state.observers { observer.yield(progress) }
+        }
+    }
+
+    /// Its end. Later changes are not told.
+    func end(succeeded: Bool) {
+        let observers = state.withLock { state in
+            state.description.phase = .ended
+            state.link = nil
+            state.canceller = nil
+            if succeeded { state.meter.complete() }
+            let progress = state.meter.progress
+            if succeeded { for observer in state.observers { observer.yield(progress) } }
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer.finish() }
+    }
+}

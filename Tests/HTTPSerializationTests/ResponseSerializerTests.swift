@@ -1,0 +1,150 @@
+import HTTPMessage
+import HTTPSerialization
+import Testing
+
+@Suite("Validating responses (V1 to V5)")
+struct ResponseValidationTests {
+    private let json = ResponseValidation.json
+
+    private func codes(
+        _ validation: ResponseValidation, _ status: Int, _ type: String?, body: Bool = true, method: String = "GET"
+    ) -> [ResponseFault.Code] {
+        validation.faults(of: ReceivedHead(status: status, contentType: type, method: method), hasBody: body).map(\.code)
+    }
+
+    @Test(
+        "Types are compared without case and parameters, with wildcards and suffixes",
+        arguments: [
+            ("application/json", true), ("Application/JSON; charset=x", true), ("text/javascript", true),
+            ("application/problem+json", true),
+            ("nonstandard/json", false), ("text/html", false), ("application/jsonp", false), ("json", false), ("", false),
+        ])
+    func comparesTypes(type: String, isAccepted: Bool) {
+        #expect(codes(json, 200, type).isEmpty == isAccepted)
+        #expect(codes(ResponseValidation(contentTypes: ["image/*"]), 200, "IMAGE/png").isEmpty)
+    }
+
+    @Test("Both edges of the accepted statuses; by default the 2xx, and any where none are named")
+    func comparesStatuses() {
+        for (status, isAccepted) in [(199, false), (200, true), (299, true), (300, false), (404, false)] {
+            #expect(codes(ResponseValidation(), status, nil).isEmpty == isAccepted)
+            #expect(codes(ResponseValidation(statuses: []), status, nil).isEmpty)
+        }
+        #expect(codes(ResponseValidation(statuses: [200...299, 304...304]), 304, nil).isEmpty)
+    }
+
+    @Test("The status stands outside the type, and both say what was found and what is accepted")
+    func ordersFaults() {
+        let faults = json.faults(of: ReceivedHead(status: 500, contentType: "text/html"), hasBody: true)
+        #expect(faults.map(\.code) == [.unacceptableStatus, .unacceptableContentType])
+        #expect(faults[0].detail == "500, not 200-299")
+        #expect(faults[1].detail == "text/html, not application/json, text/json, text/javascript, */*+json")
+    }
+
+    @Test("V4: no content is of no wrong type: 204, 304 and HEAD never have any, 205 where none comes")
+    func exemptsEmptyResponses() {
+        #expect(codes(json, 205, nil, body: false).isEmpty)
+        #expect(codes(json, 205, nil, body: true) == [.unacceptableContentType])
+        #expect(codes(json, 200, "text/html", body: false).isEmpty)
+        #expect(codes(json, 200, "text/html", body: true, method: "HEAD").isEmpty)
+        #expect(codes(json, 204, "text/html", body: true).isEmpty)
+        #expect(codes(json, 200, nil, body: true) == [.unacceptableContentType])
+    }
+
+    @Test("Two Content-Type lines have to be accepted both")
+    func judgesEachLine() {
+        let head = ReceivedHead(status: 200, contentTypes: ["application/json", "text/html"])
+        #expect(json.faults(of: head, hasBody: true).map(\.code) == [.unacceptableContentType])
+    }
+
+    @Test("The Accept field names the types but for bare suffixes")
+    func namesTypes() {
+        #expect(json.acceptField == "application/json, text/json, text/javascript")
+        #expect(ResponseValidation().acceptField == nil)
+    }
+}
+
+@Suite("Serializing responses (V5 to V7, V12, V13)")
+struct ResponseSerializerTests {
+    private func serialize<S: ResponseSerializer>(
+        _ serializer: S, _ body: String, _ status: Int = 200, _ type: String? = "application/json"
+    ) -> SerializedResponse<S.Output> {
+        serializer.serialize(ReceivedHead(status: status, contentType: type), Array(body.utf8))
+    }
+
+    @Test("JSON: no content and a single space are null, faults have their place")
+    func readsJSON() throws {
+        for body in ["", " "] { #expect(try serialize(JSONValueSerializer(), body).get() == .null) }
+        let result = serialize(JSONValueSerializer(), "{invalid}")
+        #expect(result.faults == [ResponseFault(.malformedJSON, "unexpected_byte at line 1, column 2 (offset 1)", at: 1)])
+        #expect(serialize(JSONValueSerializer(), "  ").faults.first?.code == .malformedJSON)
+        #expect(serialize(JSONValueSerializer(JSONParseOptions(depthLimit: 1)), "[[]]").faults.first?.code == .tooLarge)
+    }
+
+    @Test("An error's body is decoded beside its status, nulls left out, and is no value of a call that asks for one")
+    func readsErrorBodies() throws {
+        let result = serialize(JSONValueSerializer(stripsNulls: true), "{\"e\":1.0,\"n\":null}", 422)
+        #expect(result.value?.description == "{\"e\":1.0}")
+        #expect(result.faults.map(\.code) == [.unacceptableStatus])
+        let error = try #require(throws: ResponseSerializationError.self) { try result.get() }
+        #expect(error.status == 422 && error.code == .unacceptableStatus)
+        let broken = serialize(JSONValueSerializer(), "{", 500)
+        #expect(broken.faults.map(\.code) == [.malformedJSON, .unacceptableStatus])
+    }
+
+    @Test("Content of a type that is not accepted is not decoded")
+    func doesNotDecodeOtherTypes() {
+        let result = serialize(JSONValueSerializer(), "{}", 200, "text/html")
+        #expect(result.value == nil)
+        #expect(result.faults.map(\.code) == [.unacceptableContentType])
+    }
+
+    @Test("What guards JSON from being a script is skipped, and places count it")
+    func skipsPrefixes() throws {
+        let serializer = JSONValueSerializer(skippedPrefix: ")]}',\n")
+        #expect(try serialize(serializer, ")]}',\n[1]").get() == [1])
+        #expect(try serialize(serializer, "[1]").get() == [1])
+        #expect(serialize(serializer, ")]}',\n[x]").faults.first?.offset == 7)
+    }
+
+    @Test("Decodable: the value, or where it is of another type")
+    func readsDecodables() throws {
+        struct User: Decodable, Equatable { let id: Int }
+        #expect(try serialize(DecodableSerializer(User.self), "{\"id\":1}").get() == User(id: 1))
+        let result = serialize(DecodableSerializer([User].self), "[{\"id\":1},{\"id\":\"2\"}]")
+        #expect(result.faults == [ResponseFault(.otherType, "1.id: a number is expected, not a string")])
+        #expect(try serialize(DecodableSerializer(User?.self), "", 204, nil).get() == nil)
+        #expect(serialize(DecodableSerializer(User.self), "").faults.first?.code == .otherType)
+        #expect(serialize(DecodableSerializer(User.self), "{").faults.first?.code == .malformedJSON)
+    }
+
+    private enum Body: Equatable { case json(JSONValue), text(String), octets([UInt8]) }
+
+    @Test("The first that accepts and can decode wins; when none does, each says why")
+    func takesTheFirst() throws {
+        let json = JSONValueSerializer().map(Body.json)
+        let text = TextSerializer(validation: ResponseValidation(contentTypes: ["text/plain"])).map(Body.text)
+        let either = FirstOf<Body>([json, text])
+        #expect(try serialize(either, "[1]").get() == .json([1]))
+        #expect(try serialize(either, "[1]", 200, "text/plain").get() == .text("[1]"))
+        let none = serialize(either, "[1", 500)
+        #expect(none.faults.map(\.code) == [.noneAccepts, .unacceptableStatus])
+        #expect(none.faults[0].detail.contains("malformed_json") && none.faults[0].detail.contains("unacceptable_content_type"))
+        let all = FirstOf<Body>([json, RawSerializer().map(Body.octets)])
+        #expect(try serialize(all, "[1").get() == .octets([0x5B, 0x31]))
+    }
+
+    @Test("Raw content is what came")
+    func readsRaw() throws {
+        #expect(try serialize(RawSerializer(), "\0x", 200, nil).get() == [0, 0x78])
+        #expect(serialize(RawSerializer(), "x", 404).value == [0x78])
+    }
+
+    @Test("A head of the proxy's is read as the same")
+    func readsHeads() {
+        var head = ResponseHead()
+        head.status = Status(206)
+        head.fields.append("Content-Type", "a/b")
+        #expect(ReceivedHead(head, to: .head) == ReceivedHead(status: 206, contentType: "a/b", method: "HEAD"))
+    }
+}

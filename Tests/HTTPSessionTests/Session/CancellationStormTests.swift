@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+@Suite("HTTPSession: cancellations at random moments")
+struct CancellationStormTests {
+    /// `LARDER_SESSION_CANCELLATIONS` asks for another number (make test-long: 10,000).
+    static let count = ProcessInfo.processInfo.environment["LARDER_SESSION_CANCELLATIONS"].flatMap(Int.init) ?? 500
+
+    @Test(
+        "Nothing is left of them: no descriptor, no exchange, no turn, no transfer; and the session goes on",
+        arguments: [11 as UInt64])
+    func leavesNothing(seed: UInt64) async throws {
+        let origin = ScriptedOrigin { connection in
+            var dice = SeededGenerator(seed: UInt64(connection.number))
+            while let head = connection.readHead() {
+                let request = OriginRequest(head: head)
+                if connection.readBody(of: request) == nil { return }
+                if dice.chance(30) { connection.pause(milliseconds: Int32(dice.below(20))) }
+                let length = dice.below(300_000)
+                guard connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n") else { return }
+                guard connection.send(bytes: [UInt8](repeating: 1, count: length)) else { return }
+            }
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain {
+            $0.limits.activeExchanges = 16
+            $0.retries = .standard
+            $0.retries.delay = .milliseconds(5)
+        }
+        let uri = origin.uri()
+        _ = try await session.send(HTTPRequest(.get, uri))
+        let before = Self.descriptorCount
+        var dice = SeededGenerator(seed: seed)
+        var left = Self.count
+        while left > 0 {
+            let batch = min(left, 50)
+            left -= batch
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<batch {
+                    let (kind, wait) = (dice.below(4), dice.below(15_000))
+                    group.addTask { await Self.disturb(session, uri, kind: kind, microseconds: wait) }
+                }
+            }
+        }
+        #expect(try await session.send(HTTPRequest(.get, uri)).status == 200)
+        await Self.untilQuiet(session)
+        #expect(session.turns.counts == (0, 0))
+        #expect(session.transfers().isEmpty)
+        let statistics = await session.statistics()
+        #expect(statistics.exchanges == 0 && statistics.sleepers == 0)
+        #expect(statistics.connections == statistics.idleConnections)
+        // Idle connections are kept by right; what else was opened is closed, on both sides of this process.
+        let limit = before + 2 * (statistics.idleConnections + 2)
+        for _ in 0..<200 where Self.descriptorCount > limit { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(Self.descriptorCount <= limit)
+    }
+
+    private static func disturb(_ session: HTTPSession, _ uri: String, kind: Int, microseconds: Int) async {
+        let transfer = Transfer()
+        let task = Task {
+            switch kind {
+            case 0: _ = try await session.send(HTTPRequest(.get, uri), as: transfer)
+            case 1:
+                _ = try await session.send(
+                    HTTPRequest(.put, uri, body: .octets([UInt8](repeating: 2, count: 200_000))), as: transfer)
+            case 2: for try await _ in try await session.open(HTTPRequest(.get, uri), as: transfer).body {}
+            default: _ = try await session.open(HTTPRequest(.get, uri), as: transfer)
+            }
+        }
+        // An early end of the wait is a cancellation like another.
+        try? await Task.sleep(for: .microseconds(microseconds))
+        switch microseconds % 3 {
+        case 0: task.cancel()
+        case 1: transfer.cancel()
+        default:
+            transfer.suspend()
+            transfer.resume()
+            task.cancel()
+        }
+        _ = await task.result
+    }
+
+    private static func untilQuiet(_ session: HTTPSession) async {
+        for _ in 0..<300 {
+            let statistics = await session.statistics()
+            if statistics.exchanges == 0, statistics.connections == statistics.idleConnections { return }
+            // As above.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private static var descriptorCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+}

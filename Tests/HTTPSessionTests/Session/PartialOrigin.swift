@@ -1,0 +1,100 @@
+import EventLoop
+import TestSupport
+
+/// An origin of one entity that knows ranges, and does with each request what it is told: well, or badly.
+final class PartialOrigin: Sendable {
+    enum Conduct: Sendable {
+        case serve
+        /// Ends the connection behind so many octets of the entity.
+        case cut(at: Int)
+        /// As if it knew no ranges.
+        case ignoreRange
+        /// 206 with octets from elsewhere, said so.
+        case wrongStart(by: Int)
+        /// 206 of another length than it says.
+        case wrongLength(by: Int)
+        /// 206 with Content-Range of another whole.
+        case wrongTotal
+        /// Answers a range by 416 with this length.
+        case unsatisfiable(total: Int)
+        /// A part of what was asked for, at most so long.
+        case short(of: Int)
+        /// The entity is this one from now on.
+        case change([UInt8], entityTag: String)
+        case refuse(Int)
+    }
+
+    let port: UInt16
+    private let origin: ScriptedOrigin
+
+    var uri: String { "http://127.0.0.1:\(port)/entity" }
+    var requestHeads: [String] { origin.requestHeads }
+    func stop() { origin.stop() }
+
+    private struct Entity {
+        var content: [UInt8]
+        var tag: String
+        var requests = 0
+    }
+
+    /// - Parameter conduct: for the request with this number, from 1.
+    init(_ content: [UInt8], entityTag: String, port: UInt16 = 0, _ conduct: @escaping @Sendable (Int) -> Conduct) {
+        let entity = Guarded(Entity(content: content, tag: entityTag))
+        origin = ScriptedOrigin.answering(port: port) { request, connection in
+            let (now, step): (Entity, Conduct) = entity.withLock { entity in
+                entity.requests += 1
+                let step = conduct(entity.requests)
+                if case .change(let content, let tag) = step {
+                    entity.content = content
+                    entity.tag = tag
+                }
+                return (entity, step)
+            }
+            return Self.answer(request, connection, now, step)
+        }
+        self.port = origin.port
+    }
+
+    private static func answer(
+        _ request: OriginRequest, _ connection: borrowing OriginConnection, _ entity: Entity, _ conduct: Conduct
+    ) -> Bool {
+        if case .refuse(let status) = conduct { return connection.respond("\(status) No", body: "no") }
+        let tagField = entity.tag.isEmpty ? "" : "ETag: \(entity.tag)\r\n"
+        let total = entity.content.count
+        var start: Int?
+        if let range = request["Range"], request["If-Range"] == entity.tag, !entity.tag.isEmpty, !entity.tag.hasPrefix("W/") {
+            start = Int(range.dropFirst("bytes=".count).dropLast())
+        }
+        if case .ignoreRange = conduct { start = nil }
+        guard var first = start else {
+            var end = total
+            if case .cut(let limit) = conduct { end = min(limit, total) }
+            guard connection.send("HTTP/1.1 200 OK\r\n\(tagField)Content-Length: \(total)\r\n\r\n") else { return false }
+            return connection.send(bytes: Array(entity.content[..<end])) && end == total
+        }
+        if case .unsatisfiable(let length) = conduct {
+            return connection.respond("416 No", fields: "\(tagField)Content-Range: bytes */\(length)\r\n")
+        }
+        guard first < total else {
+            return connection.respond("416 No", fields: "\(tagField)Content-Range: bytes */\(total)\r\n")
+        }
+        var (last, toldTotal, sent) = (total - 1, total, total)
+        switch conduct {
+        case .wrongStart(let distance): first = max(0, min(total - 1, first + distance))
+        case .wrongTotal: toldTotal = total + 1
+        case .short(let length): last = min(last, first + length - 1)
+        case .cut(let limit): sent = max(first, min(limit, total))
+        default: break
+        }
+        var octets = Array(entity.content[first..<min(sent, last + 1)])
+        var told = last - first + 1
+        if case .wrongLength(let difference) = conduct {
+            told = max(1, told + difference)
+            octets = Array((octets + octets + octets).prefix(told))
+        }
+        let head =
+            "HTTP/1.1 206 Partial Content\r\n\(tagField)Content-Range: bytes \(first)-\(last)/\(toldTotal)\r\nContent-Length: \(told)\r\n\r\n"
+        guard connection.send(head), connection.send(bytes: octets) else { return false }
+        return octets.count == told
+    }
+}

@@ -1,0 +1,106 @@
+import ServerTrust
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+@Suite("HTTPSession: trust")
+struct SessionTrustTests {
+    private let authority = TestAuthority()
+
+    private func session(
+        _ trust: TrustPolicySet, _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) throws -> HTTPSession {
+        var configuration = SessionConfiguration()
+        configuration.retries.delay = .milliseconds(1)
+        change(&configuration)
+        return try HTTPSession(configuration: configuration, trust: .policies(trust))
+    }
+
+    @Test("A server with the right chain is believed; the handshake has its time")
+    func believes() async throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        let session = try session(authority.policies())
+        let response = try await session.send(HTTPRequest(.get, "https://127.0.0.1:\(origin.port)/a"))
+        #expect(response.text == "/a")
+        #expect(response.metrics.exchanges[0].handshake > .zero)
+        let second = try await session.send(HTTPRequest(.get, "https://127.0.0.1:\(origin.port)/b"))
+        #expect(second.metrics.exchanges[0].handshake == .zero)
+    }
+
+    @Test(
+        "One that is not is told nothing, and not asked again; the error says why",
+        arguments: ["untrusted_root", "expired", "host_mismatch", "pin_mismatch"])
+    func refuses(reason: String) async throws {
+        let other = TestAuthority(name: "Another")
+        let identity =
+            switch reason {
+            case "untrusted_root": TestAuthority.selfSignedIdentity()
+            case "expired": authority.identity(until: -3600)
+            case "host_mismatch": authority.identity(names: "DNS:other.test")
+            default: authority.identity()
+            }
+        let pins = reason == "pin_mismatch" ? try other.identity().pins() : nil
+        let origin = ScriptedOrigin.secure(identity)
+        let session = try session(authority.policies(pins: pins))
+        let error = try await HTTPSession.failure {
+            try await session.send(HTTPRequest(.get, "https://127.0.0.1:\(origin.port)/secret"))
+        }
+        origin.stop()
+        #expect(error.code == .trustRejected)
+        #expect(error.trust?.reason.rawValue == reason)
+        #expect(origin.connectionCount == 1)
+        #expect(origin.requestHeads.isEmpty)
+    }
+
+    @Test("A redirect to a host whose pin is wrong is refused there; pinned hosts are not asked in plain text")
+    func judgesEachHop() async throws {
+        let second = ScriptedOrigin.secure(authority.identity(names: "DNS:two.test"))
+        let port = second.port
+        let first = ScriptedOrigin(identity: authority.identity()) { connection in
+            while connection.readHead() != nil {
+                connection.respond("302 Found", fields: "Location: https://two.test:\(port)/\r\n")
+            }
+        }
+        defer { first.stop() }
+        let pinned = try authority.policy(pins: TestAuthority(name: "Another").identity().pins())
+        let trust = try TrustPolicySet([.init(host: "two.test", policy: pinned)], fallback: .policy(authority.policy()))
+        let session = try session(trust) { $0.resolve = ["two.test": ["127.0.0.1"]] }
+        let error = try await HTTPSession.failure {
+            try await session.send(HTTPRequest(.get, "https://127.0.0.1:\(first.port)/"))
+        }
+        #expect(error.trust?.reason == .pinMismatch)
+        let plain = try await HTTPSession.failure { try await session.send(HTTPRequest(.get, "http://two.test:\(port)/")) }
+        second.stop()
+        #expect(plain.code == .plaintextToPinnedHost)
+        #expect(second.requestHeads.isEmpty)
+    }
+
+    @Test("A set that denies what it does not name asks nobody else")
+    func denies() async throws {
+        let error = try await HTTPSession.failure {
+            try await HTTPSession.plain().send(HTTPRequest(.get, "https://127.0.0.1:9/"))
+        }
+        #expect(error.code == .hostNotAllowed)
+    }
+
+    @Test("An origin that asks for a certificate gets the one that is for it, and without one the error says so")
+    func showsIdentity() async throws {
+        let origin = ScriptedOrigin.secure(authority.identity(asksClients: true))
+        defer { origin.stop() }
+        let files = authority.clientFiles()
+        let identity = try ClientIdentity(pem: files.certificate, key: files.key)
+        let uri = "https://127.0.0.1:\(origin.port)/"
+        let known = try session(authority.policies()) { $0.identities = [SessionIdentity(host: "127.0.0.1", identity: identity)] }
+        #expect(try await known.send(HTTPRequest(.get, uri)).status == 200)
+        let unknown = try session(authority.policies())
+        let error = try await HTTPSession.failure { try await unknown.send(HTTPRequest(.get, uri)) }
+        #expect(error.code == .clientCertificateRequired)
+    }
+
+    @Test("The system's anchors are read where they are")
+    func readsSystem() throws {
+        #expect(throws: Never.self) { try SessionTrust.system.policies() }
+    }
+}

@@ -1,0 +1,199 @@
+import CLinux
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HTTPSession
+
+@Suite("HTTPSession: transfers under way")
+struct TransferControlTests {
+    @Test("Those that are meant are cancelled, by method and path or by whatever a snapshot says; the others go on")
+    func cancelsWhatIsMeant() async throws {
+        let origin = EndlessOrigin()
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let tasks = ["/silent?a", "/silent?b", "/endless"].map { path in
+            Task { try await session.send(HTTPRequest(.get, origin.uri(path))) }
+        }
+        while origin.requestCount < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(session.transfers().count == 3)
+        #expect(session.cancel(.post, path: "/silent") == 0)
+        #expect(session.cancel(.get, path: "/silent") == 2)
+        for task in tasks[..<2] { #expect(try await HTTPSession.failure { try await task.value }.code == .cancelled) }
+        #expect(session.transfers().map { $0.uri?.path } == ["/endless"])
+        #expect(session.cancelAll() == 1)
+        _ = await tasks[2].result
+        #expect(await origin.isLetGoWithinASecond())
+    }
+
+    @Test("A suspended transfer stops: not begun where it has not, else its bytes stop growing; resumed, it is whole")
+    func suspends() async throws {
+        let body = PatternedBody(length: 24 << 20)
+        let origin = ScriptedOrigin { connection in
+            while connection.readHead() != nil {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.length)\r\n\r\n")
+                connection.send(body)
+            }
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let transfer = Transfer()
+        transfer.suspend()
+        let uri = origin.uri()
+        let task = Task { try await session.send(HTTPRequest(.get, uri), as: transfer) }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(origin.connectionCount == 0)
+        #expect(session.transfers().map(\.isSuspended) == [true])
+        transfer.resume()
+        while transfer.snapshot.progress.received == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        transfer.suspend()
+        try await Task.sleep(for: .milliseconds(300))
+        let before = transfer.snapshot.progress.received
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(transfer.snapshot.progress.received == before)
+        transfer.resume()
+        let response = try await task.value
+        #expect(response.body.withUnsafeBytes { $0.count == body.length && body.matches($0, at: 0) })
+    }
+
+    @Test("Content that is sent stops with its transfer, too")
+    func suspendsUploads() async throws {
+        let content = PatternBytes.make(24 << 20, seed: 3)
+        let origin = ScriptedOrigin.answering { request, connection in
+            guard let body = connection.readBody(of: request) else { return false }
+            return connection.respond(body: "\(body.count)")
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let transfer = Transfer()
+        let uri = origin.uri()
+        let task = Task { try await session.send(HTTPRequest(.put, uri, body: .octets(content)), as: transfer) }
+        while transfer.snapshot.progress.sent == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        transfer.suspend()
+        try await Task.sleep(for: .milliseconds(100))
+        let before = transfer.snapshot.progress.sent
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(transfer.snapshot.progress.sent == before)
+        transfer.resume()
+        #expect(try await task.value.text == "\(content.count)")
+        #expect(transfer.snapshot.progress.fractionSent == 1)
+    }
+
+    @Test("Progress never goes back, knows the whole where the origin tells it, and ends at 1", arguments: [true, false])
+    func progresses(isLengthKnown: Bool) async throws {
+        let origin = ScriptedOrigin { connection in
+            _ = connection.readHead()
+            connection.send("HTTP/1.1 200 OK\r\n" + (isLengthKnown ? "Content-Length: 500000\r\n\r\n" : "\r\n"))
+            for _ in 0..<50 {
+                connection.send(bytes: [UInt8](repeating: 7, count: 10_000))
+                usleep(500)
+            }
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let transfer = Transfer()
+        let progress = transfer.progress
+        let uri = origin.uri()
+        async let response = session.send(HTTPRequest(.get, uri), as: transfer)
+        var seen: [TransferProgress] = []
+        for await step in progress { seen.append(step) }
+        #expect(try await response.body.count == 500_000)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.received <= $1.received })
+        #expect(seen.first?.fractionReceived == nil)
+        #expect(seen.dropLast().contains { $0.received > 0 && ($0.fractionReceived != nil) == isLengthKnown })
+        #expect(seen.last?.fractionReceived == 1)
+        #expect(seen.last?.received == 500_000)
+    }
+
+    @Test("Where one may run, the others have their turns by priority, and by their coming within one")
+    func ordersByPriority() async throws {
+        let gate = Gate()
+        let origin = ScriptedOrigin.answering { request, connection in
+            if request.target == "/first" { gate.wait() }
+            return connection.respond()
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain { $0.limits.activeExchanges = 1 }
+        let uri = origin.uri("")
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        func begin(_ path: String, _ priority: HTTPRequest.Priority) async throws {
+            var request = HTTPRequest(.get, uri + path)
+            request.priority = priority
+            tasks.append(Task { [request] in try await session.send(request) })
+            while session.transfers().count < tasks.count { try await Task.sleep(for: .milliseconds(1)) }
+            while session.turns.counts.active + session.turns.counts.waiting < tasks.count {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        try await begin("/first", .low)
+        for (path, priority) in [("/low", .low), ("/a", .normal), ("/high", .high), ("/b", .normal)]
+            as [(String, HTTPRequest.Priority)]
+        {
+            try await begin(path, priority)
+        }
+        gate.open()
+        for task in tasks { _ = try await task.value }
+        #expect(origin.requestHeads.map { OriginRequest(head: $0).target } == ["/first", "/high", "/a", "/b", "/low"])
+    }
+
+    @Test("Those that wait have limits: of number and of time; a cancelled one leaves its place")
+    func boundsWaiting() async throws {
+        let origin = EndlessOrigin()
+        defer { origin.stop() }
+        let session = try HTTPSession.plain {
+            $0.limits.activeExchangesPerOrigin = 1
+            $0.limits.waitingTransfers = 1
+        }
+        let first = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
+        while origin.requestCount < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        let second = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
+        while session.turns.counts.waiting < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        let third = try await HTTPSession.failure { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
+        #expect(third.code == .queueFull)
+        second.cancel()
+        #expect(try await HTTPSession.failure { try await second.value }.code == .cancelled)
+        var request = HTTPRequest(.get, origin.uri("/silent"))
+        request.timeouts = SessionTimeouts()
+        request.timeouts?.queue = .milliseconds(50)
+        let fourth = try await HTTPSession.failure { [request] in try await session.send(request) }
+        #expect(fourth.code == .timeout)
+        #expect(fourth.phase == .queue)
+        first.cancel()
+        _ = await first.result
+        #expect(session.turns.counts == (0, 0))
+    }
+
+    @Test("Shut down by draining, what is under way ends well within the time, and nothing new begins")
+    func drains() async throws {
+        let gate = Gate()
+        let origin = ScriptedOrigin.answering { _, connection in
+            gate.wait()
+            return connection.respond(body: "done")
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let uri = origin.uri()
+        let task = Task { try await session.send(HTTPRequest(.get, uri)) }
+        while origin.requestHeads.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        let shutdown = Task { await session.shutdown(.drain(deadline: .seconds(10))) }
+        while true {
+            let late = try await HTTPSession.failure { try await session.send(HTTPRequest(.get, "http://127.0.0.1:9/")) }
+            if late.code == .sessionClosed { break }
+        }
+        gate.open()
+        #expect(try await task.value.text == "done")
+        await shutdown.value
+    }
+
+    @Test("Shut down, what does not end in time is cancelled", arguments: [true, false])
+    func cancelsAtShutdown(drains: Bool) async throws {
+        let origin = EndlessOrigin()
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let task = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
+        while origin.requestCount < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        await session.shutdown(drains ? .drain(deadline: .milliseconds(50)) : .cancel)
+        #expect(try await HTTPSession.failure { try await task.value }.code == .cancelled)
+        #expect(await origin.isLetGoWithinASecond())
+    }
+}

@@ -1,0 +1,1 @@
+SerializationBench.run(arguments: Array(CommandLine.arguments.dropFirst()))
