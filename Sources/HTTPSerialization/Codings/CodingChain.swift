@@ -7,6 +7,7 @@ public struct CodingLimits: Hashable, Sendable {
     /// In octets: below, no ratio is suspicious.
     public var ratioFloor: UInt64
 
+    /// These limits.
     public init(length: UInt64 = .max, ratio: UInt64 = 256, ratioFloor: UInt64 = 1 << 20) {
         self.length = length
         self.ratio = ratio

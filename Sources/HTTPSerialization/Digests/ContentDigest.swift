@@ -12,7 +12,9 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
 
 /// The digest of some octets.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
+    /// How it was made.
     public let algorithm: DigestAlgorithm
+    /// As many as the algorithm makes.
     public let octets: [UInt8]
 
     /// - Returns: `nil` where the octets are not as many as the algorithm makes.
@@ -69,6 +71,7 @@ public struct DigestField: Hashable, Sendable, CustomStringConvertible {
     /// The algorithms that are not known here, as they are named.
     public let others: [String]
 
+    /// A field of these digests.
     public init(_ digests: [ContentDigest]) {
         self.digests = digests
         others = []

@@ -5,6 +5,7 @@ public final class DigestHasher {
     private let context: OpaquePointer
     private let algorithm: DigestAlgorithm
 
+    /// Begins a digest.
     public init(_ algorithm: DigestAlgorithm) {
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("OpenSSL has no memory") }
         self.context = context
@@ -14,6 +15,7 @@ public final class DigestHasher {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Goes on with these octets.
     public func update(_ octets: Span<UInt8>) {
         octets.withUnsafeBytes { octets in
             let result = EVP_DigestUpdate(context, octets.baseAddress, octets.count)

@@ -20,11 +20,14 @@ public enum ImageKind: String, Hashable, Sendable, CaseIterable {
 
 /// What the first octets of an image say of it. Its pixels are not looked at.
 public struct ImageInfo: Hashable, Sendable {
+    /// By its octets, whatever its type says.
     public let kind: ImageKind
     /// In pixels, at least 1. Of an icon's several images the largest; of an animation the canvas.
     public let width: Int
+    /// In pixels, at least 1.
     public let height: Int
 
+    /// What an image says.
     public init(kind: ImageKind, width: Int, height: Int) {
         self.kind = kind
         self.width = width
@@ -69,6 +72,7 @@ public struct ImageLimits: Hashable, Sendable {
     /// How many octets are waited for until the size is said. A TIFF may say it at its end.
     public var headerLength: Int
 
+    /// These limits.
     public init(side: Int = 32_767, pixels: Int = 100_000_000, headerLength: Int = 1 << 20) {
         self.side = side
         self.pixels = pixels
@@ -78,6 +82,7 @@ public struct ImageLimits: Hashable, Sendable {
 
 /// Why octets are taken for no image.
 public struct ImageFault: Error, Hashable, Sendable {
+    /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable {
         /// No kind that is known, or not what that kind permits.
         case malformed
@@ -85,6 +90,8 @@ public struct ImageFault: Error, Hashable, Sendable {
         case tooLarge = "too_large"
     }
 
+    /// What kind of fault it is.
     public let reason: Reason
+    /// What was found, or which limit it is.
     public let detail: String
 }

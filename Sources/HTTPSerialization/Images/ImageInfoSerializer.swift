@@ -8,11 +8,14 @@ extension ResponseValidation {
 
 /// What the content says of the image that it is, or `nil` without content. Its pixels are not decoded.
 public struct ImageInfoSerializer: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
+    /// How much is read.
     public var limits: ImageLimits
     /// Whether an image of another kind than its Content-Type names is a fault.
     public var requiresDeclaredKind: Bool
 
+    /// A serializer within these limits, for these statuses and types.
     public init(
         limits: ImageLimits = ImageLimits(), requiresDeclaredKind: Bool = false, validation: ResponseValidation = .image
     ) {

@@ -15,6 +15,7 @@ public struct JSONNumber: Hashable, Sendable {
         self.text = text
     }
 
+    /// In decimal.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
     /// The shortest digits that read as the same value.
@@ -113,9 +114,11 @@ extension JSONNumber {
 }
 
 extension JSONNumber: ExpressibleByIntegerLiteral {
+    /// In decimal.
     public init(integerLiteral value: Int) { self.init(value) }
 }
 
 extension JSONNumber: CustomStringConvertible {
+    /// For messages.
     public var description: String { text }
 }

@@ -5,9 +5,12 @@
 public struct JSONObject: Hashable, Sendable {
     /// One name with its value.
     public struct Member: Hashable, Sendable {
+        /// As it is after escapes are read.
         public var name: String
+        /// What the name stands for.
         public var value: JSONValue
 
+        /// A member.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value
@@ -17,11 +20,15 @@ public struct JSONObject: Hashable, Sendable {
     /// In order.
     public var members: [Member]
 
+    /// Members in their order.
     public init(_ members: [Member] = []) { self.members = members }
 
+    /// Members in their order.
     public init(_ members: [(String, JSONValue)]) { self.members = members.map { Member(name: $0.0, value: $0.1) } }
 
+    /// Whether there is no member.
     public var isEmpty: Bool { members.isEmpty }
+    /// How many members there are, each of a name that stands twice counted.
     public var count: Int { members.count }
 
     /// The value of the last member with this name, found by going through all of them.
@@ -45,5 +52,6 @@ public struct JSONObject: Hashable, Sendable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object, its members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) { self.init(members) }
 }

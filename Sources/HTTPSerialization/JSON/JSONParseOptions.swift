@@ -22,8 +22,10 @@ public struct JSONParseOptions: Hashable, Sendable {
     /// Whether an object with the same name twice is a fault. Names are compared by their octets after escapes are read.
     public var refusesRepeatedNames: Bool
 
+    /// The reader's recursion is as deep as the text.
     public static let greatestDepthLimit = 1024
 
+    /// Options; by default everything is kept, 512 levels and 64 MiB.
     public init(
         removesNulls: NullRemoval = .never, depthLimit: Int = 512, lengthLimit: Int = 64 << 20, refusesRepeatedNames: Bool = false
     ) {
@@ -36,6 +38,7 @@ public struct JSONParseOptions: Hashable, Sendable {
 
 /// The first place at which a text stops being JSON, or goes past a limit.
 public struct JSONParseError: Error, Hashable, Sendable {
+    /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// An octet that the grammar does not allow here, or anything after the value.
         case unexpectedByte = "unexpected_byte"
@@ -53,6 +56,7 @@ public struct JSONParseError: Error, Hashable, Sendable {
         case repeatedName = "repeated_name"
     }
 
+    /// What kind of fault it is.
     public let reason: Reason
     /// In octets from 0; the text's length for `unexpectedEnd`, the limit for `tooLarge`.
     public let offset: Int
@@ -63,5 +67,6 @@ public struct JSONParseError: Error, Hashable, Sendable {
 }
 
 extension JSONParseError: CustomStringConvertible {
+    /// For messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column) (offset \(offset))" }
 }

@@ -25,6 +25,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
+    /// Whether it is null.
     public var isNull: Bool { self == .null }
 
     /// The truth value, or `nil` where it is something else.
@@ -87,16 +88,22 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Null.
     public init(nilLiteral: ()) { self = .null }
+    /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
     /// The shortest digits that read as the same `Double`. Misuse: a literal too large for one.
     public init(floatLiteral value: Double) {
         guard let number = JSONNumber(value) else { preconditionFailure("JSON has no number for \(value)") }
         self = .number(number)
     }
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object, its members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) { self = .object(JSONObject(members)) }
 }
 

@@ -2,6 +2,7 @@
 ///
 /// The types of the standard library are known and nothing of Foundation, as for `JSONValueDecoder`.
 public struct JSONValueEncoder: Sendable {
+    /// An encoder.
     public init() {}
 
     /// - Throws: `EncodingError` for a real that JSON has no number for, or what the type's own `encode(to:)` throws.

@@ -11,6 +11,7 @@ public struct JSONWriteOptions: Hashable, Sendable {
     /// `\u` escapes for everything above 127, for readers that know no UTF-8.
     public var escapesNonASCII: Bool
 
+    /// Options; by default as short as can be.
     public init(
         isIndented: Bool = false, sortsNames: Bool = false, escapesSlashes: Bool = false, escapesNonASCII: Bool = false
     ) {

@@ -139,6 +139,7 @@ extension JSONValue: Codable {
         }
     }
 
+    /// Whole numbers that fit an `Int` as such, others as the nearest `Double`, since encoders take no text.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:
@@ -146,7 +147,13 @@ extension JSONValue: Codable {
             try container.encodeNil()
         case .bool(let value): try value.encode(to: encoder)
         case .number(let number):
-            if let value = Int(exactly: number) { try value.encode(to: encoder) } else { try Double(number)?.encode(to: encoder) }
+            if let value = Int(exactly: number) { return try value.encode(to: encoder) }
+            guard let value = Double(number) else {
+                let context = EncodingError.Context(
+                    codingPath: encoder.codingPath, debugDescription: "no Double is near \(number)")
+                throw EncodingError.invalidValue(number, context)
+            }
+            try value.encode(to: encoder)
         case .string(let value): try value.encode(to: encoder)
         case .array(let elements): try elements.encode(to: encoder)
         case .object(let object):

@@ -2,8 +2,10 @@ import HTTPMessage
 
 /// A moment as property lists count them: seconds since the beginning of 2001, UTC, without leap seconds.
 public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
+    /// May have a fraction, which XML does not.
     public let secondsSince2001: Double
 
+    /// The moment so many seconds from the beginning of 2001.
     public init(secondsSince2001: Double) { self.secondsSince2001 = secondsSince2001 }
 
     /// Reads `2026-11-23T03:07:55Z` to the letter.
@@ -35,6 +37,7 @@ public struct PropertyListDate: Hashable, Sendable, CustomStringConvertible {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))Z"
     }
 
+    /// As XML writes it, or in seconds outside of its years.
     public var description: String { text ?? "\(secondsSince2001) s since 2001" }
 
     private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }

@@ -5,9 +5,12 @@ extension ResponseValidation {
 
 /// The content as a property list in either form, or `nil` without content.
 public struct PropertyListSerializer: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
+    /// How much is read.
     public var limits: PropertyListLimits
 
+    /// A serializer within these limits, for these statuses and types.
     public init(limits: PropertyListLimits = PropertyListLimits(), validation: ResponseValidation = .propertyList) {
         self.limits = limits
         self.validation = validation
@@ -27,8 +30,10 @@ public struct PropertyListSerializer: ResponseSerializer {
 
 /// A property list as content (`application/x-plist`).
 public struct PropertyListRequestSerializer: RequestSerializer {
+    /// The form that is written.
     public var form: PropertyListValue.Form
 
+    /// A serializer that writes in this form.
     public init(_ form: PropertyListValue.Form = .xml) { self.form = form }
 
     /// Without parameters there is neither type nor content.

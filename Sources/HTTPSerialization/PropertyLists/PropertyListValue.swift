@@ -15,18 +15,24 @@ public enum PropertyListValue: Hashable, Sendable {
 
 /// The members of a dictionary in the order in which they stand.
 public struct PropertyListDictionary: Hashable, Sendable {
+    /// A key with its value.
     public struct Member: Hashable, Sendable {
+        /// May stand twice in a dictionary.
         public var key: String
+        /// What the key stands for.
         public var value: PropertyListValue
 
+        /// A key with its value.
         public init(key: String, value: PropertyListValue) {
             self.key = key
             self.value = value
         }
     }
 
+    /// In order.
     public var members: [Member]
 
+    /// Members in their order.
     public init(_ members: [(String, PropertyListValue)] = []) { self.members = members.map { Member(key: $0.0, value: $0.1) } }
 
     /// The value of the last member with this key.
@@ -36,11 +42,17 @@ public struct PropertyListDictionary: Hashable, Sendable {
 extension PropertyListValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
     public init(integerLiteral value: Int) { self = .integer(Int128(value)) }
+    /// A real.
     public init(floatLiteral value: Double) { self = .real(value) }
+    /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// An array.
     public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
+    /// A dictionary.
     public init(dictionaryLiteral members: (String, PropertyListValue)...) { self = .dictionary(PropertyListDictionary(members)) }
 }
 
@@ -53,6 +65,7 @@ public struct PropertyListLimits: Hashable, Sendable {
     /// Of values, keys among them, each counted as often as something refers to it.
     public var valueCount: Int
 
+    /// These limits.
     public init(length: Int = 64 << 20, depth: Int = 100, valueCount: Int = 1_000_000) {
         precondition(depth <= 200, "elements of XML stand no more deeply either")
         self.length = length
@@ -63,6 +76,7 @@ public struct PropertyListLimits: Hashable, Sendable {
 
 /// Why octets are no property list, or a value has no such form.
 public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable {
         /// Neither form, or not what that form permits.
         case malformed
@@ -72,7 +86,9 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
         case inexpressible
     }
 
+    /// What kind of fault it is.
     public let reason: Reason
+    /// What was found, or which limit it is.
     public let detail: String
     /// In octets from 0, in the binary form.
     public let offset: Int?
@@ -83,6 +99,7 @@ public struct PropertyListFault: Error, Hashable, Sendable, CustomStringConverti
         self.offset = offset
     }
 
+    /// For messages.
     public var description: String { "\(reason.rawValue): \(detail)" + (offset.map { " at offset \($0)" } ?? "") }
 }
 

@@ -5,15 +5,20 @@ import HTTPMessage
 /// Objects within are written `user[name]=…`. Names and values are UTF-8, of which only letters, digits and `-._~/?` stand for
 /// themselves: RFC 3986 §3.4 permits a query slashes and question marks, and everything else means something to somebody.
 public struct FormEncoder: Hashable, Sendable {
+    /// How pairs are made.
     public var options: FormEncodingOptions
 
+    /// An encoder that makes pairs so.
     public init(_ options: FormEncodingOptions = FormEncodingOptions()) { self.options = options }
 
     /// One name with its value, not escaped. A value of `nil` is written without an equals sign.
     public struct Pair: Hashable, Sendable {
+        /// Not escaped.
         public let name: String
+        /// Not escaped; `nil` for a bare name.
         public let value: String?
 
+        /// A pair.
         public init(name: String, value: String?) {
             self.name = name
             self.value = value

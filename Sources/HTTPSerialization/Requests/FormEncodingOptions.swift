@@ -10,6 +10,7 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case indices
     }
 
+    /// The values of truth.
     public enum Booleans: Hashable, Sendable {
         /// `1` and `0`
         case numeric
@@ -17,6 +18,7 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case literal
     }
 
+    /// What stands for a null.
     public enum Nulls: Hashable, Sendable {
         /// `name`
         case bareName
@@ -26,6 +28,7 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case leftOut
     }
 
+    /// What stands for a space.
     public enum Spaces: Hashable, Sendable {
         /// `%20`
         case percent
@@ -33,13 +36,18 @@ public struct FormEncodingOptions: Hashable, Sendable {
         case plus
     }
 
+    /// The names of an array's elements.
     public var arrays: Arrays
+    /// The values of truth.
     public var booleans: Booleans
+    /// What stands for a null.
     public var nulls: Nulls
+    /// What stands for a space.
     public var spaces: Spaces
     /// Members of objects in the order of their names' octets instead of their own.
     public var sortsNames: Bool
 
+    /// Options; by default AFNetworking's.
     public init(
         arrays: Arrays = .brackets, booleans: Booleans = .numeric, nulls: Nulls = .bareName, spaces: Spaces = .percent,
         sortsNames: Bool = true

@@ -1,8 +1,11 @@
 /// Parameters in the query of some methods, and in a form for all others (`application/x-www-form-urlencoded`).
 public struct FormRequestSerializer: RequestSerializer {
+    /// How parameters are written.
     public var encoder: FormEncoder
+    /// Whose parameters stand in the URI.
     public var queryMethods: QueryMethods
 
+    /// A serializer that writes so.
     public init(_ options: FormEncodingOptions = FormEncodingOptions(), queryMethods: QueryMethods = .usual) {
         encoder = FormEncoder(options)
         self.queryMethods = queryMethods
@@ -23,11 +26,14 @@ public struct FormRequestSerializer: RequestSerializer {
 
 /// A JSON text as content (`application/json`); for the methods that have none, an object's members in the query.
 public struct JSONRequestSerializer: RequestSerializer {
+    /// How the text is written.
     public var options: JSONWriteOptions
     /// How parameters stand in a query.
     public var query: FormEncodingOptions
+    /// Whose parameters stand in the URI.
     public var queryMethods: QueryMethods
 
+    /// A serializer that writes so.
     public init(
         _ options: JSONWriteOptions = JSONWriteOptions(), query: FormEncodingOptions = FormEncodingOptions(),
         queryMethods: QueryMethods = .usual
@@ -54,6 +60,7 @@ public struct JSONRequestSerializer: RequestSerializer {
 
 /// A form of parts as content (`multipart/form-data`, RFC 7578), read while it is sent.
 public struct MultipartRequestSerializer: RequestSerializer {
+    /// The form says everything itself.
     public init() {}
 
     /// A form without parts leaves the request as it is. GET and HEAD have no content.

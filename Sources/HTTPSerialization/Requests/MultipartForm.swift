@@ -22,9 +22,11 @@ public struct MultipartForm: Sendable {
         let name: String
     }
 
+    /// What stands between the parts.
     public let boundary: String
     private(set) var parts: [Part] = []
 
+    /// A form without parts, with a boundary made by chance.
     public init() {
         var generator = SystemRandomNumberGenerator()
         let digits = [generator.next(), generator.next()].map { number in
@@ -42,6 +44,7 @@ public struct MultipartForm: Sendable {
         self.boundary = boundary
     }
 
+    /// Whether there is no part.
     public var isEmpty: Bool { parts.isEmpty }
     /// For the request's Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }

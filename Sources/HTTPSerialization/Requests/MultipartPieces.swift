@@ -2,8 +2,10 @@
 public struct PacketThrottle: Hashable, Sendable {
     /// In octets.
     public var packetLength: Int
+    /// Behind each packet.
     public var pause: Duration
 
+    /// Packets of so many octets, at least one.
     public init(packetLength: Int, pause: Duration) {
         precondition(packetLength > 0, "a packet holds at least one octet")
         self.packetLength = packetLength
@@ -24,8 +26,10 @@ public struct MultipartPieces: AsyncSequence, Sendable {
         self.throttle = throttle
     }
 
+    /// Begins to read anew.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: form.makeReader(), throttle: throttle) }
 
+    /// Reads the pieces.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: MultipartReader
         fileprivate let throttle: PacketThrottle?

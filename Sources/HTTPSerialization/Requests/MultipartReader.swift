@@ -8,6 +8,7 @@ public final class MultipartReader {
         case closing, end
     }
 
+    /// In octets.
     public static let defaultPieceLength = 64 << 10
 
     private let form: MultipartForm

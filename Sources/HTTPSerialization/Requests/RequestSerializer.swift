@@ -7,6 +7,7 @@ public struct SerializedRequest: Sendable {
     /// `nil`: the request has no content and says nothing of any. Empty content is told by its length.
     public var content: RequestContent?
 
+    /// What a serializer of one's own made.
     public init(target: String, contentType: String? = nil, content: RequestContent? = nil) {
         self.target = target
         self.contentType = contentType
@@ -31,6 +32,7 @@ public enum RequestContent: Sendable {
 
 /// Why parameters do not become a request. Nothing is sent then.
 public struct RequestSerializationError: Error, Hashable, Sendable {
+    /// What kind of fault it is, as a word.
     public enum Code: String, Hashable, Sendable {
         /// The parameters are of a kind that the form cannot express.
         case inexpressible
@@ -44,6 +46,7 @@ public struct RequestSerializationError: Error, Hashable, Sendable {
         case malformedPart = "malformed_part"
     }
 
+    /// What kind of fault it is.
     public let code: Code
     /// The file, name or method concerned.
     public let subject: String
@@ -71,10 +74,12 @@ public protocol RequestSerializer<Parameters>: Sendable {
 public struct QueryMethods: Hashable, Sendable {
     private let names: Set<String>
 
+    /// Compared without regard to case.
     public init(_ names: [String]) { self.names = Set(names.map { $0.uppercased() }) }
 
     /// GET, HEAD and DELETE.
     public static let usual = QueryMethods(["GET", "HEAD", "DELETE"])
 
+    /// Whether parameters of this method stand in the URI.
     public func contains(_ method: String) -> Bool { names.contains(method.uppercased()) }
 }

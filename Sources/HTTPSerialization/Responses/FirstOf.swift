@@ -3,6 +3,7 @@
 /// The order matters: a serializer that takes everything, such as `RawSerializer`, belongs at the end. Values of several types are brought to
 /// one by `map`. The status is judged once, by `validation`.
 public struct FirstOf<Output: Sendable>: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
     private let serializers: [any ResponseSerializer<Output>]
 

@@ -8,11 +8,14 @@ extension ResponseValidation {
 
 /// The content as a JSON value that keeps digits and order.
 public struct JSONValueSerializer: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
+    /// How the text is read.
     public var options: JSONParseOptions
     /// Octets that some servers send before their JSON, so that it is no script, such as `)]}',`. Content without them is read too.
     public var skippedPrefix: [UInt8]
 
+    /// A serializer that reads so.
     public init(
         _ options: JSONParseOptions = JSONParseOptions(), skippedPrefix: String = "", validation: ResponseValidation = .json
     ) {
@@ -40,13 +43,17 @@ public struct JSONValueSerializer: ResponseSerializer {
 
 /// The content as a value of a `Decodable` type, read from JSON.
 public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
+    /// What reads the text.
     public var json: JSONValueSerializer
+    /// What decodes the value.
     public var decoder: JSONValueDecoder
+    /// What the head has to say.
     public var validation: ResponseValidation {
         get { json.validation }
         set { json.validation = newValue }
     }
 
+    /// A serializer for this type.
     public init(
         _ type: Output.Type = Output.self, names: JSONNameStrategy = .asGiven, json: JSONValueSerializer = JSONValueSerializer()
     ) {

@@ -17,6 +17,7 @@ public struct ReceivedHead: Hashable, Sendable {
         answersHEAD = method == "HEAD"
     }
 
+    /// A head with one Content-Type line or none.
     public init(status: Int, contentType: String? = nil, method: String = "GET") {
         self.init(status: status, contentTypes: contentType.map { [$0] } ?? [], method: method)
     }

@@ -20,12 +20,14 @@ public struct ResponseFault: Error, Hashable, Sendable {
         case unacceptableContentType = "unacceptable_content_type"
     }
 
+    /// What is wrong, as a word.
     public let code: Code
     /// What was found, and what would have been accepted. Holds nothing of the content but names and numbers.
     public let detail: String
     /// In the decoded content, in octets from 0, where a place can be told.
     public let offset: Int?
 
+    /// A fault that a serializer of one's own finds.
     public init(_ code: Code, _ detail: String, at offset: Int? = nil) {
         self.code = code
         self.detail = detail
@@ -38,6 +40,7 @@ public struct ResponseFault: Error, Hashable, Sendable {
 public struct ResponseSerializationError: Error, Hashable, Sendable {
     /// At least one.
     public let faults: [ResponseFault]
+    /// Of the response.
     public let status: Int
 
     /// The fault that names the whole.
@@ -51,6 +54,7 @@ public struct ResponseSerializationError: Error, Hashable, Sendable {
 }
 
 extension ResponseSerializationError: CustomStringConvertible {
+    /// For messages.
     public var description: String {
         "\(status): " + faults.map { "\($0.code.rawValue) (\($0.detail))" }.joined(separator: ", ")
     }

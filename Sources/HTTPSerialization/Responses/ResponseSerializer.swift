@@ -18,6 +18,7 @@ public struct SerializedResponse<Output: Sendable>: Sendable {
     public let value: Output?
     /// From the outermost to the innermost; none for a response as it should be.
     public let faults: [ResponseFault]
+    /// Of the response.
     public let status: Int
 
     /// - Throws: when there is any fault, also where there is a value.
@@ -28,6 +29,7 @@ public struct SerializedResponse<Output: Sendable>: Sendable {
 }
 
 extension ResponseSerializer {
+    /// Validates the head and decodes the content, as far as each can be.
     public func serialize(_ head: ReceivedHead, _ body: [UInt8]) -> SerializedResponse<Output> {
         let faults = validation.faults(of: head, hasBody: !body.isEmpty)
         if faults.contains(where: { $0.code == .unacceptableContentType }) {
@@ -51,8 +53,10 @@ public struct MappedSerializer<Base: ResponseSerializer, Output: Sendable>: Resp
     let base: Base
     let transform: @Sendable (Base.Output) -> Output
 
+    /// What the head has to say.
     public var validation: ResponseValidation { base.validation }
 
+    /// The content as it is for the serializer within.
     public func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output {
         transform(try base.decode(body, of: head))
     }

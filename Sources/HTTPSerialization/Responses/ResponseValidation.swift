@@ -16,7 +16,9 @@ public struct MediaTypeRange: Hashable, Sendable, ExpressibleByStringLiteral, Cu
         self = range
     }
 
+    /// As it was written, in lower case.
     public var description: String { pattern.description }
+    /// By the same text by which two are equal.
     public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
@@ -30,6 +32,7 @@ public struct ResponseValidation: Hashable, Sendable {
     /// Empty: every type, and none. To be added to rather than replaced, so that what comes to be accepted later is.
     public var contentTypes: [MediaTypeRange]
 
+    /// These statuses and types; by default every type under 200 to 299.
     public init(statuses: [ClosedRange<Int>] = [200...299], contentTypes: [MediaTypeRange] = []) {
         self.statuses = statuses
         self.contentTypes = contentTypes

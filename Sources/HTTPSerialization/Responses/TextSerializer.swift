@@ -1,11 +1,13 @@
 /// The content as text: by its byte order mark, else by the charset that its type names, else by `fallback`.
 public struct TextSerializer: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
     /// Where neither a mark nor a parameter says it.
     public var fallback: Charset
     /// Whether octets that stand for nothing become U+FFFD. Otherwise they are a fault.
     public var replacesFaults: Bool
 
+    /// A serializer for text that names no charset, or this one.
     public init(fallback: Charset = .utf8, replacesFaults: Bool = false, validation: ResponseValidation = ResponseValidation()) {
         self.fallback = fallback
         self.replacesFaults = replacesFaults

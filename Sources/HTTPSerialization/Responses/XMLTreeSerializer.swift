@@ -7,9 +7,12 @@ extension ResponseValidation {
 ///
 /// A byte order mark goes before the type's charset, and that before what the text says of itself (RFC 7303 §3).
 public struct XMLTreeSerializer: ResponseSerializer {
+    /// What the head has to say.
     public var validation: ResponseValidation
+    /// How much is read.
     public var limits: XMLLimits
 
+    /// A serializer within these limits, for these statuses and types.
     public init(limits: XMLLimits = XMLLimits(), validation: ResponseValidation = .xml) {
         self.limits = limits
         self.validation = validation

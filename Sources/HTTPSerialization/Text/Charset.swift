@@ -9,7 +9,9 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     public let name: String
     private let unitLength: Int
 
+    /// UTF-8 (RFC 3629).
     public static let utf8 = Charset(name: "UTF-8", unitLength: 1)
+    /// ISO 8859-1, to the letter and not as Windows-1252.
     public static let latin1 = Charset(name: "ISO-8859-1", unitLength: 1)
     static let utf16BigEndian = Charset(name: "UTF-16BE", unitLength: 2)
     static let utf16LittleEndian = Charset(name: "UTF-16LE", unitLength: 2)
@@ -33,6 +35,7 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
         self.init(name: name, unitLength: name.hasPrefix("UTF-16") ? 2 : name.hasPrefix("UTF-32") ? 4 : 1)
     }
 
+    /// The name.
     public var description: String { name }
 
     /// The text without its byte order mark.

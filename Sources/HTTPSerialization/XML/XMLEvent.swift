@@ -1,11 +1,13 @@
 /// A name of an element or attribute (Namespaces in XML 1.0).
 public struct XMLName: Hashable, Sendable {
+    /// Without a prefix.
     public let local: String
     /// As it stands in the text, or `nil`.
     public let prefix: String?
     /// The namespace that the prefix, or its absence, stands for; `nil` for none.
     public let namespace: String?
 
+    /// A name; without a namespace where none is given.
     public init(_ local: String, prefix: String? = nil, namespace: String? = nil) {
         self.local = local
         self.prefix = prefix
@@ -18,9 +20,12 @@ public struct XMLName: Hashable, Sendable {
 
 /// An attribute of an element. Declarations of namespaces are none.
 public struct XMLAttribute: Hashable, Sendable {
+    /// With its namespace, where it has a prefix.
     public let name: XMLName
+    /// With its references read.
     public let value: String
 
+    /// An attribute.
     public init(name: XMLName, value: String) {
         self.name = name
         self.value = value
@@ -50,6 +55,7 @@ public struct XMLLimits: Hashable, Sendable {
     /// Of a tree: elements, texts, comments and instructions.
     public var nodeCount: Int
 
+    /// These limits.
     public init(
         length: Int = 64 << 20, depth: Int = 128, markupLength: Int = 64 << 10, attributeCount: Int = 256,
         nodeCount: Int = 4_000_000
@@ -65,6 +71,7 @@ public struct XMLLimits: Hashable, Sendable {
 
 /// Why an XML text is not read any further.
 public struct XMLFault: Error, Hashable, Sendable {
+    /// What kind of fault it is, as a word.
     public enum Reason: String, Hashable, Sendable {
         /// Not well-formed, with its namespaces; or in an encoding that is not known.
         case malformed
@@ -76,6 +83,7 @@ public struct XMLFault: Error, Hashable, Sendable {
         case tooLarge = "too_large"
     }
 
+    /// What kind of fault it is.
     public let reason: Reason
     /// From 1.
     public let line: Int
@@ -86,5 +94,6 @@ public struct XMLFault: Error, Hashable, Sendable {
 }
 
 extension XMLFault: CustomStringConvertible {
+    /// For messages.
     public var description: String { "\(reason.rawValue) at line \(line), column \(column): \(detail)" }
 }

@@ -1,13 +1,18 @@
 /// An XML text as a tree.
 public struct XMLTree: Hashable, Sendable {
+    /// The one element in which all others stand.
     public var root: Element
 
+    /// An element with what stands in it.
     public struct Element: Hashable, Sendable {
+        /// With its namespace.
         public var name: XMLName
+        /// In order.
         public var attributes: [XMLAttribute]
         /// In order.
         public var children: [Node]
 
+        /// An element; an empty one where nothing else is given.
         public init(_ name: XMLName, attributes: [XMLAttribute] = [], children: [Node] = []) {
             self.name = name
             self.attributes = attributes
@@ -15,6 +20,7 @@ public struct XMLTree: Hashable, Sendable {
         }
     }
 
+    /// What may stand in an element.
     public indirect enum Node: Hashable, Sendable {
         case element(Element)
         case text(String)
@@ -22,6 +28,7 @@ public struct XMLTree: Hashable, Sendable {
         case processingInstruction(target: String, data: String)
     }
 
+    /// A tree of this element.
     public init(root: Element) { self.root = root }
 
     /// Reads a whole text. What stands outside of the root is not kept.

@@ -22,10 +22,10 @@ enum SerializationBench {
     /// The file has a hole for content, so that no disk is measured.
     private static func measureForm() {
         let path = NSTemporaryDirectory() + "larder-bench-\(UInt64.random(in: 0 ... .max))"
-        FileManager.default.createFile(atPath: path, contents: nil)
         defer { try? FileManager.default.removeItem(atPath: path) }
         var form = MultipartForm()
-        guard let handle = FileHandle(forWritingAtPath: path), (try? handle.truncate(atOffset: 2 << 30)) != nil,
+        guard FileManager.default.createFile(atPath: path, contents: nil), let handle = FileHandle(forWritingAtPath: path),
+            (try? handle.truncate(atOffset: 2 << 30)) != nil,
             (try? form.append("file", file: path)) != nil
         else { fatalError("no file of 2 GiB") }
         let before = residentLength()
