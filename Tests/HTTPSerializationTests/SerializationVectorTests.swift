@@ -2,7 +2,7 @@ import Foundation
 import HTTPSerialization
 import Testing
 
-/// One of Tests/SerializationVectors/vectors.json, which make.py beside it wrote.
+/// One of Tests/SerializationVectors/vectors.json, which make.py beside it wrote; or of the file that LARDER_SERIALIZATION_VECTORS names.
 struct SerializationVector: Decodable, Sendable, CustomTestStringConvertible {
     let kind: String
     let about: String
@@ -17,7 +17,8 @@ struct SerializationVector: Decodable, Sendable, CustomTestStringConvertible {
     func option(_ name: String) -> String? { options?[name] }
 
     static let all: [SerializationVector] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../SerializationVectors/vectors.json")
+        let own = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../SerializationVectors/vectors.json")
+        let file = ProcessInfo.processInfo.environment["LARDER_SERIALIZATION_VECTORS"].map { URL(filePath: $0) } ?? own
         guard let data = try? Data(contentsOf: file.standardized),
             let vectors = try? JSONDecoder().decode([SerializationVector].self, from: data)
         else { fatalError("no vectors at \(file)") }

@@ -5,6 +5,9 @@ What Python defines decides: urllib for queries, urllib3 and requests for forms 
 zlib, brotli and zstandard, and Pillow for images. Where we differ on purpose the expectation is written here by hand, with the reason.
 Needs: pip install requests pillow brotli zstandard. Chance is seeded: the file comes out the same each time, but for AVIF, which says when it was
 written, and for other versions of the encoders.
+
+    make.py                       writes vectors.json beside it
+    make.py FILE TEXTS [SEED]     writes more to another place, so many texts of JSON among them; LARDER_SERIALIZATION_VECTORS=FILE has the tests read it
 """
 import base64
 import datetime
@@ -29,7 +32,9 @@ from PIL import Image
 
 sys.setrecursionlimit(10_000)
 vectors = []
-chance = random.Random(9530)
+path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "vectors.json"
+text_count = int(sys.argv[2]) if len(sys.argv) > 2 else 700
+chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 9530)
 
 
 def vector(kind, about, expect=None, *, error=None, text=None, octets=None, **options):
@@ -201,7 +206,7 @@ def mutated(text):
 BY_HAND = ["", " ", "  ", "nul", "NaN", "[Infinity]", "-Infinity", "01", "1.", ".5", "+1", "-", "1e", "0x1", "[1,]", "{\"a\":1,}", "{a:1}", "'a'", "[1 2]", "\"\\x\"",
            "\"\t\"", "\"\n\"", "\ufeff[]", "[]]", "{\"a\":1}}", "\"\\ud834\"", "\"\\udd1e\\ud834\"", "[\"\\uD834\\u0041\"]", "// c\n1", "1 // c", "\u00a01", "[\u2028]", "\"\u2028\"",
            "1e99999", "-0.0", "{\"a\":1,\"a\":2}", "{\"\":{}}", "\"\\u12\"", "\"\\U0041\"", "truefalse", "[true false]", "{\"a\"}", "{:1}", "{1:2}", "[" * 512 + "]" * 512]
-for number, text in enumerate(BY_HAND + [mutated(json_text()) if chance.random() < .6 else json_text() for _ in range(700)]):
+for number, text in enumerate(BY_HAND + [mutated(json_text()) if chance.random() < .6 else json_text() for _ in range(text_count)]):
     if text in ("", " "):
         continue  # Nothing, which a serializer takes as null.
     try:
@@ -391,7 +396,6 @@ for first, inner in CODERS.items():
     for second, outer in CODERS.items():
         vector("coding", f"{first} in {second}", b64(LONG), octets=outer(inner(LONG)), coding=f"{first}, {second}")
 
-place = pathlib.Path(__file__).parent / "vectors.json"
-place.write_text("[\n" + ",\n".join(json.dumps(made, ensure_ascii=True) for made in vectors) + "\n]\n")
+path.write_text("[\n" + ",\n".join(json.dumps(made, ensure_ascii=True) for made in vectors) + "\n]\n")
 counts = {kind: sum(made["kind"] == kind for made in vectors) for kind in dict.fromkeys(made["kind"] for made in vectors)}
 print(len(vectors), counts)
