@@ -42,7 +42,8 @@ package struct AttemptAllowances: Sendable {
     package mutating func end(for client: IPAddress, isGood: Bool, at now: Int64) {
         let place = Self.place(of: client)
         var allowance = counted(allowances[place], at: now) ?? Allowance(left: limits.attempts, countedAt: now, underWayCount: 1)
-        allowance.underWayCount -= 1
+        // One that was forgotten meanwhile has begun anew.
+        allowance.underWayCount = max(0, allowance.underWayCount - 1)
         if !isGood { allowance.left -= 1 }
         allowances[place] = isFull(allowance) ? nil : allowance
     }
@@ -62,7 +63,9 @@ package struct AttemptAllowances: Sendable {
         guard allowances.count >= limits.addresses else { return }
         allowances = allowances.filter { entry in counted(entry.value, at: now).map { !isFull($0) } ?? false }
         guard allowances.count >= limits.addresses else { return }
-        if let oldest = allowances.min(by: { $0.value.countedAt < $1.value.countedAt }) { allowances[oldest.key] = nil }
+        let resting = allowances.filter { $0.value.underWayCount == 0 }
+        let oldest = (resting.isEmpty ? allowances : resting).min { $0.value.countedAt < $1.value.countedAt }
+        if let oldest { allowances[oldest.key] = nil }
     }
 
     private static func place(of client: IPAddress) -> IPAddress {

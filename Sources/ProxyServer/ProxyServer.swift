@@ -128,12 +128,11 @@ package final class ProxyServer: Sendable {
     ) -> ServerShared.Current {
         var settings = source.settings
         settings.transport.addresses.own = OwnListeners(addresses.map { .init(address: $0.address, port: $0.port) })
-        // One for all settings that follow each other and let things leave: closed, it is closed for what goes on under any of them.
-        let position = settings.gatePosition(in: settings.mode(on: source.network))
-        if position == .open, let previous, previous.context.mode == .live {
+        // One for as long as there is this server: closed, it is closed for what goes on under any settings.
+        if let previous {
             settings.transport.gate = previous.settings.transport.gate
-        } else if position != .open || previous != nil {
-            settings.transport.gate = EgressGate(position)
+        } else {
+            settings.transport.gate.set(settings.gatePosition(in: settings.mode(on: source.network)))
         }
         return ServerShared.Current(
             settings: settings,

@@ -121,6 +121,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         if let error = transport.refusalByName(request.origin) { return refuse(error) }
         waitingSince = loop.now
         if let early = endpoint.early {
+            guard transport.configuration.gate.isOpen(to: request.origin.host) else { return refuse(.egressClosed) }
             state = .connecting
             arm(.connect, 0)
             early.takeOver(by: self)

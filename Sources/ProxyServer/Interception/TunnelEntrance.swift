@@ -210,6 +210,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope)
         else {
             worker.handshakes.ended(self)
+            // It waits no more.
+            state = .ended
             return refuse(.noLeaf(.failed))
         }
         state = .handshaking(session)

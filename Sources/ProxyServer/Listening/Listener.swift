@@ -73,7 +73,10 @@ final class Listener: EventHandler, TimerHandler {
         let wasTaken = loops[chosen].post { loop in
             (loop.owner as? LoopWorker)?.adopt(descriptor: descriptor, peer: peer, tls: tls)
         }
-        if !wasTaken { closeDescriptor(descriptor) }
+        if !wasTaken {
+            closeDescriptor(descriptor)
+            worker.shared.counts.closed(on: chosen, count)
+        }
     }
 
     /// Who expects TLS would take our words for a broken handshake.

@@ -261,7 +261,11 @@ final class LoopWorker: BatchHandler {
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         // Who may no longer come in is let go with the answer that is under way.
         for connection in Array(connections.values)
-        where !settings.admission.allows(connection.peer, isCertified: !connection.user.isEmpty) { connection.drain() }
+        where !settings.admission.allows(connection.peer, isCertified: connection.porch?.isCertified == true) {
+            connection.drain()
+        }
+        for porch in Array(porches.values)
+        where !porch.hasLetIn && !settings.admission.allows(porch.peer, isCertified: porch.isCertified) { porch.close() }
         planClosing()
     }
 

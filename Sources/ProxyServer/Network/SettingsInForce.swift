@@ -28,8 +28,7 @@ extension ProxyServer {
         self.source.withLock { newest in
             guard newest.version == source.version else { return }
             // What has begun under the settings before goes on; it connects nowhere any more.
-            let position = source.settings.gatePosition(in: current.context.mode)
-            if position != .open { shared.current.settings.transport.gate.set(position) }
+            current.settings.transport.gate.set(source.settings.gatePosition(in: current.context.mode))
             shared.replace(current)
             // Under the lock, so that each loop has the newest last.
             for thread in threads {

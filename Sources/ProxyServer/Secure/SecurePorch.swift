@@ -34,7 +34,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
 
     private let worker: LoopWorker
     private let tls: ListenerTLS
-    private let peer: PeerAddress
+    let peer: PeerAddress
     private let client: Registration
     private var timer: TimerID?
     private var state = State.hello
@@ -79,6 +79,9 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         timer = worker.loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHandshake)
     }
+
+    /// Whoever is let in has shown a certificate.
+    var isCertified: Bool { tls.asksForCertificates }
 
     private var session: ServerTLSSession? {
         switch state {
@@ -192,6 +195,8 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
             }
         guard let session = made else {
             worker.handshakes.ended(self)
+            // It waits no more.
+            state = .hello
             return refuse(.noLeaf(.failed))
         }
         state = .handshaking(session)

@@ -85,10 +85,10 @@ final class SwitchedRelay: RunningTunnel, TimerHandler, BatchHandler {
         worker.tunnelEnded(self)
     }
 
-    /// One side has broken off, and the other is not to take that for an end.
+    /// One side has broken off, and the other is not to take that for an end. Who has been told of an end gets what is before it.
     private func cut() {
-        resetOnClose(client.descriptor)
-        resetOnClose(origin.descriptor)
+        if toClient.state != .ended { resetOnClose(client.descriptor) }
+        if toOrigin.state != .ended { resetOnClose(origin.descriptor) }
         close()
     }
 
