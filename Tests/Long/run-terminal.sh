@@ -32,8 +32,14 @@ def execute_as_job(script):
             os._exit(os.waitstatus_to_exitcode(status))
         states = set()
         while states != {"T"}:
-            rows = [open(f"/proc/{name}/stat").read().rsplit(") ", 1)[1].split() for name in os.listdir("/proc") if name.isdigit()]
-            states = {row[0] for row in rows if int(row[2]) == job}
+            states = set()
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    row = open(f"/proc/{name}/stat").read().rsplit(") ", 1)[1].split()
+                except (FileNotFoundError, ProcessLookupError):
+                    continue  # it has ended meanwhile
+                if int(row[2]) == job:
+                    states.add(row[0])
         os.write(1, b"stopped ready\n")
         os.killpg(job, signal.SIGCONT)
 

@@ -119,7 +119,9 @@ for name, process in runs.items():
     statuses = said.splitlines()
     check(process.returncode == 7, f"run {name}: the exit code is the command's: {process.returncode}")
     check(len(statuses) == 3 and "; hit" in statuses[0], f"run {name}: what serve has stored is read: {statuses[:1]}")
-    check("fwd=" in statuses[1] and "; hit" in statuses[2], f"run {name}: its own file is fetched, then kept: {statuses[1:]}")
+    # Until the store has it under its key, the next one reads what has just come: the origin is asked once all the same, see below.
+    kept = "; hit" in statuses[2] or "; collapsed" in statuses[2]
+    check("fwd=" in statuses[1] and kept, f"run {name}: its own file is fetched, then kept: {statuses[1:]}")
     check(all((WORK / f"{name}.{path}").read_bytes() == CONTENT for path in ("shared", f"of-{name}")), f"run {name}: the origin's octets")
     of_store = [line for line in summary.splitlines() if "the store is only read" in line]
     check(of_store and str(server.pid) in of_store[0], f"run {name}: the summary tells who has the store: {of_store}")
