@@ -12,11 +12,15 @@ package protocol BatchHandler: AnyObject {
 /// Its state is not checked for exclusive access at run time, which would cost a hundred instructions for each use: one thread
 /// has it, and no handler is called or let go while a table is being changed.
 ///
-/// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end.
+/// One turn is: wait, read the clock, report ready descriptors, report due timers, then the work put off to the batch's end. Of newcomers
+/// a turn reports a few, behind everybody else and in their order: however many come at once, who is served already waits for no longer
+/// than those take.
 package final class EventLoop {
     private let epoll: Epoll
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
+    /// Those that are ready, by token.
+    @exclusivity(unchecked) private var newcomers = TurnQueue()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
     private var pendingReplies: [UInt64: PendingReply] = [:]
@@ -84,26 +88,72 @@ package final class EventLoop {
             let descriptor = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
             // A descriptor that left earlier in this batch, perhaps to come back as another connection, has a new generation.
             if slots[descriptor].generation == UInt32(truncatingIfNeeded: token >> 32), let handler = slots[descriptor].handler {
-                handler.ready(epoll.ready(at: index))
+                if slots[descriptor].isNewcomer {
+                    wait(for: token, descriptor, epoll.ready(at: index))
+                } else {
+                    handler.ready(epoll.ready(at: index))
+                }
             }
             index += 1
         }
+        if !newcomers.isEmpty { reportNewcomers() }
         if timers.nextMoment <= now { reportDueTimers() }
         if !putOff.isEmpty { doPutOffWork() }
+    }
+
+    // MARK: Newcomers
+
+    /// How many newcomers are heard in a turn.
+    private static let newcomersInTurn = 2
+
+    @inline(never)
+    private func wait(for token: UInt64, _ descriptor: Int, _ events: ReadyEvents) {
+        if slots[descriptor].awaited.isEmpty { newcomers.append(token) }
+        slots[descriptor].awaited.formUnion(events)
+    }
+
+    @inline(never)
+    private func reportNewcomers() {
+        var left = Self.newcomersInTurn
+        while left > 0, let token = newcomers.popFirst() {
+            let descriptor = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
+            guard slots[descriptor].generation == UInt32(truncatingIfNeeded: token >> 32), let handler = slots[descriptor].handler
+            else { continue }
+            let events = slots[descriptor].awaited
+            slots[descriptor].awaited = ReadyEvents()
+            handler.ready(slots[descriptor].interest.contains(.peerClose) ? events : events.subtracting(.peerClosed))
+            left -= 1
+            // The end stands behind what was read: no other event tells of it.
+            let registration = Registration(descriptor: Int32(descriptor), generation: UInt32(truncatingIfNeeded: token >> 32))
+            if events.contains(.peerClosed), slots[descriptor].generation == registration.generation { admit(registration) }
+        }
+    }
+
+    /// Has one that came as a newcomer reported as the others are from now on: at once, and for as long as it is ready.
+    package func admit(_ registration: Registration) {
+        let index = Int(registration.descriptor)
+        precondition(slots[index].generation == registration.generation, "the registration has ended")
+        guard slots[index].isNewcomer else { return }
+        slots[index].isNewcomer = false
+        epoll.modify(registration.descriptor, slots[index].interest, token: Self.token(of: registration))
     }
 
     // MARK: Descriptors
 
     /// Watches a descriptor, which stays the caller's to close (after `deregister`).
+    ///
+    /// - Parameter isNewcomer: others go first, and it is edge-triggered, until `admit`: whoever hears of it takes all there is, or admits it.
     package func register(
-        _ descriptor: Int32, _ interest: Interest, handler: any EventHandler
+        _ descriptor: Int32, _ interest: Interest, handler: any EventHandler, isNewcomer: Bool = false
     ) throws(SystemError) -> Registration {
         let index = Int(descriptor)
         while slots.count <= index { slots.append(DescriptorSlot()) }
         precondition(slots[index].handler == nil, "the descriptor is registered already")
         let registration = Registration(descriptor: descriptor, generation: slots[index].generation)
-        try epoll.add(descriptor, interest, token: Self.token(of: registration))
+        try epoll.add(descriptor, isNewcomer ? interest.ofNewcomer : interest, token: Self.token(of: registration))
         slots[index].handler = handler
+        slots[index].isNewcomer = isNewcomer
+        slots[index].awaited = ReadyEvents()
         slots[index].interest = interest
         return registration
     }
@@ -114,7 +164,8 @@ package final class EventLoop {
         precondition(slots[index].generation == registration.generation, "the registration has ended")
         if slots[index].interest == interest { return }
         slots[index].interest = interest
-        epoll.modify(registration.descriptor, interest, token: Self.token(of: registration))
+        let watched = slots[index].isNewcomer ? interest.ofNewcomer : interest
+        epoll.modify(registration.descriptor, watched, token: Self.token(of: registration))
     }
 
     /// Gives the descriptor to another handler (a connection upgraded, or taken from a pool).
@@ -238,7 +289,7 @@ package final class EventLoop {
     }
 
     private func timeout(_ limit: Int32) -> Int32 {
-        if !putOff.isEmpty { return 0 }
+        if !putOff.isEmpty || !newcomers.isEmpty { return 0 }
         let moment = timers.nextMoment
         if moment == .never { return limit }
         let current = clock()
@@ -273,6 +324,9 @@ private struct DescriptorSlot {
     var handler: (any EventHandler)?
     var generation: UInt32 = 0
     var interest = Interest()
+    var isNewcomer = false
+    /// What a newcomer that waits for its turn is ready for.
+    var awaited = ReadyEvents()
 }
 
 /// Passes the mailbox's wake-up on to the loop, which owns it.

@@ -10,6 +10,9 @@ package struct Interest: OptionSet, Sendable {
     /// Reports a peer that has shut down its sending side, even where nothing is read.
     @inlinable package static var peerClose: Interest { Interest(rawValue: 4) }
     @inlinable package static var edgeTriggered: Interest { Interest(rawValue: 8) }
+
+    /// The kernel tells of each event once; of what comes with its peer's end in the same one, too.
+    var ofNewcomer: Interest { contains(.read) ? union([.edgeTriggered, .peerClose]) : union(.edgeTriggered) }
 }
 
 /// What a descriptor is ready for. Errors and hang-ups are reported whatever the interest is.

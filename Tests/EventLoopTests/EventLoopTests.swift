@@ -68,6 +68,78 @@ struct EventLoopDescriptorTests {
         close(pair.right)
     }
 
+    @Test("Of newcomers a turn reports two, behind everybody else, until each has been admitted")
+    func newcomers() throws {
+        let loop = try EventLoop()
+        var heard: [Int] = []
+        var ends: [(near: Registration, far: Int32, handler: ClosureHandler)] = []
+        for number in 0..<7 {
+            let pair = try makeSocketPair()
+            let handler = ClosureHandler()
+            handler.onReady = { _ in
+                heard.append(number)
+                var byte: UInt8 = 0
+                _ = read(pair.left, &byte, 1)
+            }
+            // The first six came just now; the last is there already.
+            ends.append((try loop.register(pair.left, .read, handler: handler, isNewcomer: number < 6), pair.right, handler))
+        }
+        func turn(sending numbers: Range<Int> = 0..<0) -> [Int] {
+            heard = []
+            for number in numbers { sendByte(ends[number].far) }
+            loop.turn(waitingAtMost: 0)
+            return heard
+        }
+        #expect(turn(sending: 0..<7) == [6, 0, 1])
+        #expect(turn(sending: 6..<7) == [6, 2, 3])
+        #expect(turn() == [4, 5])
+        #expect(turn().isEmpty)
+
+        for number in 0..<3 { loop.admit(ends[number].near) }
+        #expect(turn(sending: 0..<7) == [0, 1, 2, 6, 3, 4])
+        #expect(turn() == [5])
+        // What it waits for stays with it, and so does what is changed.
+        loop.modify(ends[3].near, Interest())
+        loop.modify(ends[0].near, Interest())
+        #expect(turn(sending: 0..<4) == [1, 2])
+        loop.admit(ends[3].near)
+        #expect(turn().isEmpty)
+        loop.modify(ends[3].near, .read)
+        loop.modify(ends[0].near, .read)
+        #expect(turn().sorted() == [0, 3])
+        // Who says more while it waits waits once.
+        for _ in 0..<3 { #expect(turn(sending: 4..<6) == [4, 5]) }
+        // Whoever has left in the meantime is not heard, and costs nobody a turn.
+        for end in ends[4...5] {
+            sendByte(end.far)
+            loop.close(end.near)
+            close(end.far)
+        }
+        #expect(turn().isEmpty)
+        ends.removeSubrange(4...5)
+        for end in ends {
+            loop.close(end.near)
+            close(end.far)
+        }
+        #expect(loop.registrationCount == 0)
+    }
+
+    @Test("A newcomer that ends behind what it has sent is heard until that end has been read")
+    func newcomerThatEnds() throws {
+        let loop = try EventLoop()
+        let pair = try makeSocketPair()
+        let handler = ClosureHandler()
+        var seen: [ReadyEvents] = []
+        handler.onReady = { seen.append($0) }
+        let registration = try loop.register(pair.left, .read, handler: handler, isNewcomer: true)
+        sendByte(pair.right)
+        shutdown(pair.right, Int32(SHUT_WR))
+        for _ in 0..<3 { loop.turn(waitingAtMost: 0) }
+        #expect(seen == [.readable, .readable, .readable])
+        loop.close(registration)
+        close(pair.right)
+    }
+
     @Test("Interest can be changed and taken away")
     func interest() throws {
         let loop = try EventLoop()

@@ -57,6 +57,7 @@ extension ClientConnection {
     /// - Parameter held: what was read of it already, behind the request's head.
     func handOver(holding held: [UInt8] = []) -> HandedOver? {
         guard let registration else { return nil }
+        admit()
         entrance = nil
         // Where the client has gone, the tunnel will see it.
         _ = output.write(to: descriptor)

@@ -7,7 +7,7 @@ import HTTPWire
 import ProxyCore
 
 /// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
-extension ClientConnection: EntranceReader {
+extension ClientConnection {
     /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
     /// - Returns: as `recv`.
     func receive() -> Int {
@@ -76,19 +76,9 @@ extension ClientConnection: EntranceReader {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
+        if count == buffer.count { admit() }
         entrance.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         flush()
-    }
-
-    func awaitTurn() {
-        awaitsTurn = true
-        if let registration { loop.modify(registration, Interest()) }
-    }
-
-    func readAtItsTurn() {
-        awaitsTurn = false
-        if phase == .entering { readEntrance() }
-        if phase == .entering { flush() }
     }
 
     /// What came together with the CONNECT.

@@ -34,8 +34,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// It is ready to be read on, and others are before it (`EntranceQueue`).
-    @exclusivity(unchecked) var awaitsTurn = false
+    /// It has not shown yet that it asks for something: others are heard first.
+    @exclusivity(unchecked) private var isNewcomer = true
+    private var hasAsked = false
     /// While it is open what becomes of a tunnel.
     var entrance: TunnelEntrance?
     /// Through which it reaches its client, where the listener speaks TLS.
@@ -65,7 +66,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         self.descriptor = descriptor
         self.peer = peer
         parser = RequestParser(limits: worker.settings.parseLimits)
-        registration = try loop.register(descriptor, .read, handler: self)
+        registration = try loop.register(descriptor, .read, handler: self, isNewcomer: true)
         timer = loop.makeTimer(self)
         setDeadline(worker.settings.timeouts.clientHead)
     }
@@ -85,6 +86,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {
+        if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
             // A client that refuses our certificate says so in its last octets.
             if phase == .entering { readEntrance() }
@@ -95,7 +97,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: readRequest()
             case .exchanging: readBody()
-            case .entering: if worker.entrances.takesNow(self) { readEntrance() } else { awaitTurn() }
+            case .entering: readEntrance()
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -104,6 +106,12 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             isHalfClosed = true
             settle()
         }
+    }
+
+    /// Who comes back behind a request, is being answered or sends much is no newcomer any more. Whoever asks once and goes never costs this.
+    func admit() {
+        if let registration { loop.admit(registration) }
+        isNewcomer = false
     }
 
     func deadlinePassed(_ timer: TimerID) {
@@ -134,6 +142,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
+        }
+        if isNewcomer {
+            if (hasAsked && phase == .idle) || count == buffer.count { admit() }
+            hasAsked = true
         }
         if hasInput {
             keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -376,7 +388,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 loop.cancelTimer(timer)
             }
         case .entering:
-            loop.modify(registration, entrance?.takesInput == true && !awaitsTurn ? .read : Interest())
+            loop.modify(registration, entrance?.takesInput == true ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

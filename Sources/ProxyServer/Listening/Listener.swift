@@ -7,7 +7,7 @@ import ProxyCore
 ///
 /// When the process runs out of descriptors, or as many clients are served and others refused as may be, it stops accepting for a
 /// moment and says so: clients wait in the kernel's queue, and the connections that are open go on being served.
-final class Listener: EventHandler, TimerHandler {
+final class Listener: EventHandler, TimerHandler, BatchHandler {
     private unowned let worker: LoopWorker
     private let socket: ListeningSocket
     /// In the order of the settings.
@@ -27,8 +27,12 @@ final class Listener: EventHandler, TimerHandler {
         timer = worker.loop.makeTimer(self)
     }
 
+    /// Others first: one of them may make the room that this one takes.
+    func ready(_ events: ReadyEvents) { worker.loop.atEndOfBatch(self) }
+
     /// One in each batch, however many have come: who is served already waits for no longer than that takes.
-    func ready(_ events: ReadyEvents) {
+    func batchEnded() {
+        guard registration != nil else { return }
         if isFull, !worker.canRefuse { return pause("\(worker.settings.connectionLimit) connections are open") }
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
