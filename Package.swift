@@ -150,7 +150,10 @@ let package = Package(
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
             of: "HTTPSession",
-            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CLinux"]),
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore",
+                "CLinux",
+            ]),
         tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(
@@ -170,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "HTTPMessage", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords", "HTTPSession",
+                "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
+                "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore",
                 "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",

@@ -5,12 +5,70 @@ public protocol ResponseCaching: Sendable {
     /// What is kept under a key, the newest first.
     func responses(for key: CachedResponse.Key) async -> [CachedResponse]
 
-    /// Keeps a response, in the place of one that was made for the same requests (`CachedResponse.replaces`).
-    func store(_ response: CachedResponse) async
+    /// The body of one whose octets are not at hand, from its beginning, for one task. What is read stays readable to its end.
+    /// - Returns: `nil` where it is gone.
+    func body(of response: CachedResponse) -> (any CachedBodyReading)?
 
-    /// - Returns: whether there was something.
+    /// When a fetch for this key begins, which is asked for before its request goes out.
+    func moment(for key: CachedResponse.Key) -> CacheMoment
+
+    /// Keeps a response whose body is at hand, in the place of one that was made for the same requests (`CachedResponse.replaces`).
+    /// - Parameter moment: when its fetch began. What was removed since then is not brought back by it (RFC 9111 §4.4).
+    /// - Returns: whether it is kept.
     @discardableResult
-    func remove(_ key: CachedResponse.Key) async -> Bool
+    func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool
+
+    /// Begins to keep a response whose body is yet to come.
+    /// - Parameter length: of the body in octets, where it is known.
+    /// - Returns: `nil` where it is not kept.
+    func beginStoring(
+        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+    ) async -> (any CachedBodyWriting)?
+
+    /// Puts a response in the place of its former self, whose body it has (RFC 9111 §4.3.4).
+    func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) async
+
+    /// Forgets one response.
+    func remove(_ response: CachedResponse) async
+
+    /// Forgets everything under a key, what is on its way too.
+    func remove(_ key: CachedResponse.Key) async
+}
+
+/// A kept body that is read in pieces, in their order.
+public protocol CachedBodyReading: Sendable {
+    /// The next piece; `nil` at the end.
+    func next() async throws(CachedBodyLost) -> [UInt8]?
+}
+
+/// A kept body cannot be read any more.
+public struct CachedBodyLost: Error, Sendable {
+    public init() {}
+}
+
+/// A body on its way into a cache, in pieces and in their order. Let go before its end, it is aborted.
+public protocol CachedBodyWriting: Sendable {
+    /// Takes the next octets in, and comes back when more are welcome.
+    func append(_ octets: [UInt8]) async
+
+    /// All has come. It can be found from now on or a little later.
+    func finish(_ trailers: CachedResponse.Trailers) async
+
+    /// The body broke off.
+    func abort()
+}
+
+/// How far a cache's removals had come when a fetch began, in its own way of counting.
+public struct CacheMoment: Equatable, Sendable {
+    /// Of removals that may concern every key.
+    public let removals: Int64
+    /// Of removals of the key, or of those that it shares its place with.
+    public let removalsOfKey: UInt32
+
+    public init(removals: Int64 = 0, removalsOfKey: UInt32 = 0) {
+        self.removals = removals
+        self.removalsOfKey = removalsOfKey
+    }
 }
 
 /// A response as it is kept, with what has to be known to use it again.
@@ -23,6 +81,13 @@ public struct CachedResponse: Sendable {
         package init(_ octets: [UInt8]) { self.octets = octets }
     }
 
+    /// The fields behind a body.
+    public struct Trailers: Sendable {
+        package let fields: Fields
+
+        package init(_ fields: Fields) { self.fields = fields }
+    }
+
     package let stored: StoredResponse
 
     package init(_ stored: StoredResponse) { self.stored = stored }
@@ -33,6 +98,15 @@ public struct CachedResponse: Sendable {
     public var status: Int { Int(stored.head.status.code) }
     /// About how much memory it takes, in octets.
     public var cost: UInt64 { stored.body.length + UInt64(stored.head.fields.bytes.count + stored.preparedHead.count) }
+    /// Its body's octets, where they are at hand.
+    public var octets: [UInt8]? {
+        if case .bytes(let octets) = stored.body { octets } else { nil }
+    }
+
+    /// The same response with its body at hand.
+    public func with(_ octets: [UInt8], _ trailers: Trailers) -> CachedResponse {
+        CachedResponse(stored.with(body: .bytes(octets), trailers: trailers.fields))
+    }
 
     /// Whether it is for the same requests: the same key, and the same values of the fields that Vary names.
     public func replaces(_ other: CachedResponse) -> Bool {

@@ -88,6 +88,13 @@ package final class StoredResponse: Sendable {
         return StoredResponse(self, facts: facts, chain: chain, body: body, row: row)
     }
 
+    /// The same response with another body.
+    package func with(body: StoredBody, trailers: Fields) -> StoredResponse {
+        StoredResponse(
+            key: key, nominatedFields: nominatedFields, facts: facts, head: head, requestTime: requestTime, body: body,
+            trailers: trailers, tags: tags, chain: chain, row: row, variantLimit: variantLimit)
+    }
+
     /// The same response, stale from now on.
     package func madeStale(at now: Timestamp) -> StoredResponse {
         StoredResponse(self, facts: facts.madeStale(at: now), chain: chain, body: body, row: row)

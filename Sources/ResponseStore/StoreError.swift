@@ -2,8 +2,9 @@ import CSQLite
 import Glibc
 
 /// What went wrong with a store, or with one statement on it.
-package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Code: Sendable, Equatable {
+public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Code: Sendable, Equatable {
         /// The file is not what was written: it has to be moved aside.
         case damaged
         /// No room on the disk, or a limit on the file's size.
@@ -20,20 +21,26 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case olderSchema(Int32)
         /// A database, but another application's.
         case foreignFile
+        /// It cannot be opened or made.
         case cannotOpen
+        /// It may only be read.
         case readOnly
+        /// The disk, or what is between.
         case inputOutput
+        /// It was told to end.
         case interrupted
         /// Anything else that SQLite reports.
         case failed
     }
 
-    package let code: Code
+    /// What went wrong.
+    public let code: Code
     /// The file it concerns.
-    package let path: String
-    package let message: String
+    public let path: String
+    /// In words.
+    public let message: String
     /// SQLite's extended result code, or 0.
-    package let resultCode: Int32
+    public let resultCode: Int32
 
     package init(_ code: Code, path: String, message: String, resultCode: Int32 = 0) {
         self.code = code
@@ -42,9 +49,10 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         self.resultCode = resultCode
     }
 
-    package static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+    /// Two are equal where their codes are.
+    public static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
 
-    package var description: String { "\(path): \(message)" }
+    public var description: String { "\(path): \(message)" }
 
     /// A failed system call.
     init(systemCall: StaticString, path: String, code: Int32) {

@@ -6,21 +6,25 @@ import ServerTrust
 /// One exchange, or what is kept of a former one: RFC 9111 says which, under the policy of the request.
 ///
 /// The cache is one user's, so that `private` is no hindrance; in all else it is as strict as one that many share.
-struct CachedCall {
-    private let run: TransferRun
-    private let request: PreparedRequest
-    private let cache: any ResponseCaching
-    private let head: RequestHead
-    private let overrides: CacheOverrides
-    private let key: CachedResponse.Key
+struct CachedCall: Sendable {
+    let run: TransferRun
+    let request: PreparedRequest
+    let cache: any ResponseCaching
+    let head: RequestHead
+    let directives: RequestDirectives
+    let overrides: CacheOverrides
+    let key: CachedResponse.Key
 
     /// - Returns: `nil` where the cache has no part in it.
     init?(_ run: TransferRun, _ request: PreparedRequest) {
-        guard run.usesCache, let cache = run.session.configuration.cache else { return nil }
+        guard let cache = run.session.configuration.cache else { return nil }
         let fields = request.fields
-        // Whoever asks for a part, or makes conditions of his own, wants the origin's answer.
+        // Whoever asks for a part, makes conditions of his own, or asks by content, wants the origin's answer.
         let asksOrigin: [KnownField] = [.range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange]
         if asksOrigin.contains(where: fields.contains) { return nil }
+        if request.method.known == .get || request.method.known == .head {
+            guard case .none = request.body else { return nil }
+        }
         let uri = Array(request.uri.description.utf8)
         guard var head = RequestHead(uri: uri.span, method: request.method.known) else { return nil }
         for line in fields.fields.lines {
@@ -32,11 +36,20 @@ struct CachedCall {
         self.head = head
         key = CachedResponse.Key(CacheKey(of: head).bytes)
         overrides = CacheOverrides(policy: request.cachePolicy, ignored: [.private])
+        var directives = RequestDirectives(head)
+        directives.trust = Self.trustMark(of: request, in: run.session)
+        self.directives = directives
+    }
+
+    /// Of the policy by which the origin would be judged now: what came under another is not used.
+    private static func trustMark(of request: PreparedRequest, in session: HTTPSession) -> UInt64 {
+        guard request.uri.isSecure else { return 0 }
+        let policy = session.trust?.policy(host: request.uri.host, port: request.uri.port)
+        let now = POSIXTime(Timestamp.now)
+        return policy?.inForce(at: now).mark(at: now) ?? 0
     }
 
     func arrival() async throws(SessionError) -> TransferRun.Arrived {
-        var directives = RequestDirectives(head)
-        directives.trust = trustMark
         if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: overrides) {
             return try await act(on: decision, nil)
         }
@@ -50,144 +63,155 @@ struct CachedCall {
         return try await act(on: Reuse.decide(stored.facts, for: directives, overrides: overrides, at: .now), stored)
     }
 
-    /// Of the policy by which the origin would be judged now: what came under another is not used.
-    private var trustMark: UInt64 {
-        guard request.uri.isSecure else { return 0 }
-        let policy = run.session.trust?.policy(host: request.uri.host, port: request.uri.port)
-        let now = POSIXTime(Timestamp.now)
-        return policy?.inForce(at: now).mark(at: now) ?? 0
-    }
-
     private func act(on decision: ReuseDecision, _ stored: StoredResponse?) async throws(SessionError) -> TransferRun.Arrived {
         switch decision {
         case .fresh(let terms):
-            if let stored, let arrived = reused(stored, age: terms.age) { return arrived }
+            if let stored, let arrived = try await reused(stored, age: terms.age) { return arrived }
         case .staleAllowed(let terms, let reason):
-            // Nobody validates behind the caller's back: what has to be validated is, first.
-            if let stored, !reason.wantsValidation, let arrived = reused(stored, age: terms.age) { return arrived }
-            if reason.wantsValidation, let stored { return try await validated(stored) }
+            if let stored, let arrived = try await reused(stored, age: terms.age) {
+                if reason.wantsValidation { validateUnattended(stored) }
+                return arrived
+            }
         case .validate: if let stored { return try await validated(stored) }
-        case .forward: break
+        // Only the origin can say whether the request is for what is kept: then it stands in for nothing.
+        case .forward(let reason): return try await forwarded(over: reason == .originCondition ? nil : stored)
         case .notSatisfiable: throw SessionError(.notStored)
         case .offlineMiss: throw SessionError(.offline)
         }
-        return try await forwarded()
+        return try await forwarded(over: nil)
     }
 
-    // MARK: What is kept
+    // MARK: Asking the origin
 
-    private func reused(_ stored: StoredResponse, age: DeltaSeconds) -> TransferRun.Arrived? {
-        guard case .bytes(let octets) = stored.body else { return nil }
-        run.ledger.tell(.reused(request.uri))
-        var fields = stored.head.fields
-        fields.remove(.age)
-        fields.append(name: "Age", value: "\(age.seconds)")
-        let octetsOfAnswer = head.method == .head ? [] : octets
-        return arrived(stored.head.status, fields, octetsOfAnswer)
+    /// What came of asking.
+    private enum Answer {
+        case origin(TransferRun.Arrived, CacheKeeping)
+        /// The origin cannot answer, and this may stand in for it (RFC 5861 §4).
+        case standIn(TransferRun.Arrived)
     }
 
-    private func arrived(_ status: Status, _ fields: Fields, _ octets: [UInt8]) -> TransferRun.Arrived {
-        let link = ExchangeLink(run.session.loops, place: 0, transfer: run.transfer, taking: run.taking)
-        let received = ExchangeLink.Head(
-            status: status, fields: fields, framing: .length(UInt64(octets.count)), metrics: ExchangeMetrics(), chain: [])
-        let isWhole = if case .whole = run.taking { true } else { false }
-        let end = link.fill(received, isWhole ? [] : octets, count: octets.count)
-        return TransferRun.Arrived(
-            head: received, uri: request.uri, link: link, end: isWhole ? end : nil, octets: isWhole ? octets : [])
+    private func answer(
+        to request: PreparedRequest, over stored: StoredResponse?, mayStandIn: Bool = true
+    ) async throws(SessionError) -> Answer {
+        let substitute = mayStandIn ? stored : nil
+        var keeping = CacheKeeping(self, over: stored)
+        let arrived: TransferRun.Arrived
+        do throws(SessionError) { arrived = try await WireCall(run, request).arrival() } catch {
+            if let failure = Self.failure(error), let standIn = try await standIn(substitute, for: failure) {
+                return .standIn(standIn)
+            }
+            throw error
+        }
+        if Reuse.isError(arrived.head.status), let standIn = try await standIn(substitute, for: .error) {
+            arrived.discard()
+            return .standIn(standIn)
+        }
+        keeping.receive(arrived.head)
+        return .origin(arrived, keeping)
     }
 
-    // MARK: What is asked for
+    private func standIn(
+        _ stored: StoredResponse?, for failure: OriginFailure
+    ) async throws(SessionError) -> TransferRun.Arrived? {
+        guard let stored,
+            case .staleAllowed(let terms, _)? = Reuse.staleAfterFailure(
+                failure, stored.facts, for: directives, overrides: overrides, at: .now)
+        else { return nil }
+        return try await reused(stored, age: terms.age)
+    }
 
-    private func forwarded() async throws(SessionError) -> TransferRun.Arrived {
+    /// How the way to the origin failed, as far as something kept may stand in; `nil` for what the caller did, or a policy forbids.
+    private static func failure(_ error: SessionError) -> OriginFailure? {
+        // What has begun to come is the origin's answer.
+        if error.response != nil { return nil }
+        switch error.code {
+        case .offline: return .disconnected
+        case .dnsError, .connectionRefused, .connectionFailed, .tlsHandshakeFailed, .proxyRefused, .timeout,
+            .connectionTerminated, .malformedResponse:
+            return .error
+        default: return nil
+        }
+    }
+
+    private func forwarded(over stored: StoredResponse?) async throws(SessionError) -> TransferRun.Arrived {
         var request = request
         if request.cachePolicy == .reloadAll { Validation.addReload(to: &request.fields.fields) }
-        let requestTime = Timestamp.now
-        let arrived = try await WireCall(run, request).arrival()
-        await keep(arrived, requestTime: requestTime)
-        return arrived
+        switch try await answer(to: request, over: stored) {
+        case .standIn(let arrived): return arrived
+        case .origin(let arrived, let keeping):
+            if head.method == .head, arrived.head.status == .ok { await updateByHEAD(keeping) }
+            await keeping.keep(arrived)
+            return arrived
+        }
     }
 
     private func validated(_ stored: StoredResponse) async throws(SessionError) -> TransferRun.Arrived {
+        switch try await validation(of: stored) {
+        case .holds(let fresh):
+            if let reused = try await reused(fresh, age: .zero) { return reused }
+            return try await forwarded(over: nil)
+        case .standIn(let arrived): return arrived
+        case .replaced(let arrived, let keeping):
+            await keeping.keep(arrived)
+            return arrived
+        // It speaks of something else than what is kept.
+        case .unclear: return try await forwarded(over: nil)
+        }
+    }
+
+    // MARK: Validation
+
+    enum Validated {
+        case holds(StoredResponse)
+        case replaced(TransferRun.Arrived, CacheKeeping)
+        case standIn(TransferRun.Arrived)
+        case unclear
+    }
+
+    /// - Parameter mayStandIn: what is kept may be delivered where the origin cannot answer.
+    func validation(of stored: StoredResponse, mayStandIn: Bool = true) async throws(SessionError) -> Validated {
         var request = request
         Validation.addPreconditions(of: stored, to: &request.fields.fields)
-        let requestTime = Timestamp.now
-        let arrived = try await WireCall(run, request).arrival()
-        guard arrived.head.status == .notModified else {
-            await keep(arrived, requestTime: requestTime)
-            return arrived
+        let (arrived, keeping): (TransferRun.Arrived, CacheKeeping)
+        switch try await answer(to: request, over: stored, mayStandIn: mayStandIn) {
+        case .standIn(let standIn): return .standIn(standIn)
+        case .origin(let found, let its): (arrived, keeping) = (found, its)
         }
+        guard arrived.head.status == .notModified else { return .replaced(arrived, keeping) }
         arrived.discard()
-        guard let fresh = await freshened(stored, by: arrived, requestTime: requestTime), let reused = reused(fresh, age: .zero)
-        else {
-            // It speaks of something else than what is kept.
-            await cache.remove(key)
-            return try await forwarded()
+        guard !Freshening.identified(by: keeping.response, among: [stored], asked: stored).isEmpty else {
+            await cache.remove(CachedResponse(stored))
+            return .unclear
         }
-        return reused
-    }
-
-    private func freshened(
-        _ stored: StoredResponse, by arrived: TransferRun.Arrived, requestTime: Timestamp
-    ) async -> StoredResponse? {
-        let response = Self.responseHead(arrived.head)
-        guard !Freshening.identified(by: response, among: [stored], asked: stored).isEmpty else { return nil }
         let outcome = Freshening.freshened(
-            stored, by: response, request: head, overrides: overrides, requestTime: requestTime, responseTime: .now)
+            stored, by: keeping.response, request: head, overrides: overrides, requestTime: keeping.requestTime,
+            responseTime: keeping.responseTime)
         switch outcome {
         case .freshened(let new):
-            let vouched = new.vouchedFor(underTrust: arrived.head.metrics.trustMark, by: nil)
-            await cache.store(CachedResponse(vouched))
-            return vouched
-        case .usedOnce(let once, _): return once
+            let vouched = keeping.vouchedFor(new)
+            await cache.freshen(CachedResponse(stored), as: CachedResponse(vouched), since: keeping.moment)
+            return .holds(vouched)
+        case .usedOnce(let once, _): return .holds(once)
         case .usedAndRemoved(let once, _):
-            await cache.remove(key)
-            return once
+            await cache.remove(CachedResponse(stored))
+            return .holds(once)
         }
     }
 
-    // MARK: Keeping
-
-    private func keep(_ arrived: TransferRun.Arrived, requestTime: Timestamp) async {
-        let response = Self.responseHead(arrived.head)
-        for key in Invalidation.keys(request: head, response: response) { await cache.remove(CachedResponse.Key(key)) }
-        // What is taken piece by piece is nowhere whole.
-        guard arrived.end?.failure == nil, arrived.end != nil,
-            arrived.octets.count <= run.session.configuration.limits.cachedBodyLength
-        else { return }
-        var (fields, body) = (arrived.head.fields, arrived.octets)
-        guard case .store = storability(response, requestTime) else { return }
-        if let hook = run.session.configuration.willCache {
-            let candidate = CacheCandidate(
-                uri: request.uri, status: Int(response.status.code), fields: HTTPFields(fields), body: body)
-            switch await hook(candidate) {
-            case .store: break
-            case .drop: return
-            case .modify(let newFields, let newBody): (fields, body) = (newFields.fields, newBody)
+    /// What a 200 to HEAD tells of what is kept (RFC 9111 §4.3.5).
+    private func updateByHEAD(_ keeping: CacheKeeping) async {
+        for kept in await cache.responses(for: key) where Vary.select(among: [kept.stored], for: head) != nil {
+            let effect = Freshening.effect(
+                ofHEAD: keeping.response, on: kept.stored, request: head, overrides: overrides,
+                requestTime: keeping.requestTime, responseTime: keeping.responseTime)
+            switch effect {
+            case .freshened(let new):
+                // Its body came under the policy that it came under, whoever spoke of it now.
+                let same = new.vouchedFor(underTrust: kept.stored.facts.trust, by: kept.stored.chain)
+                await cache.freshen(kept, as: CachedResponse(same), since: keeping.moment)
+            case .outdated: await cache.remove(kept)
+            case .none: break
             }
         }
-        var final = response
-        final.fields = fields
-        final.fields.remove(.contentLength)
-        guard case .store(var facts, _) = storability(final, requestTime) else { return }
-        facts.trust = arrived.head.metrics.trustMark
-        let siblings = await cache.responses(for: key).map(\.stored)
-        guard let prepared = StoredFields.prepare(final, to: head, facts: facts, siblings: siblings) else { return }
-        await cache.store(
-            CachedResponse(
-                StoredResponse(
-                    key: key.octets, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
-                    requestTime: requestTime, body: .bytes(body))))
-        run.ledger.tell(.stored(request.uri))
-    }
-
-    private func storability(_ response: ResponseHead, _ requestTime: Timestamp) -> StorageDecision {
-        Storability.decide(request: head, response: response, overrides: overrides, requestTime: requestTime, responseTime: .now)
-    }
-
-    private static func responseHead(_ received: ExchangeLink.Head) -> ResponseHead {
-        var head = ResponseHead()
-        head.status = received.status
-        head.fields = received.fields
-        return head
     }
 }

@@ -1,16 +1,25 @@
+import EventLoop
 public import HTTPCaching
 
 /// Responses in memory, within a sum of their lengths.
 public final class MemoryResponseCache: ResponseCaching {
     private let cache: CostLimitedCache<CachedResponse.Key, [CachedResponse]>
     private let variantLimit: Int
+    private let bodyLengthLimit: UInt64
+    private let removals = Guarded(Removals())
 
     /// - Parameters:
     ///   - capacity: in octets; above it, what was used longest ago goes until no more than `preferredAfterPurge` is left.
+    ///   - preferredAfterPurge: in octets.
     ///   - variantLimit: of one target, by Vary.
-    public init(capacity: UInt64 = 20 << 20, preferredAfterPurge: UInt64 = 12 << 20, variantLimit: Int = 32) {
+    ///   - bodyLengthLimit: a longer body is not kept, in octets; `nil`: a quarter of the capacity.
+    public init(
+        capacity: UInt64 = 20 << 20, preferredAfterPurge: UInt64 = 12 << 20, variantLimit: Int = 32,
+        bodyLengthLimit: UInt64? = nil
+    ) {
         cache = CostLimitedCache(capacity: capacity, preferredAfterPurge: preferredAfterPurge)
         self.variantLimit = variantLimit
+        self.bodyLengthLimit = bodyLengthLimit ?? capacity / 4
     }
 
     /// How much is kept, in octets.
@@ -19,19 +28,103 @@ public final class MemoryResponseCache: ResponseCaching {
     /// What is kept under a key, the newest first.
     public func responses(for key: CachedResponse.Key) -> [CachedResponse] { cache.value(for: key) ?? [] }
 
+    /// `nil`: whatever is kept here is at hand.
+    public func body(of response: CachedResponse) -> (any CachedBodyReading)? { nil }
+
+    /// How often something was removed.
+    public func moment(for key: CachedResponse.Key) -> CacheMoment { removals.withLock { $0.moment(for: key) } }
+
     /// Keeps a response, in the place of one that was made for the same requests.
-    public func store(_ response: CachedResponse) {
+    @discardableResult
+    public func store(_ response: CachedResponse, since moment: CacheMoment) -> Bool {
+        guard let octets = response.octets, octets.count <= bodyLengthLimit else { return false }
         cache.update(response.key) { former in
-            let others = (former ?? []).filter { !response.replaces($0) }
-            let kept = Array(([response] + others).sorted { $0.isNewer(than: $1) }.prefix(variantLimit))
-            return (kept, kept.reduce(0) { $0 + $1.cost })
+            let isOvertaken = self.moment(for: response.key) != moment
+            let others = (former ?? []).filter { isOvertaken || !response.replaces($0) }
+            return Self.entry(of: others + (isOvertaken ? [] : [response]), limit: variantLimit)
+        }
+        return self.moment(for: response.key) == moment
+    }
+
+    /// Gathers the body, and keeps the response once that has come to its end.
+    public func beginStoring(
+        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+    ) -> (any CachedBodyWriting)? {
+        if length ?? 0 > bodyLengthLimit { return nil }
+        return GatheredBody(limit: bodyLengthLimit) { [weak self] octets, trailers in
+            _ = self?.store(response.with(octets, trailers), since: moment)
         }
     }
 
-    @discardableResult
-    public func remove(_ key: CachedResponse.Key) -> Bool { cache.remove(key) }
+    /// Takes its former self's place.
+    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) { store(new, since: moment) }
+
+    /// Forgets those for the same requests.
+    public func remove(_ response: CachedResponse) {
+        cache.update(response.key) { former in
+            Self.entry(of: (former ?? []).filter { !$0.replaces(response) }, limit: variantLimit)
+        }
+    }
+
+    /// Forgets all of a target.
+    public func remove(_ key: CachedResponse.Key) {
+        removals.withLock { $0.note(key) }
+        cache.remove(key)
+    }
 
     /// - Returns: whether there was something.
     @discardableResult
-    public func removeAll() -> Bool { cache.removeAll() }
+    public func removeAll() -> Bool {
+        removals.withLock { $0.all += 1 }
+        return cache.removeAll()
+    }
+
+    private static func entry(of responses: [CachedResponse], limit: Int) -> (value: [CachedResponse], cost: UInt64)? {
+        if responses.isEmpty { return nil }
+        let kept = Array(responses.sorted { $0.isNewer(than: $1) }.prefix(limit))
+        return (kept, kept.reduce(0) { $0 + $1.cost })
+    }
+
+    /// Keys share places, so that nothing grows: at worst a response is not kept that could have been.
+    private struct Removals: Sendable {
+        var all: Int64 = 0
+        private var counts = [UInt32](repeating: 0, count: 256)
+
+        func moment(for key: CachedResponse.Key) -> CacheMoment {
+            CacheMoment(removals: all, removalsOfKey: counts[place(of: key)])
+        }
+
+        mutating func note(_ key: CachedResponse.Key) { counts[place(of: key)] &+= 1 }
+
+        private func place(of key: CachedResponse.Key) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(counts.count)) }
+    }
+}
+
+/// A body that is gathered in memory until it is whole.
+private final class GatheredBody: CachedBodyWriting {
+    private let limit: UInt64
+    private let octets = Guarded<[UInt8]?>([])
+    private let keep: @Sendable ([UInt8], CachedResponse.Trailers) -> Void
+
+    init(limit: UInt64, _ keep: @escaping @Sendable ([UInt8], CachedResponse.Trailers) -> Void) {
+        self.limit = limit
+        self.keep = keep
+    }
+
+    func append(_ piece: [UInt8]) {
+        octets.withLock { octets in
+            guard let count = octets?.count else { return }
+            if UInt64(count + piece.count) > limit { octets = nil } else { octets?.append(contentsOf: piece) }
+        }
+    }
+
+    func finish(_ trailers: CachedResponse.Trailers) {
+        let whole = octets.withLock { octets in
+            defer { octets = nil }
+            return octets
+        }
+        if let whole { keep(whole, trailers) }
+    }
+
+    func abort() { octets.withLock { $0 = nil } }
 }

@@ -101,7 +101,7 @@ struct DownloadRun {
 
     private func exchange(_ part: inout DownloadPart) async throws(SessionError) -> Step {
         let arrived = try await TransferRun(
-            scope, asking(for: part), taking: .pieces(window: session.configuration.limits.unreadBodyLength), usesCache: false
+            scope, asking(for: part), taking: .pieces(window: session.configuration.limits.unreadBodyLength)
         ).result().get()
         do throws(SessionError) {
             let plan = try DownloadPlan(arrived.head, having: part)

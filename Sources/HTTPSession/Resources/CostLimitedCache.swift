@@ -56,14 +56,14 @@ public final class CostLimitedCache<Key: Hashable & Sendable, Value: Sendable>: 
         withExtendedLifetime(dropped) {}
     }
 
-    /// Makes the value anew out of the one that is there, in one step.
-    func update(_ key: Key, _ make: @Sendable (Value?) -> (value: Value, cost: UInt64)) {
+    /// Makes the value anew out of the one that is there, in one step; `nil` for none.
+    func update(_ key: Key, _ make: @Sendable (Value?) -> (value: Value, cost: UInt64)?) {
         let dropped: [Value] = state.withLock { state in
             state.uses += 1
             let former = state.entries[key]
-            let (value, cost) = make(former?.value)
-            state.entries[key] = Entry(value: value, cost: cost, lastUse: state.uses)
-            state.cost = state.cost - (former?.cost ?? 0) + cost
+            let new = make(former?.value)
+            state.entries[key] = new.map { Entry(value: $0.value, cost: $0.cost, lastUse: state.uses) }
+            state.cost = state.cost - (former?.cost ?? 0) + (new?.cost ?? 0)
             return [former?.value].compactMap { $0 } + purge(&state)
         }
         withExtendedLifetime(dropped) {}

@@ -1,4 +1,5 @@
 import EventLoop
+import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ServerTrust
@@ -12,7 +13,11 @@ final class ExchangeLink: Sendable {
         let framing: BodyFraming
         let metrics: ExchangeMetrics
         /// Of the server, where its connection was made for this exchange.
-        let chain: [Certificate]
+        var chain: [Certificate] = []
+        /// The same as a cache keeps it, whatever the connection was made for; `nil` without TLS, and where nobody keeps it.
+        var recordedChain: RecordedChain?
+        /// When it had come.
+        var time = Timestamp.now
     }
 
     enum Failure: Error {
@@ -51,20 +56,33 @@ final class ExchangeLink: Sendable {
         var end: End?
         var taking: Taking
         var isHeld = false
+        var isSuspended = false
         var dropped = 0
+        /// Who brings what no loop does.
+        var feeder: CheckedContinuation<Void, Never>?
+        var recording: BodyRecording?
         var headWaiter: CheckedContinuation<Void, Never>?
         var octetsWaiter: CheckedContinuation<Void, Never>?
         var endWaiter: CheckedContinuation<Void, Never>?
         var whenEnded: [@Sendable (End) -> Void] = []
+
+        mutating func takeFeeder() -> CheckedContinuation<Void, Never>? {
+            if end == nil, isHeld || isSuspended { return nil }
+            defer { feeder = nil }
+            return feeder
+        }
     }
 
     let number: UInt64
     let transfer: Transfer
+    /// Whether what servers show is kept.
+    let recordsChain: Bool
     private let loops: SessionLoops
     private let place: Int
     private let state: Guarded<State>
 
-    init(_ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking) {
+    init(_ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking, recordsChain: Bool = false) {
+        self.recordsChain = recordsChain
         self.loops = loops
         self.place = place
         self.transfer = transfer
@@ -128,7 +146,7 @@ final class ExchangeLink: Sendable {
                 failure: failure, status: state.head?.status, trailers: trailers,
                 metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics())
             state.end = end
-            let waiters = [state.headWaiter, state.octetsWaiter, state.endWaiter].compactMap { $0 }
+            let waiters = [state.headWaiter, state.octetsWaiter, state.endWaiter, state.takeFeeder()].compactMap { $0 }
             state.headWaiter = nil
             state.octetsWaiter = nil
             state.endWaiter = nil
@@ -141,12 +159,29 @@ final class ExchangeLink: Sendable {
     }
 
     /// A response that was there before it was asked for.
-    func fill(_ head: Head, _ octets: [UInt8], count: Int) -> End? {
+    func fill(_ head: Head, _ octets: [UInt8], count: Int, trailers: Fields) -> End? {
         received(head)
         state.withLock { $0.octets = octets }
         transfer.noteReceived(count)
-        ended(nil)
+        ended(nil, trailers: trailers)
         return state.withLock { $0.end }
+    }
+
+    /// Puts in octets that do not come by a loop, and waits until more are welcome.
+    /// - Returns: `false` where the exchange is over.
+    func feed(_ octets: [UInt8]) async -> Bool {
+        switch received(octets.span) {
+        case .tooLarge, .notWanted: return false
+        case .goOn, .hold: break
+        }
+        await withCheckedContinuation { continuation in
+            let mayGoOn = state.withLock { state in
+                state.feeder = continuation
+                return state.takeFeeder() != nil
+            }
+            if mayGoOn { continuation.resume() }
+        }
+        return !hasEnded
     }
 
     /// Calls back at the end, which may be now; on any thread.
@@ -208,8 +243,38 @@ final class ExchangeLink: Sendable {
         }
     }
 
+    /// From here on, what is taken by `next` is kept.
+    func record(_ recording: BodyRecording) { state.withLock { $0.recording = recording } }
+
+    var isRecorded: Bool { state.withLock { $0.recording != nil } }
+
     /// All that has come since the last call; `nil` at the end.
     func next() async -> Result<[UInt8]?, Failure> {
+        let result = await nextReceived()
+        let (recording, end, isLast): (BodyRecording?, End?, Bool) = state.withLock { state in
+            (state.recording, state.end, state.octets.isEmpty)
+        }
+        guard let recording else { return result }
+        if case .success(let octets?) = result { await recording.append(octets) }
+        // Who has all octets of a known length need not ask for the end.
+        if let end, isLast {
+            if end.failure == nil { await recording.finish(end.trailers) } else { recording.abort() }
+        }
+        return result
+    }
+
+    /// Reads the rest, for whoever keeps it.
+    func drain() async -> Result<Void, SessionError> {
+        while true {
+            switch await next() {
+            case .success(.some): continue
+            case .success(nil): return .success(())
+            case .failure(let failure): return .failure(SessionError(link: failure))
+            }
+        }
+    }
+
+    private func nextReceived() async -> Result<[UInt8]?, Failure> {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if !state.octets.isEmpty || state.end != nil { return true }
@@ -219,32 +284,48 @@ final class ExchangeLink: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        let (result, wasHeld): (Result<[UInt8]?, Failure>, Bool) = state.withLock { state in
-            if state.octets.isEmpty, let end = state.end { return (end.failure.map { .failure($0) } ?? .success(nil), false) }
+        let (result, wasHeld, feeder): (Result<[UInt8]?, Failure>, Bool, CheckedContinuation<Void, Never>?) = state.withLock {
+            state in
+            if state.octets.isEmpty, let end = state.end {
+                return (end.failure.map { .failure($0) } ?? .success(nil), false, nil)
+            }
             let octets = state.octets
             state.octets = []
-            defer { state.isHeld = false }
-            return (.success(octets), state.isHeld)
+            let wasHeld = state.isHeld
+            state.isHeld = false
+            return (.success(octets), wasHeld, state.takeFeeder())
         }
-        if wasHeld { tellLoop { $0.goOnReading() } }
+        goOn(wasHeld, feeder)
         return result
     }
 
     /// From here on the body is wanted in another way. What came before and is not wanted is dropped.
     func take(_ taking: Taking) {
-        let wasHeld = state.withLock { state in
+        let (wasHeld, feeder) = state.withLock { state in
             state.taking = taking
             if case .nothing = taking {
                 state.dropped = state.octets.count
                 state.octets = []
             }
-            defer { state.isHeld = false }
-            return state.isHeld
+            let wasHeld = state.isHeld
+            state.isHeld = false
+            return (wasHeld, state.takeFeeder())
         }
-        if wasHeld { tellLoop { $0.goOnReading() } }
+        goOn(wasHeld, feeder)
     }
 
-    func setSuspended(_ suspended: Bool) { tellLoop { $0.setSuspended(suspended) } }
+    private func goOn(_ wasHeld: Bool, _ feeder: CheckedContinuation<Void, Never>?) {
+        if let feeder { feeder.resume() } else if wasHeld { tellLoop { $0.goOnReading() } }
+    }
+
+    func setSuspended(_ suspended: Bool) {
+        let feeder = state.withLock { state in
+            state.isSuspended = suspended
+            return state.takeFeeder()
+        }
+        feeder?.resume()
+        tellLoop { $0.setSuspended(suspended) }
+    }
 
     /// Sends a piece of the request's content and waits until the next one is welcome.
     /// - Returns: `false` where the exchange is over.

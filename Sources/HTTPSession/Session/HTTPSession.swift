@@ -14,6 +14,7 @@ public final class HTTPSession: Sendable {
     let turns: TurnQueue
     let registry = TransferRegistry()
     let challenges = ChallengeBook()
+    let validations = UnattendedValidations()
     let trust: TrustPolicySet?
 
     /// Starts the session's threads.

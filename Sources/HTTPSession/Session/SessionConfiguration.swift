@@ -19,7 +19,7 @@ public struct SessionConfiguration: Sendable {
     public var retries = RetryPolicy.standard
     /// Whether responses are asked for in gzip, deflate, br or zstd, and decoded. What a request's own Accept-Encoding asks for is not.
     public var decodesContent = true
-    /// Keeps responses to be used again. Those to `open` are taken from there, and not put there; downloads have no part in it.
+    /// Keeps responses to be used again, those that are read in pieces and downloads too: what is read to its end is kept.
     public var cache: (any ResponseCaching)?
     /// For requests that do not say another.
     public var cachePolicy = CachePolicy.useProtocol
@@ -58,7 +58,7 @@ public struct SessionLimits: Equatable, Sendable {
     public var resumptions = 100
     /// Octets of a body that is held whole in memory; one more is `body_too_large`.
     public var bodyLength = 256 * 1024 * 1024
-    /// Octets of a body that is put into the cache.
+    /// Octets of a body that `willCache` is asked about. A longer one is not kept where there is such a hook; else the cache has its own limit.
     public var cachedBodyLength = 8 * 1024 * 1024
     /// Octets of a streamed body that were received and not read yet, before reading from the origin stops. One read more
     /// (64 KiB) may stand above it.

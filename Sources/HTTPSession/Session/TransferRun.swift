@@ -23,7 +23,12 @@ struct TransferRun {
         func discard() {
             if end != nil { return }
             switch head.framing {
-            case .none, .length(0...Self.readableLength): link.take(.nothing(limit: Int(Self.readableLength)))
+            case .none, .length(0...Self.readableLength):
+                if link.isRecorded {
+                    Task { _ = await link.drain() }
+                } else {
+                    link.take(.nothing(limit: Int(Self.readableLength)))
+                }
             default: link.cancel()
             }
         }
@@ -37,14 +42,12 @@ struct TransferRun {
     let scope: TransferScope
     let request: HTTPRequest
     let taking: ExchangeLink.Taking
-    let usesCache: Bool
     var session: HTTPSession { scope.session }
     var transfer: Transfer { scope.transfer }
     var ledger: MetricsLedger { scope.ledger }
 
-    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking, usesCache: Bool = true) {
+    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking) {
         self.scope = scope
-        self.usesCache = usesCache
         self.request = request
         self.taking = taking
     }

@@ -46,7 +46,9 @@ struct WireCall {
 
     private func makeLink() -> ExchangeLink {
         let origin = request.uri.origin
-        let link = ExchangeLink(session.loops, place: session.loops.place(of: origin), transfer: transfer, taking: run.taking)
+        let link = ExchangeLink(
+            session.loops, place: session.loops.place(of: origin), transfer: transfer, taking: run.taking,
+            recordsChain: session.configuration.cache != nil)
         let turns = session.turns
         link.whenEnded { _ in turns.end(origin) }
         return link

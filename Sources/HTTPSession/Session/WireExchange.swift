@@ -92,7 +92,8 @@ final class WireExchange: OriginExchangeDelegate {
         swap(&fields, &head.fields)
         link.received(
             ExchangeLink.Head(
-                status: head.status, fields: fields, framing: framing, metrics: exchange.metrics, chain: exchange.judgedChain))
+                status: head.status, fields: fields, framing: framing, metrics: exchange.metrics, chain: exchange.judgedChain,
+                recordedChain: link.recordsChain ? exchange.recordedChain : nil))
     }
 
     func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>) {

@@ -1,0 +1,67 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+
+/// Copies a body into the cache as it is read, on the task that reads it. Let go before the end, nothing is kept.
+final class BodyRecording: Sendable {
+    private enum Destination: Sendable {
+        case writer(any CachedBodyWriting)
+        /// The caller's hook wants to see the whole.
+        case memory([UInt8], limit: Int)
+        case nowhere
+    }
+
+    private let keeping: CacheKeeping
+    private let destination: Guarded<Destination>
+
+    init(_ writer: any CachedBodyWriting, for keeping: CacheKeeping) {
+        self.keeping = keeping
+        destination = Guarded(.writer(writer))
+    }
+
+    init(gathering limit: Int, for keeping: CacheKeeping) {
+        self.keeping = keeping
+        destination = Guarded(.memory([], limit: limit))
+    }
+
+    func append(_ octets: [UInt8]) async {
+        let writer: (any CachedBodyWriting)? = destination.withLock { destination in
+            switch destination {
+            case .writer(let writer): return writer
+            case .memory(var gathered, let limit):
+                destination = .nowhere
+                if gathered.count + octets.count <= limit {
+                    gathered += octets
+                    destination = .memory(gathered, limit: limit)
+                }
+                return nil
+            case .nowhere: return nil
+            }
+        }
+        await writer?.append(octets)
+    }
+
+    /// The body has come to its end. The first call counts.
+    func finish(_ trailers: Fields) async {
+        let trailers = CachedResponse.Trailers(trailers)
+        let last = destination.withLock { destination in
+            defer { destination = .nowhere }
+            return destination
+        }
+        switch last {
+        case .writer(let writer):
+            await writer.finish(trailers)
+            keeping.noteStored()
+        case .memory(let octets, _): await keeping.keep(octets, trailers)
+        case .nowhere: break
+        }
+    }
+
+    func abort() {
+        let last = destination.withLock { destination in
+            defer { destination = .nowhere }
+            return destination
+        }
+        if case .writer(let writer) = last { writer.abort() }
+    }
+}

@@ -1,0 +1,117 @@
+public import HTTPCaching
+
+/// Responses in a file with a memory tier above: the proxy's store, for a session. Both find what either has put there, since both
+/// store and reuse by the same rules; only one process has a file open at a time.
+///
+/// May be used from any task. Bodies pass through it in pieces, and whatever their length it holds little of them in memory.
+public final class FileResponseCache: ResponseCaching {
+    private let store: ResponseStore
+
+    /// Opens the file, or makes one with its folder. A damaged one is moved aside.
+    /// - Parameters:
+    ///   - capacity: of the file in octets: above it, what was used longest ago goes until three quarters are left.
+    ///   - memoryCapacity: the same of what is held in memory besides.
+    /// - Throws: where another process has the file, it is another application's or a newer version's, or it cannot be opened.
+    public convenience init(
+        path: String, capacity: UInt64 = 2 << 30, memoryCapacity: UInt64 = 16 << 20
+    ) throws(StoreError) {
+        var configuration = StoreConfiguration(path: path)
+        configuration.disk = Self.marks(capacity)
+        configuration.memory = Self.marks(memoryCapacity)
+        configuration.memoryBodyLimit = min(configuration.memoryBodyLimit, configuration.memory.high / 4)
+        self.init(try ResponseStore(configuration))
+    }
+
+    /// Over a store that is somebody else's to open and to shut down.
+    package init(_ store: ResponseStore) { self.store = store }
+
+    private static func marks(_ capacity: UInt64) -> StoreConfiguration.Marks {
+        let high = Int(clamping: capacity)
+        return StoreConfiguration.Marks(high: high, low: high / 4 * 3)
+    }
+
+    /// Writes what is still to be written, and closes the file. From then on nothing is found and nothing is kept. Waits for the disk.
+    public func close() { store.shutdown() }
+
+    // MARK: Finding
+
+    public func responses(for key: CachedResponse.Key) async -> [CachedResponse] {
+        switch store.inMemory(key.octets.span) {
+        case .absent: return []
+        case .found(let variants) where variants.isComplete: return variants.responses.map { CachedResponse($0) }
+        case .found, .unknown: break
+        }
+        let result = await withCheckedContinuation { continuation in
+            store.lookUp(key.octets) { continuation.resume(returning: $0) }
+        }
+        guard case .found(let variants) = result else { return [] }
+        return variants.responses.map { CachedResponse($0) }
+    }
+
+    public func body(of response: CachedResponse) -> (any CachedBodyReading)? {
+        guard case .onDisk(let reference) = response.stored.body else { return nil }
+        return StoredBodyReader(reference, in: store)
+    }
+
+    // MARK: Keeping
+
+    public func moment(for key: CachedResponse.Key) -> CacheMoment { CacheMoment(store.moment(of: key.octets)) }
+
+    @discardableResult
+    public func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool {
+        guard let octets = response.octets else { return false }
+        if octets.count <= Self.pieceLength {
+            if case .accepted = store.put(sharingChain(response.stored), since: StoreMoment(moment)) { return true }
+            return false
+        }
+        let length = UInt64(octets.count)
+        let head = response.with([], CachedResponse.Trailers(response.stored.trailers))
+        guard let writer = await beginStoring(head, length: length, since: moment) else { return false }
+        var start = 0
+        while start < octets.count {
+            let end = min(start + Self.pieceLength, octets.count)
+            await writer.append(Array(octets[start..<end]))
+            start = end
+        }
+        await writer.finish(CachedResponse.Trailers(response.stored.trailers))
+        return true
+    }
+
+    /// A longer body goes to the store's writer in pieces, which waits for it between them.
+    private static let pieceLength = 256 << 10
+
+    public func beginStoring(
+        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+    ) async -> (any CachedBodyWriting)? {
+        let plan = FillingPlan(response: sharingChain(response.stored), length: length, since: StoreMoment(moment))
+        return store.beginFilling(plan).map(StoredBodyWriter.init)
+    }
+
+    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) async {
+        store.freshen(old.stored, as: sharingChain(new.stored), since: StoreMoment(moment))
+    }
+
+    /// Many responses come by one chain, which stands in the store once.
+    private func sharingChain(_ response: StoredResponse) -> StoredResponse {
+        guard let chain = response.chain else { return response }
+        return response.vouchedFor(underTrust: response.facts.trust, by: store.shared(chain))
+    }
+
+    // MARK: Forgetting
+
+    public func remove(_ response: CachedResponse) async { store.remove(response.stored) }
+
+    public func remove(_ key: CachedResponse.Key) async { store.invalidate([key.octets]) }
+}
+
+extension CacheMoment {
+    fileprivate init(_ moment: StoreMoment) {
+        self.init(removals: moment.purge, removalsOfKey: moment.invalidation)
+    }
+}
+
+extension StoreMoment {
+    fileprivate init(_ moment: CacheMoment) {
+        self.init(purge: moment.removals, invalidation: moment.removalsOfKey)
+    }
+}
