@@ -5,14 +5,17 @@ public struct Leaf: Sendable {
     /// One that is nearer to its end is made again, unless its root ends with it.
     public static let renewal: Int64 = 30 * 86_400
 
+    /// Whom it is for.
     public let name: LeafName
+    /// What is shown.
     public let certificate: Certificate
     let key: PrivateKey
     let validity: CertificateValidity
     let endsWithRoot: Bool
 
-    /// The first and the last second in which it is shown to clients.
+    /// The first second in which it is shown to clients.
     public var shownFrom: POSIXTime { validity.first }
+    /// The last second in which it is shown to clients.
     public var shownUntil: POSIXTime {
         endsWithRoot ? validity.last : POSIXTime(seconds: validity.last.seconds - Self.renewal)
     }

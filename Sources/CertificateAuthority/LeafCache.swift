@@ -16,6 +16,7 @@ public struct LeafCache<Context: Sendable>: Sendable {
         var wasUsed: Bool
     }
 
+    /// How many there may be; the one used longest ago goes.
     public let limit: Int
     private var slots: [Slot] = []
     private var places: [LeafName: Int] = [:]
@@ -27,6 +28,7 @@ public struct LeafCache<Context: Sendable>: Sendable {
         self.limit = limit
     }
 
+    /// How many there are.
     public var count: Int { slots.count }
 
     /// - Returns: `nil` where there is none, or its leaf is not shown at this time.

@@ -5,11 +5,13 @@ internal import ServerTrust
 /// Whom a leaf is for: a host's name in A-labels (RFC 5890 §2.3.2.1), or an address. Whatever `ServerTrust` can judge a server by can
 /// be named here, and nothing else: no NUL, no empty label, none longer than 63 octets, no name longer than 253.
 public struct LeafName: Hashable, Sendable {
+    /// Why a text is no such name.
     public enum Fault: Error, Equatable, Sendable {
         /// A name that is not ASCII has to come as its A-labels (`xn--…`).
         case notASCII
         /// A star where none was asked for, or not for one whole label above two others.
         case wildcard
+        /// Neither a name in A-labels nor an address, or too long.
         case malformed
     }
 

@@ -17,6 +17,7 @@ public struct LocalAuthority: Sendable {
     /// Of every leaf: made anew with each value of this type, and never written down.
     let leafKey: PrivateKey
 
+    /// What clients have to trust.
     public var root: Certificate { profile.root }
     /// `nil` where it certifies every host.
     public var constraint: NameConstraint? { profile.constraint }

@@ -6,6 +6,7 @@ package import ServerTrust
 ///
 /// What is not permitted is excluded by name: without a range of addresses no address at all, without a domain no name.
 public struct NameConstraint: Equatable, Sendable {
+    /// Why a list of texts is no such constraint.
     public enum Fault: Error, Equatable, Sendable {
         /// Nothing stands there, or more than `itemLimit`.
         case count
@@ -15,6 +16,7 @@ public struct NameConstraint: Equatable, Sendable {
         case pattern(String)
     }
 
+    /// Domains and ranges in all; one more is a fault.
     public static let itemLimit = 100
 
     private let domains: [[UInt8]]

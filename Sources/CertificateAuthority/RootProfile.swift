@@ -3,6 +3,7 @@ public import ServerTrust
 
 /// What a root says of its authority. Whoever is to believe it needs no key to look it over.
 public struct RootProfile: Sendable {
+    /// The certificate that was looked at.
     public let root: Certificate
     /// `nil` where it certifies every host.
     public let constraint: NameConstraint?
@@ -18,5 +19,6 @@ public struct RootProfile: Sendable {
         self.validity = validity
     }
 
+    /// Whether its last second is over.
     public func hasEnded(at now: POSIXTime) -> Bool { now > validity.last }
 }

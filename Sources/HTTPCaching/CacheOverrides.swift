@@ -13,7 +13,9 @@ public struct CacheOverrides: Equatable, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// `no-store`.
         public static let noStore = Directives(rawValue: 1 << 0)
+        /// `private`.
         public static let `private` = Directives(rawValue: 1 << 1)
     }
 
@@ -47,6 +49,7 @@ public struct CacheOverrides: Equatable, Sendable {
     public var variantLimit: Int?
     /// Whether the rest of a response of which a part was asked for is fetched for the store; `nil` means that it is not.
     public var fillsParts: Bool?
+    /// Directives of the origin server's that are passed over.
     public var ignored: Directives = []
     /// Nothing may leave: the cache is disconnected (RFC 9111 §4.2.4), which holds before every policy.
     package var isDisconnected = false
@@ -65,6 +68,7 @@ public struct CacheOverrides: Equatable, Sendable {
         }
     }
 
+    /// What is left out is as RFC 9111 says.
     public init(
         policy: CachePolicy? = nil, storeNever: Bool = false, timeToLive: DeltaSeconds? = nil,
         maximumBodyLength: UInt64? = nil, setCookie: SetCookieStorage? = nil, ignored: Directives = [], unsafe: Bool = false
@@ -78,6 +82,7 @@ public struct CacheOverrides: Equatable, Sendable {
         self.unsafe = unsafe
     }
 
+    /// RFC 9111 alone.
     public static let none = CacheOverrides()
 
     /// Takes over what `later` says; where it says nothing, what was said before stays.

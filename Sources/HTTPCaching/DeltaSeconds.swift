@@ -5,7 +5,9 @@ public struct DeltaSeconds: Comparable, Hashable, Sendable {
     /// 0 to 2^31.
     public let seconds: UInt32
 
+    /// No time at all.
     public static let zero = DeltaSeconds(0)
+    /// As long as can be said.
     public static let greatest = DeltaSeconds(1 << 31)
 
     /// Takes the nearest value that can be held: negative numbers become 0, too large ones 2^31.

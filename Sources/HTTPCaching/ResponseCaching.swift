@@ -43,6 +43,7 @@ public protocol CachedBodyReading: Sendable {
 
 /// A kept body cannot be read any more.
 public struct CachedBodyLost: Error, Sendable {
+    /// It says no more than that.
     public init() {}
 }
 
@@ -65,6 +66,7 @@ public struct CacheMoment: Equatable, Sendable {
     /// Of removals of the key, or of those that it shares its place with.
     public let removalsOfKey: UInt32
 
+    /// Of a cache that counts in its own way.
     public init(removals: Int64 = 0, removalsOfKey: UInt32 = 0) {
         self.removals = removals
         self.removalsOfKey = removalsOfKey

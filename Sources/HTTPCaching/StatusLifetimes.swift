@@ -12,10 +12,13 @@ public struct StatusLifetimes: Equatable, Sendable {
     }
 
     private var entries = InlineArray<8, Entry>(repeating: Entry())
+    /// How many statuses have one.
     public private(set) var count = 0
 
+    /// None has one.
     public init() {}
 
+    /// Whether none has one.
     public var isEmpty: Bool { count == 0 }
 
     /// Adds a run of statuses, both ends included; of several that hold a status the narrowest counts, of equals the first.

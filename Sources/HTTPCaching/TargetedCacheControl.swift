@@ -8,6 +8,7 @@ public struct TargetedCacheControl: Equatable, Sendable {
     /// - Parameter names: field names, compared without regard to case.
     public init(_ names: [String]) { self.names = names.map { Array($0.utf8) } }
 
+    /// Cache-Control alone is obeyed.
     public static let none = TargetedCacheControl([])
 
     /// The directives of the first field on the list that is valid and not empty; `nil` where there is none.

@@ -21,11 +21,14 @@ public struct HostHealth: Sendable {
         public var nameLength = 255
         /// Failures in a row before the verdict is `unreachable`.
         public var failureCount = 3
+        /// After the first failure, until it is tried again.
         public var firstPause = Duration.seconds(1)
+        /// However many failures there were.
         public var longestPause = Duration.seconds(60)
         /// For so long a report means something.
         public var memory = Duration.seconds(600)
 
+        /// The usual limits.
         public init() {}
     }
 
@@ -34,9 +37,11 @@ public struct HostHealth: Sendable {
         var reportedAt: ContinuousClock.Instant
     }
 
+    /// As they were given.
     public let limits: Limits
     private var records: [String: Record] = [:]
 
+    /// Nothing is known of any host.
     public init(limits: Limits = Limits()) {
         precondition(limits.hostCount > 0 && limits.failureCount > 0, "nothing could be known")
         self.limits = limits
@@ -55,6 +60,7 @@ public struct HostHealth: Sendable {
         report(host, failures: min(former + 1, Self.countedFailures), at: now)
     }
 
+    /// What is known of a host at a time.
     public func verdict(on host: String, at now: ContinuousClock.Instant) -> Verdict {
         guard let record = records[host.lowercased()], !isForgotten(record, at: now) else { return .unknown }
         if record.failures == 0 { return .reachable }

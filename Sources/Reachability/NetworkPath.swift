@@ -2,6 +2,7 @@
 public struct NetworkPath: Hashable, Sendable {
     /// The name of the link, such as `eth0`.
     public var interfaceName: String
+    /// Of the interface.
     public var kind: InterfaceKind
     /// Whether what passes is paid for by its amount; `nil` where nobody knows. The kernel is not told: it is known of cellular links alone, which are
     /// taken to be so.
@@ -11,6 +12,7 @@ public struct NetworkPath: Hashable, Sendable {
     /// The same of IPv6.
     public var supportsIPv6: Bool
 
+    /// A path, for tests and for forced statuses.
     public init(
         interfaceName: String, kind: InterfaceKind, isMetered: Bool? = nil, supportsIPv4: Bool = true, supportsIPv6: Bool = false
     ) {

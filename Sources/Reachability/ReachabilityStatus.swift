@@ -10,8 +10,10 @@ public enum ReachabilityStatus: Hashable, Sendable {
     /// A default route leads out by this path.
     case online(NetworkPath)
 
+    /// Whether it is known that nothing leads out.
     public var isOffline: Bool { if case .offline = self { true } else { false } }
 
+    /// Whether it is known that something leads out.
     public var isOnline: Bool { if case .online = self { true } else { false } }
 }
 

@@ -5,11 +5,13 @@ internal import HTTPMessage
 public struct CertificateFacts: Equatable, Sendable {
     /// As RFC 2253 writes it, at most 512 octets; what is not printable is escaped.
     public let subject: String
+    /// Who has signed it, in words.
     public let issuer: String
     /// The names and addresses of subjectAltName, at most 100, escaped likewise.
     public let names: [String]
     /// `nil` where the date cannot be read.
     public let notBefore: POSIXTime?
+    /// Its last second.
     public let notAfter: POSIXTime?
     /// In hexadecimal.
     public let serialNumber: String
@@ -23,6 +25,7 @@ extension Certificate {
     static let factLengthLimit = 512
     static let factNamesLimit = 100
 
+    /// What it says of itself.
     public var facts: CertificateFacts {
         // Names that cannot be read are the fault, and are not told.
         let names = (try? SubjectAlternativeNames(of: self))?.texts(limit: Self.factNamesLimit) ?? []

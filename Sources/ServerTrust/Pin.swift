@@ -20,11 +20,13 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         case nothingToPin
     }
 
+    /// Of the SHA-256 of a SubjectPublicKeyInfo.
     public init(publicKeyDigest: SHA256Digest) {
         self.publicKeyDigest = publicKeyDigest
         certificate = nil
     }
 
+    /// Of a certificate's own key.
     public init(certificate: Certificate) {
         publicKeyDigest = certificate.publicKeyDigest
         self.certificate = certificate

@@ -1,5 +1,6 @@
 /// The pins of a host, what they pin, and from when and until when they bind.
 public struct PinSet: Sendable {
+    /// What is pinned.
     public enum Mode: Sendable {
         /// A certificate of the chain is one of the pins. A renewed certificate needs a new pin.
         case certificate
@@ -23,11 +24,15 @@ public struct PinSet: Sendable {
         case reports
     }
 
+    /// Keys or certificates.
     public let mode: Mode
+    /// One of them has to be in the verified chain.
     public let pins: [Pin]
+    /// What becomes of a chain that has none of them.
     public let enforcement: Enforcement
     /// The last second in which the pins bind; `nil` for ever.
     public let expires: POSIXTime?
+    /// What the end of their time means.
     public let onExpiry: Expiry
 
     let publicKeyDigests: [SHA256Digest: Int]

@@ -2,7 +2,9 @@ internal import COpenSSL
 
 /// How the revocation of a certificate is found out.
 public struct Revocation: Sendable {
+    /// How much one source has to say.
     public enum Check: UInt8, Sendable {
+        /// It is not asked.
         case off
         /// What is known to be revoked is refused; what cannot be known is not.
         case soft
@@ -10,10 +12,14 @@ public struct Revocation: Sendable {
         case hard
     }
 
+    /// By their issuers; older ones do no harm.
     public let lists: RevocationLists?
+    /// How strictly lists are asked.
     public let listCheck: Check
+    /// How strictly the stapled response is.
     public let stapleCheck: Check
 
+    /// Nothing is asked.
     public static let off = Revocation(unchecked: nil, listCheck: .off, stapleCheck: .off)
 
     /// - Parameters:

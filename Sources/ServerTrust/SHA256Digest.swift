@@ -3,6 +3,7 @@ internal import HTTPMessage
 
 /// A SHA-256 digest, written as pins write it.
 public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Octets of a digest.
     public static let count = 32
 
     private let words: InlineArray<4, UInt64>
@@ -30,6 +31,7 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
         self = bytes.withUnsafeBufferPointer { Self(of: $0) }
     }
 
+    /// So many as `count`.
     public var octets: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.count) { octets, count in
             for index in 0..<Self.count {

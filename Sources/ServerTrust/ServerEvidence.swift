@@ -15,6 +15,7 @@ public struct ServerEvidence: Sendable {
     /// `nil` where it is not known; it is not judged then.
     public let tlsVersion: TLSVersion?
 
+    /// What a handshake has shown.
     public init(
         certificates: [Certificate], stapledResponse: [UInt8]? = nil, signedTimestamps: [UInt8]? = nil,
         tlsVersion: TLSVersion? = nil

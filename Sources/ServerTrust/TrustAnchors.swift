@@ -15,6 +15,7 @@ public struct TrustAnchors: Sendable {
     let store: OwnedObject
     /// The same for the same certificates in whatever order.
     let digest: SHA256Digest
+    /// How many certificates there are.
     public let count: Int
 
     /// - Throws: `emptyAnchors`, or `unreadableAnchors` where OpenSSL does not take one.

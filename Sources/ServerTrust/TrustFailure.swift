@@ -57,11 +57,13 @@ public struct TrustFailure: Error, Equatable, Sendable {
         }
     }
 
+    /// What is wrong, as a word.
     public let reason: Reason
     /// The host as it was asked for.
     public let host: String
     /// The place of the certificate at fault in the chain, 0 being the server's; `nil` where none is.
     public let depth: Int?
+    /// The one at fault; `nil` where it is none of them.
     public let certificate: CertificateFacts?
     /// The digests that were pinned, at most 100; empty where nothing is.
     public let expectedDigests: [SHA256Digest]
@@ -75,6 +77,7 @@ public struct TrustFailure: Error, Equatable, Sendable {
     /// Where the policy is written (`TrustPolicy.source`).
     public let policySource: String
 
+    /// Of more pins the first are told.
     public static let expectedDigestsLimit = 100
 
     public static func == (left: TrustFailure, right: TrustFailure) -> Bool { left.reason == right.reason }

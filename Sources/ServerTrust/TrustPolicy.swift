@@ -1,12 +1,16 @@
 /// Whom to believe that it is a certain host: everything but time, name and evidence, which come with each question.
 public struct TrustPolicy: Sendable {
+    /// Where a chain has to end.
     public enum Anchors: Sendable {
+        /// At one of these.
         case given(TrustAnchors)
         /// The pinned certificates and nothing else.
         case pins
     }
 
+    /// Where a chain has to end.
     public let anchors: Anchors
+    /// Which keys or certificates have to be in it; `nil` for no matter which.
     public let pins: PinSet?
     /// Whether the certificate has to be for the host that was meant.
     public private(set) var validatesHost: Bool
@@ -15,10 +19,13 @@ public struct TrustPolicy: Sendable {
     public private(set) var allowsUntrustedRoot: Bool
     /// Whether a certificate may be past its last day. One whose first day is to come is refused all the same.
     public private(set) var allowsExpired: Bool
+    /// Where the evidence says it.
     public private(set) var minimumTLSVersion: TLSVersion
+    /// Of each key in the chain.
     public private(set) var minimumKeySizes: KeySizes
     /// Digests under which no signature is believed.
     public private(set) var refusedDigests: Set<SignatureDigest>
+    /// Whether lists and stapled responses are asked.
     public let revocation: Revocation
     /// Whether the verdict counts signed certificate timestamps (RFC 6962 §3.3). None is judged.
     public let auditsSignedTimestamps: Bool
@@ -36,6 +43,7 @@ public struct TrustPolicy: Sendable {
     /// From when on nothing weakens the policy any more.
     private var laterFingerprint = SHA256Digest(of: [])
 
+    /// What is left out is as most programs want it.
     public init(
         anchors: Anchors, pins: PinSet? = nil, validatesHost: Bool = true, allowsUntrustedRoot: Bool = false,
         allowsExpired: Bool = false, minimumTLSVersion: TLSVersion = .tls12, minimumKeySizes: KeySizes = .usual,
@@ -68,6 +76,7 @@ public struct TrustPolicy: Sendable {
             || minimumKeySizes != minimumKeySizes.raised(to: .usual) || !refusedDigests.isSuperset(of: Self.brokenDigests)
     }
 
+    /// MD5 and SHA-1.
     public static let brokenDigests: Set<SignatureDigest> = [.md5, .sha1]
 
     /// The policy as it holds at a time: once `weakUntil` is over, without what weakens it, and with the fingerprint of a policy
@@ -120,9 +129,12 @@ public enum TLSVersion: UInt16, Comparable, Sendable {
 
 /// The least number of bits of a key. Edwards curves are always enough; other kinds of keys never.
 public struct KeySizes: Equatable, Sendable {
+    /// Bits of an RSA key.
     public let rsa: Int
+    /// Bits of a key on a curve.
     public let ellipticCurve: Int
 
+    /// By kinds of keys.
     public init(rsa: Int, ellipticCurve: Int) {
         self.rsa = rsa
         self.ellipticCurve = ellipticCurve

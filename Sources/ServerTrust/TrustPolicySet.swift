@@ -5,13 +5,18 @@ internal import HTTPMessage
 /// The nearest wins: the host itself before a pattern, a longer pattern before a shorter one, one label before all, an entry
 /// with the port before one without.
 public struct TrustPolicySet: Sendable {
+    /// A policy, and for whom it is.
     public struct Entry: Sendable {
         /// How much the `*` of a pattern stands for.
         public enum Labels: Sendable { case one, all }
 
+        /// A name, a pattern or an address, as it was given.
         public let host: String
+        /// How much the `*` of a pattern stands for.
         public let labels: Labels
+        /// `nil` for every port.
         public let port: UInt16?
+        /// By what they are judged.
         public let policy: TrustPolicy
 
         /// - Parameters:
@@ -27,11 +32,13 @@ public struct TrustPolicySet: Sendable {
 
     /// What holds for a host that no entry names.
     public enum Fallback: Sendable {
+        /// They are judged by this one.
         case policy(TrustPolicy)
         case deny
     }
 
     private var policies = HostTable<TrustPolicy>()
+    /// For hosts that no entry is for.
     public let fallback: Fallback
     /// Whether any policy has pins.
     package let hasPins: Bool

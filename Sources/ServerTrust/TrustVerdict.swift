@@ -1,10 +1,12 @@
 /// What was found of a server that is believed.
 public struct TrustVerdict: Sendable {
+    /// What the stapled response has said.
     public enum Staple: Equatable, Sendable {
         /// The policy does not ask for it.
         case unasked
         /// Not sent, not to be read or verified, too old, or of an unknown certificate: the policy is soft.
         case unknown
+        /// The certificate is good.
         case good
     }
 
@@ -22,6 +24,7 @@ public struct TrustVerdict: Sendable {
     public let reported: TrustFailure?
     /// Whether there are pins, and only reported on.
     public let pinsAreOnlyReported: Bool
+    /// What the stapled response has said.
     public let staple: Staple
     /// The last second for which the revocation lists and the stapled response speak that were asked; `nil` where none was, or none says so.
     public let revocationKnownUntil: POSIXTime?

@@ -5,10 +5,15 @@
 /// Literals make one: `let value: JSONValue = ["id": 7, "tags": ["a", nil]]`.
 public enum JSONValue: Hashable, Sendable {
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number, as it is written.
     case number(JSONNumber)
+    /// A text, without its quotes and escapes.
     case string(String)
+    /// Values in their order.
     case array([JSONValue])
+    /// Members in their order, names as often as they are there.
     case object(JSONObject)
 
     /// Reads a whole text.

@@ -1,13 +1,20 @@
 /// A property list as a value, with the order of its dictionaries' members.
 public enum PropertyListValue: Hashable, Sendable {
+    /// A text.
     case string(String)
     /// From -2⁶³ to 2⁶⁴ - 1 where it is written; what is read may be wider.
     case integer(Int128)
+    /// A number with a fraction.
     case real(Double)
+    /// True or false.
     case bool(Bool)
+    /// A time.
     case date(PropertyListDate)
+    /// Octets.
     case data([UInt8])
+    /// Values in their order.
     case array([PropertyListValue])
+    /// Values by their keys.
     case dictionary(PropertyListDictionary)
     /// A reference within an archive; only binary property lists have a form of its own for it.
     case uid(UInt64)

@@ -17,6 +17,7 @@ public struct SerializedRequest: Sendable {
 
 /// The content of a request.
 public enum RequestContent: Sendable {
+    /// It is at hand.
     case octets([UInt8])
     /// Read piece by piece while it is sent.
     case multipart(MultipartForm)
@@ -59,6 +60,7 @@ public struct RequestSerializationError: Error, Hashable, Sendable {
 
 /// Makes requests out of parameters.
 public protocol RequestSerializer<Parameters>: Sendable {
+    /// What a request is made of.
     associatedtype Parameters
 
     /// - Parameters:

@@ -3,6 +3,7 @@
 /// `serialize(_:_:)` does both by one rule: content of a type that is not accepted is not decoded; content under a status that is not accepted
 /// is, since errors have bodies too.
 public protocol ResponseSerializer<Output>: Sendable {
+    /// What a response becomes.
     associatedtype Output: Sendable
 
     /// What the head has to say.

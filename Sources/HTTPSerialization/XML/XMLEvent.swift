@@ -34,11 +34,15 @@ public struct XMLAttribute: Hashable, Sendable {
 
 /// What stands in an XML text, in order.
 public enum XMLEvent: Hashable, Sendable {
+    /// An element begins.
     case start(XMLName, attributes: [XMLAttribute])
     /// All characters up to the next other event, CDATA among them.
     case text(String)
+    /// An element ends.
     case end(XMLName)
+    /// A comment, without its delimiters.
     case comment(String)
+    /// A processing instruction.
     case processingInstruction(target: String, data: String)
 }
 

@@ -22,9 +22,13 @@ public struct XMLTree: Hashable, Sendable {
 
     /// What may stand in an element.
     public indirect enum Node: Hashable, Sendable {
+        /// An element with what is in it.
         case element(Element)
+        /// Text, its references replaced.
         case text(String)
+        /// A comment, without its delimiters.
         case comment(String)
+        /// A processing instruction.
         case processingInstruction(target: String, data: String)
     }
 

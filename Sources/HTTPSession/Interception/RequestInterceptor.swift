@@ -18,7 +18,9 @@ extension RequestInterceptor {
 
 /// What a try has brought.
 public enum TryOutcome: Sendable {
+    /// A response came, whatever its status.
     case response(SessionError.Response)
+    /// None came, or not to its end.
     case failure(SessionError)
 }
 

@@ -1,5 +1,6 @@
 /// Hears what happens in a session. Called on the tasks and loops where it happens: what takes long is done elsewhere.
 public protocol EventMonitor: Sendable {
+    /// Something has happened.
     func sessionDid(_ event: SessionEvent)
 }
 
@@ -11,13 +12,17 @@ public struct SessionEvent: Sendable {
         case began(HTTPMethod, TargetURI)
         /// An exchange has its turn.
         case exchangeBegan(TargetURI)
+        /// An exchange is over, with what it met.
         case exchangeEnded(TransferMetrics.Exchange)
+        /// A redirect is followed.
         case redirected(status: Int, from: TargetURI, to: TargetURI)
         /// An origin or a proxy asks for credentials, and gets them in another exchange.
         case challengeAnswered(status: Int, scheme: String)
+        /// The request is about to be sent again, after a failure with this code or a response.
         case retrying(tries: Int, after: Duration, SessionError.Code?)
         /// A response comes from the cache, or is kept there.
         case reused(TargetURI)
+        /// A response was kept.
         case stored(TargetURI)
         /// The last of each transfer, and one for each.
         case completed(SessionError?, TransferMetrics)

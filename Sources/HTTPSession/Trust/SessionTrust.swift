@@ -6,6 +6,7 @@ public enum SessionTrust: Sendable {
     /// The roots that the system keeps in one of `TrustAnchors.systemBundles`, with the names and dates of certificates. Read when the
     /// session is made, which takes some 30 ms.
     case system
+    /// Each host by its own policy.
     case policies(TrustPolicySet)
 
     /// `nil` where the system has no bundle: no https origin is believed then.
