@@ -18,6 +18,8 @@ yams=$root/.build/checkouts/Yams/Sources
 structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 [[ -d $yams && -d $structured ]] || swift package --package-path "$root" resolve
 
+descriptor=Sources/LarderCLI/Commands/Descriptor.swift
+
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
     -assert-config Debug -I "$yams/CYaml/include" -I /usr/include/libxml2)
@@ -51,10 +53,10 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
-    module HTTPSession Sources/HTTPSession "${uncovered[@]}"
+    module HTTPSession Sources/HTTPSession "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
-    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust Sources/LarderCLI/Authority" "${covered[@]}"
+    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Trust Sources/LarderCLI/Authority $descriptor" "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
         2> >(grep -v 'Cannot export local symbol' >&2)

@@ -26,9 +26,10 @@ public final class CookieJar: Sendable {
     }
 
     /// All of them, by their age; what has expired meanwhile is left out.
-    public var all: [Cookie] {
-        let now = Timestamp.now
-        return cookies.withLock { cookies in
+    public var all: [Cookie] { cookies(at: .now) }
+
+    package func cookies(at now: Timestamp) -> [Cookie] {
+        cookies.withLock { cookies in
             cookies.values.filter { !$0.hasExpired(at: now) }.sorted { $0.created < $1.created }
         }
     }
@@ -42,8 +43,12 @@ public final class CookieJar: Sendable {
     // MARK: Receiving
 
     func store(_ fields: HTTPFields, from uri: TargetURI, at now: Timestamp = .now) {
-        guard fields.contains(.setCookie) else { return }
-        for value in fields.values(of: "Set-Cookie") {
+        if fields.contains(.setCookie) { keep(fields.values(of: "Set-Cookie"), from: uri, at: now) }
+    }
+
+    /// The values of Set-Cookie.
+    package func keep(_ values: [String], from uri: TargetURI, at now: Timestamp) {
+        for value in values {
             guard let received = SetCookie(value), let cookie = accepted(received, from: uri, at: now) else { continue }
             keep(cookie, at: now)
         }
@@ -106,7 +111,7 @@ public final class CookieJar: Sendable {
     // MARK: Sending
 
     /// The value of Cookie for a request (RFC 6265 §5.4); `nil` where there is none.
-    func value(for uri: TargetURI, at now: Timestamp = .now) -> String? {
+    package func value(for uri: TargetURI, at now: Timestamp = .now) -> String? {
         let matching: [Cookie] = cookies.withLock { cookies in
             let matching = cookies.values.filter { $0.isFor(uri) && !$0.hasExpired(at: now) }
             for cookie in matching { cookies[cookie.key]?.lastUsed = now.milliseconds }

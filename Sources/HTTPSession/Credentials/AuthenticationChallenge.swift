@@ -32,7 +32,7 @@ extension AuthenticationChallenge.Scheme {
     static let limit = 16
 
     /// Reads the values of WWW-Authenticate or Proxy-Authenticate. What is no challenge is passed over.
-    static func parse(_ values: [String]) -> [AuthenticationChallenge.Scheme] {
+    package static func parse(_ values: [String]) -> [AuthenticationChallenge.Scheme] {
         values.flatMap { value in
             var reader = ChallengeReader(Array(value.utf8))
             return reader.schemes()

@@ -98,6 +98,14 @@ struct DigestAccess: Sendable {
     }
 }
 
+extension AuthenticationChallenge.Scheme {
+    /// The answer to this challenge, where it is one of Digest that is understood.
+    package func digestAnswer(user: String, password: String, method: String, target: String, clientNonce: String) -> String? {
+        DigestAccess(self, user: user, password: password)?.answer(
+            method: method, target: target, count: 1, clientNonce: clientNonce)
+    }
+}
+
 extension StringProtocol {
     /// Without blanks (RFC 9110 §5.6.3) at its ends.
     var trimmingBlanks: String {

@@ -28,6 +28,8 @@ package struct FuzzTarget: Sendable {
         .multipart,
         .codings,
         .digests,
+        .cookies,
+        .challenges,
         .text,
     ]
 }
