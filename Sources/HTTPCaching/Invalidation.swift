@@ -22,48 +22,37 @@ package enum Invalidation {
     }
 }
 
-/// A URI reference in a response, resolved against the request's target as far as keys need it (RFC 3986 §5.2).
-enum URIReference {
-    /// The key of what is referred to, or `nil` where it has another origin than the base or cannot be read.
+extension URIReference {
+    /// The key of what a response refers to, resolved against the request's target as far as keys need it (RFC 3986 §5.2); `nil` where it has
+    /// another origin than the base or cannot be read.
     static func key(of reference: Span<UInt8>, base request: RequestHead) -> [UInt8]? {
         for index in 0..<reference.count where reference[index] <= 0x20 || reference[index] == 0x7F { return nil }
-        var end = 0
-        while end < reference.count, reference[end] != 0x23 { end += 1 }
+        var octets: [UInt8] = []
+        octets.append(reference)
+        let parts = URIReference(octets)
         var key: [UInt8] = []
         CacheKey.writeOrigin(of: request, into: &key)
-        var start = 0
-        if let schemeEnd = schemeEnd(reference, end: end) {
-            let isSame = reference.extracting(0..<schemeEnd).equalsIgnoringCase(
-                request.target.scheme == .https ? "https" : "http")
-            guard isSame else { return nil }
-            start = schemeEnd + 1
-            guard hasAuthority(reference, at: start, end: end) else { return nil }
+        if let scheme = parts.scheme {
+            let isSame = Array(scheme).span.equalsIgnoringCase(request.target.scheme == .https ? "https" : "http")
+            guard isSame, parts.authority != nil else { return nil }
         }
-        if hasAuthority(reference, at: start, end: end) {
-            let authorityStart = start + 2
-            start = authorityStart
-            while start < end, reference[start] != ASCII.slash, reference[start] != ASCII.question { start += 1 }
-            guard authority(reference.extracting(authorityStart..<start), isThatOf: request) else { return nil }
-            appendPath(Array(copying: reference.extracting(start..<end)), to: &key)
-            return key
+        if let authority = parts.authority {
+            guard Self.authority(Array(authority).span, isThatOf: request) else { return nil }
+            key += withoutDots(parts.path)
+        } else {
+            var base: [UInt8] = []
+            base.append(request.span(of: request.target.path))
+            switch parts.path.first {
+            case nil:
+                key += withoutDots(base)
+                // The base's own query stands with its question mark.
+                if parts.query == nil { key.append(request.span(of: request.target.query)) }
+            case ASCII.slash: key += withoutDots(parts.path)
+            default: key += withoutDots(merged(base, parts.path))
+            }
         }
-        appendPath(merged(reference.extracting(start..<end), with: request), to: &key)
+        if let query = parts.query { key += [ASCII.question] + query }
         return key
-    }
-
-    private static func schemeEnd(_ reference: Span<UInt8>, end: Int) -> Int? {
-        guard end > 0, ASCII.isAlpha(reference[0]) else { return nil }
-        for index in 0..<end {
-            let byte = reference[index]
-            if byte == ASCII.colon { return index }
-            let isSchemeCharacter = ASCII.isAlpha(byte) || ASCII.isDigit(byte) || byte == 0x2B || byte == 0x2D || byte == 0x2E
-            guard isSchemeCharacter else { return nil }
-        }
-        return nil
-    }
-
-    private static func hasAuthority(_ reference: Span<UInt8>, at start: Int, end: Int) -> Bool {
-        start + 1 < end && reference[start] == ASCII.slash && reference[start + 1] == ASCII.slash
     }
 
     /// Host and port as the base has them; user information never is.
@@ -85,46 +74,5 @@ enum URIReference {
         }
         return port == request.target.port
             && authority.extracting(host).equalsIgnoringCase(request.span(of: request.target.host))
-    }
-
-    /// The reference's path and query, put behind the base's last slash where it is relative.
-    private static func merged(_ reference: Span<UInt8>, with request: RequestHead) -> [UInt8] {
-        let text = Array(copying: reference)
-        guard text.first != ASCII.slash else { return text }
-        var path = Array(copying: request.span(of: request.target.path))
-        if text.isEmpty { return path + Array(copying: request.span(of: request.target.query)) }
-        if text.first == ASCII.question { return path + text }
-        if let slash = path.lastIndex(of: ASCII.slash) { path.removeSubrange((slash + 1)...) } else { path = [ASCII.slash] }
-        return path + text
-    }
-
-    /// Appends path and query, the path without dot segments (RFC 3986 §5.2.4).
-    private static func appendPath(_ text: [UInt8], to key: inout [UInt8]) {
-        let queryStart = text.firstIndex(of: ASCII.question) ?? text.endIndex
-        var segments: [ArraySlice<UInt8>] = []
-        let parts = text[..<queryStart].split(separator: ASCII.slash, omittingEmptySubsequences: false).dropFirst()
-        for (index, part) in zip(parts.indices, parts) {
-            let isLast = index == parts.indices.last
-            switch part {
-            case [0x2E]: if isLast { segments.append([]) }
-            case [0x2E, 0x2E]:
-                _ = segments.popLast()
-                if isLast { segments.append([]) }
-            default: segments.append(part)
-            }
-        }
-        if segments.isEmpty { segments.append([]) }
-        for segment in segments {
-            key.append(ASCII.slash)
-            key.append(contentsOf: segment)
-        }
-        key.append(contentsOf: text[queryStart...])
-    }
-}
-
-extension Array<UInt8> {
-    fileprivate init(copying span: Span<UInt8>) {
-        self = []
-        append(span)
     }
 }

@@ -36,15 +36,18 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads an absolute URI.
     public init(_ text: String) throws(Fault) {
-        let parts = URIReference(text)
         if text.utf8.count > Self.lengthLimit { throw .tooLong }
+        let parts = URIReference(text.utf8)
         guard let scheme = parts.scheme, let authority = parts.authority else { throw .scheme }
         guard let isSecure = Self.isSecure(scheme) else { throw .scheme }
         try self.init(isSecure: isSecure, authority: authority, path: parts.path, query: parts.query, fragment: parts.fragment)
     }
 
-    init(isSecure: Bool, authority: String, path: String, query: String?, fragment: String?) throws(Fault) {
-        let octets = Array(authority.utf8)
+    private init(
+        isSecure: Bool, authority: ArraySlice<UInt8>, path: some Sequence<UInt8>, query: ArraySlice<UInt8>?,
+        fragment: ArraySlice<UInt8>?
+    ) throws(Fault) {
+        let octets = Array(authority)
         let read: Authority
         do throws(AuthorityFault) { read = try Authority(parsing: 0..<octets.count, in: octets.span) } catch {
             switch error {
@@ -56,8 +59,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         let host = String(decoding: octets[read.host.range], as: UTF8.self).lowercased()
         self.init(
             isSecure: isSecure, host: host, port: read.port ?? (isSecure ? 443 : 80),
-            path: URIReference.withoutDots(URIReference.encoded(path)), query: query.map(URIReference.encoded), fragment: fragment
-        )
+            path: Self.path(path), query: query.map(Self.encoded), fragment: fragment.map(Self.text))
     }
 
     private init(isSecure: Bool, host: String, port: UInt16, path: String, query: String?, fragment: String?) {
@@ -71,8 +73,8 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     /// The URI that a reference means here (RFC 3986 §5.2). A reference without a fragment takes none over.
     public func resolving(_ reference: String) throws(Fault) -> TargetURI {
-        let parts = URIReference(reference)
         if reference.utf8.count > Self.lengthLimit { throw .tooLong }
+        let parts = URIReference(reference.utf8)
         if let scheme = parts.scheme {
             guard let isSecure = Self.isSecure(scheme), let authority = parts.authority else { throw .scheme }
             return try TargetURI(
@@ -83,13 +85,19 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
                 isSecure: isSecure, authority: authority, path: parts.path, query: parts.query, fragment: parts.fragment)
         }
         if parts.path.isEmpty {
-            return with(path: path, query: parts.query.map(URIReference.encoded) ?? query, fragment: parts.fragment)
+            return with(path: path, query: parts.query.map(Self.encoded) ?? query, fragment: parts.fragment.map(Self.text))
         }
-        let joined = parts.path.utf8.first == ASCII.slash ? parts.path : URIReference.merged(path, parts.path)
-        return with(
-            path: URIReference.withoutDots(URIReference.encoded(joined)), query: parts.query.map(URIReference.encoded),
-            fragment: parts.fragment)
+        let joined = parts.path.first == ASCII.slash ? Array(parts.path) : URIReference.merged(path.utf8, parts.path)
+        return with(path: Self.path(joined), query: parts.query.map(Self.encoded), fragment: parts.fragment.map(Self.text))
     }
+
+    private static func path(_ octets: some Sequence<UInt8>) -> String {
+        text(URIReference.withoutDots(PercentEncoding.encoded(octets)))
+    }
+
+    private static func encoded(_ octets: some Sequence<UInt8>) -> String { text(PercentEncoding.encoded(octets)) }
+
+    private static func text(_ octets: some Collection<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 
     /// The same with more behind its query, before the fragment. Nothing is added for an empty text.
     public func addingQuery(_ encoded: String) -> TargetURI {
@@ -107,8 +115,8 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         TargetURI(isSecure: isSecure, host: host, port: port, path: path, query: query, fragment: fragment)
     }
 
-    private static func isSecure(_ scheme: String) -> Bool? {
-        switch scheme.lowercased() {
+    private static func isSecure(_ scheme: ArraySlice<UInt8>) -> Bool? {
+        switch text(scheme).lowercased() {
         case "https": true
         case "http": false
         default: nil
