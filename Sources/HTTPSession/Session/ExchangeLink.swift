@@ -7,17 +7,30 @@ import ServerTrust
 /// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
 /// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.
 final class ExchangeLink: Sendable {
-    struct Head: Sendable {
+    /// An object, since it goes through many hands and is larger than a reference to it.
+    final class Head: Sendable {
         let status: Status
         let fields: Fields
         let framing: BodyFraming
         let metrics: ExchangeMetrics
         /// Of the server, where its connection was made for this exchange.
-        var chain: [Certificate] = []
+        let chain: [Certificate]
         /// The same as a cache keeps it, whatever the connection was made for; `nil` without TLS, and where nobody keeps it.
-        var recordedChain: RecordedChain?
+        let recordedChain: RecordedChain?
         /// When it had come.
-        var time = Timestamp.now
+        let time = Timestamp.now
+
+        init(
+            status: Status, fields: Fields, framing: BodyFraming, metrics: ExchangeMetrics, chain: [Certificate] = [],
+            recordedChain: RecordedChain? = nil
+        ) {
+            self.status = status
+            self.fields = fields
+            self.framing = framing
+            self.metrics = metrics
+            self.chain = chain
+            self.recordedChain = recordedChain
+        }
     }
 
     enum Failure: Error {
@@ -29,12 +42,19 @@ final class ExchangeLink: Sendable {
         case source(any Error)
     }
 
-    struct End: Sendable {
+    final class End: Sendable {
         let failure: Failure?
         /// `nil` where no head came.
         let status: Status?
         let trailers: Fields
         let metrics: ExchangeMetrics
+
+        init(failure: Failure?, status: Status?, trailers: Fields, metrics: ExchangeMetrics) {
+            self.failure = failure
+            self.status = status
+            self.trailers = trailers
+            self.metrics = metrics
+        }
     }
 
     /// What becomes of the body as it comes.

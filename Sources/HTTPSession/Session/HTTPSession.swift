@@ -50,7 +50,7 @@ public final class HTTPSession: Sendable {
         let scope = try TransferScope(self, request, transfer)
         let taking = ExchangeLink.Taking.whole(limit: configuration.limits.bodyLength)
         let response = try await scope.run {
-            await TransferRun(scope, request, taking: taking).result().flatMap(HTTPResponse.made)
+            await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result().flatMap(HTTPResponse.made)
         }
         scope.end(nil)
         return response
@@ -60,7 +60,7 @@ public final class HTTPSession: Sendable {
     public func open(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> StreamingResponse {
         let scope = try TransferScope(self, request, transfer)
         let taking = ExchangeLink.Taking.pieces(window: configuration.limits.unreadBodyLength)
-        let arrived = try await scope.run { await TransferRun(scope, request, taking: taking).result() }
+        let arrived = try await scope.run { await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result() }
         arrived.link.whenEnded { end in
             scope.end(end.failure.map { SessionError(link: $0).about(arrived.response) })
         }

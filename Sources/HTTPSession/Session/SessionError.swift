@@ -82,25 +82,73 @@ public struct SessionError: Error, Sendable {
         public let uri: TargetURI
     }
 
+    /// What it holds, apart: errors are seldom, and stand in the way of every result.
+    private struct Parts: Sendable {
+        var causes: [Cause]
+        var phase: Phase?
+        var trust: TrustFailure?
+        var underlying: (any Error)?
+        var response: Response?
+        var partialBody: [UInt8] = []
+        var resumeToken: ResumeToken?
+        var request = ""
+    }
+
+    private indirect enum Box: Sendable { case parts(Parts) }
+
+    private var box: Box
+    private var parts: Parts {
+        get {
+            switch box {
+            case .parts(let parts): parts
+            }
+        }
+        set { box = .parts(newValue) }
+    }
+
     /// From the outermost to the innermost; never empty.
-    public internal(set) var causes: [Cause]
+    public internal(set) var causes: [Cause] {
+        get { parts.causes }
+        set { parts.causes = newValue }
+    }
     /// For `timeout`.
-    public internal(set) var phase: Phase?
+    public internal(set) var phase: Phase? {
+        get { parts.phase }
+        set { parts.phase = newValue }
+    }
     /// For `trust_rejected`.
-    public internal(set) var trust: TrustFailure?
+    public internal(set) var trust: TrustFailure? {
+        get { parts.trust }
+        set { parts.trust = newValue }
+    }
     /// What was thrown by a body's source, an interceptor or a serializer.
-    public internal(set) var underlying: (any Error)?
+    public internal(set) var underlying: (any Error)? {
+        get { parts.underlying }
+        set { parts.underlying = newValue }
+    }
     /// The response to which it happened; `nil` where none had come.
-    public internal(set) var response: Response?
+    public internal(set) var response: Response? {
+        get { parts.response }
+        set { parts.response = newValue }
+    }
     /// What came of the body, where it was gathered in memory.
-    public internal(set) var partialBody: [UInt8] = []
+    public internal(set) var partialBody: [UInt8] {
+        get { parts.partialBody }
+        set { parts.partialBody = newValue }
+    }
     /// From which a download can be gone on with; `nil` where it has to be begun anew.
-    public internal(set) var resumeToken: ResumeToken?
+    public internal(set) var resumeToken: ResumeToken? {
+        get { parts.resumeToken }
+        set { parts.resumeToken = newValue }
+    }
     /// What was asked for, without its query.
-    public internal(set) var request: String = ""
+    public internal(set) var request: String {
+        get { parts.request }
+        set { parts.request = newValue }
+    }
 
     /// An error of one link.
-    public init(_ code: Code, _ detail: String = "") { causes = [Cause(code: code, detail: detail)] }
+    public init(_ code: Code, _ detail: String = "") { box = .parts(Parts(causes: [Cause(code: code, detail: detail)])) }
 
     /// Of the outermost link.
     public var code: Code { causes[0].code }

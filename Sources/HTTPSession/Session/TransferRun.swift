@@ -2,7 +2,7 @@ import EventLoop
 import HTTPMessage
 
 /// From a request of the caller's to a response or an error: tries, and in each of them redirects.
-struct TransferRun {
+final class TransferRun: Sendable {
     /// A response, with its body gathered, or with a link that brings it.
     struct Arrived: Sendable {
         let head: ExchangeLink.Head
@@ -42,12 +42,15 @@ struct TransferRun {
     let scope: TransferScope
     let request: HTTPRequest
     let taking: ExchangeLink.Taking
+    /// The request as the session sends it, where no interceptor changes it.
+    private let prepared: PreparedRequest?
     var session: HTTPSession { scope.session }
     var transfer: Transfer { scope.transfer }
     var ledger: MetricsLedger { scope.ledger }
 
-    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking) {
+    init(_ scope: TransferScope, _ request: HTTPRequest, taking: ExchangeLink.Taking, prepared: PreparedRequest? = nil) {
         self.scope = scope
+        self.prepared = prepared
         self.request = request
         self.taking = taking
     }
@@ -95,6 +98,9 @@ struct TransferRun {
     private func oneTry() async -> (HTTPRequest, Result<Arrived, SessionError>) {
         var adapted = request
         do throws(SessionError) {
+            if let prepared, session.configuration.interceptors.isEmpty {
+                return (adapted, .success(try await hops(prepared)))
+            }
             for interceptor in session.configuration.interceptors {
                 adapted = try await SessionError.fromCaller(.interceptorFailed) { [adapted] in
                     try await interceptor.adapt(adapted)

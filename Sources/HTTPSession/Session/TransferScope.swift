@@ -1,10 +1,11 @@
 /// A transfer's place in its session, from the call to its end.
-struct TransferScope: Sendable {
+final class TransferScope: Sendable {
     let session: HTTPSession
     let transfer: Transfer
     let ledger: MetricsLedger
+    /// The request as it came to the session, before any interceptor.
+    let prepared: PreparedRequest
     private let number: UInt64
-    private let subject: String
 
     /// - Throws: what is wrong with the request, and `session_closed`.
     init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
@@ -13,7 +14,7 @@ struct TransferScope: Sendable {
         self.session = session
         self.transfer = transfer
         self.number = number
-        subject = prepared.subject
+        self.prepared = prepared
         ledger = MetricsLedger(session.configuration.monitors)
         transfer.begin(number: number, method: prepared.method, uri: prepared.uri, priority: prepared.priority)
         ledger.begin(number, prepared.method, prepared.uri)
@@ -30,7 +31,7 @@ struct TransferScope: Sendable {
         switch result {
         case .success(let value): return value
         case .failure(var error):
-            error.request = subject
+            error.request = prepared.subject
             end(error)
             throw error
         }

@@ -100,20 +100,18 @@ struct WireCall {
     }
 
     private func waitForTurn() async throws(SessionError) {
-        let place = session.turns.enter(request.uri.origin, request.priority)
-        var outcome = place.outcome
-        if outcome == nil {
-            let limit = request.timeouts.queue.inMilliseconds
-            let callOff = limit > 0 ? session.loops.after(milliseconds: limit) { place.wakeup.send(.timedOut) } : nil
-            outcome = await transfer.awaiting(place.wakeup, ifCancelled: .cancelled)
-            callOff?()
-            if outcome != .turn { session.turns.leave(place.number, request.uri.origin) }
-        }
-        switch outcome {
+        let origin = request.uri.origin
+        switch session.turns.enter(origin, request.priority) {
         case .turn: break
         case .full: throw SessionError(.queueFull)
-        case .timedOut: throw SessionError(transport: .timedOut(.queue))
-        case .cancelled, nil: throw SessionError(.cancelled)
+        case .waiting(let wakeup, let number):
+            let limit = request.timeouts.queue.inMilliseconds
+            let callOff = limit > 0 ? session.loops.after(milliseconds: limit) { wakeup.send(.timedOut) } : nil
+            let outcome = await transfer.awaiting(wakeup, ifCancelled: .cancelled)
+            callOff?()
+            if outcome == .turn { return }
+            session.turns.leave(number, origin)
+            throw outcome == .timedOut ? SessionError(transport: .timedOut(.queue)) : SessionError(.cancelled)
         }
     }
 }

@@ -130,12 +130,13 @@ public final class Transfer: Sendable {
     /// Waits until it is not suspended.
     /// - Returns: `false` where it was cancelled.
     func waitWhileSuspended() async -> Bool {
-        let wakeup = Wakeup<Bool>()
-        let isWaiting = state.withLock { state in
-            if state.isSuspended { state.whenResumed.append(wakeup) }
-            return state.isSuspended
+        let wakeup: Wakeup<Bool>? = state.withLock { state in
+            guard state.isSuspended else { return nil }
+            let wakeup = Wakeup<Bool>()
+            state.whenResumed.append(wakeup)
+            return wakeup
         }
-        if isWaiting { return await awaiting(wakeup, ifCancelled: false) }
+        if let wakeup { return await awaiting(wakeup, ifCancelled: false) }
         return !isCancelled
     }
 

@@ -10,7 +10,7 @@ final class TurnQueue: Sendable {
         let wakeup: Wakeup<Outcome>
     }
 
-    enum Outcome: Sendable { case turn, cancelled, timedOut, full }
+    enum Outcome: Sendable { case turn, cancelled, timedOut }
 
     private struct State {
         var active = 0
@@ -28,24 +28,27 @@ final class TurnQueue: Sendable {
     /// Waiters and those whose turn it is.
     var counts: (active: Int, waiting: Int) { state.withLock { ($0.active, $0.waiters.count) } }
 
+    enum Place: Sendable {
+        case turn
+        case full
+        /// By its number it is left.
+        case waiting(Wakeup<Outcome>, number: UInt64)
+    }
+
     /// Takes a turn, or a place in the queue.
-    /// - Returns: a wake-up where it has to be waited for.
-    func enter(_ origin: Origin, _ priority: HTTPRequest.Priority) -> (outcome: Outcome?, wakeup: Wakeup<Outcome>, number: UInt64)
-    {
-        let wakeup = Wakeup<Outcome>()
-        let (outcome, number): (Outcome?, UInt64) = state.withLock { state in
+    func enter(_ origin: Origin, _ priority: HTTPRequest.Priority) -> Place {
+        state.withLock { state in
             if permits(origin, state) {
                 Self.begin(origin, &state)
-                return (.turn, 0)
+                return .turn
             }
-            guard state.waiters.count < limits.waitingTransfers else { return (.full, 0) }
+            guard state.waiters.count < limits.waitingTransfers else { return .full }
             state.nextNumber += 1
-            let waiter = Waiter(number: state.nextNumber, priority: priority, origin: origin, wakeup: wakeup)
+            let waiter = Waiter(number: state.nextNumber, priority: priority, origin: origin, wakeup: Wakeup())
             let place = state.waiters.firstIndex { $0.priority < priority } ?? state.waiters.count
             state.waiters.insert(waiter, at: place)
-            return (nil, waiter.number)
+            return .waiting(waiter.wakeup, number: waiter.number)
         }
-        return (outcome, wakeup, number)
     }
 
     /// Leaves the queue; a turn that was given meanwhile goes back.
