@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// Content-Range (RFC 9110 §14.4), in octets.
-enum ContentRange: Equatable {
+package enum ContentRange: Equatable, Sendable {
     /// The part that a 206 has. `total` is `nil` where it is not told.
     case part(first: UInt64, last: UInt64, total: UInt64?)
     /// What a 416 says of the length.

@@ -13,7 +13,7 @@ enum DownloadPlan: Equatable {
 
     /// - Throws: `unacceptable_status`, and `malformed_response` for a part that nobody asked for.
     init(_ head: ExchangeLink.Head, having part: DownloadPart) throws(SessionError) {
-        let tag = Self.strongTag(head.fields)
+        let tag = head.fields.strongEntityTag
         switch head.status.code {
         case 206:
             guard part.canGoOn else { throw SessionError(.malformedResponse, "a part that was not asked for") }
@@ -40,11 +40,5 @@ enum DownloadPlan: Equatable {
         default:
             throw SessionError(.unacceptableStatus, "status \(head.status.code)")
         }
-    }
-
-    /// RFC 9110 §8.8.3: the tag, where it is one and not weak.
-    private static func strongTag(_ fields: Fields) -> String? {
-        guard let line = fields.entityTagLine, let tag = EntityTag(fields.value(of: line)), !tag.isWeak else { return nil }
-        return fields.text(of: line.value)
     }
 }

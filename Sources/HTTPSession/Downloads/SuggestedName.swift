@@ -89,6 +89,9 @@ public enum SuggestedName {
         return String(validating: result, as: UTF8.self)
     }
 
+    /// Whether it is one file's name in whatever folder, as it stands.
+    package static func isSafe(_ name: String) -> Bool { safe(name) == name }
+
     /// The last part of what may be a path, without what would hide it, fool a reader, or mean something to a system.
     static func safe(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []

@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable {
     ///   - tries: that were made, the first one counted.
     ///   - retryAfter: what the origin asks for.
     ///   - chance: from 0 to 1.
-    func wait(tries: Int, retryAfter: Duration?, chance: Double) -> Duration? {
+    package func wait(tries: Int, retryAfter: Duration?, chance: Double) -> Duration? {
         guard tries <= limit else { return nil }
         var wait = delay
         for _ in 1..<max(1, tries) where wait < longestDelay { wait *= 2 }

@@ -183,6 +183,8 @@ extension TransportConfiguration {
             }
         }
         proxy = configuration.proxy?.upstream
+        // It judges addresses itself.
+        if configuration.proxy?.asksSecurely == true { addresses = AddressPolicy(denied: []) }
         for entry in configuration.identities {
             guard let scope = HostScope(host: entry.host, port: entry.port), identities.insert(entry.identity, for: scope) else {
                 throw SessionError(.badURL, "the identity for \(entry.host) has no host of its own")

@@ -10,12 +10,12 @@ enum AbsoluteForm {
         var result: [UInt8] = []
         result.reserveCapacity(head.count + origin.host.utf8.count + 96)
         result.append(contentsOf: head[...space])
-        result.append("http://")
+        result.append(origin.scheme == .https ? "https://" : "http://")
         let isIPv6 = origin.host.utf8.contains(ASCII.colon)
         if isIPv6 { result.append(0x5B) }
         result.append(contentsOf: origin.host.utf8)
         if isIPv6 { result.append(0x5D) }
-        if origin.port != 80 {
+        if origin.port != (origin.scheme == .https ? 443 : 80) {
             result.append(ASCII.colon)
             result.append(decimal: UInt64(origin.port))
         }

@@ -155,9 +155,9 @@ package final class Transport {
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // Behind a proxy no address is connected to here, so what the host says has to do.
         if configuration.proxy != nil, let refusal = refusalByName(origin) { throw refusal }
-        if origin.scheme == .https { return try useSecurely(origin) }
+        if origin.scheme == .https, configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
         // Also for what was begun by older settings.
-        if forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
+        if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
         guard let proxy = configuration.proxy else { return pool.use(PoolKey(direct: origin)) }
         return pool.use(PoolKey(forwardingProxy: proxy))
     }

@@ -9,17 +9,20 @@ package struct UpstreamProxy: Hashable, Sendable {
     /// With which a tunnel is asked for once the proxy has said how it wants to be told (Basic or Digest). Plain requests bring their own
     /// Proxy-Authorization then.
     package let password: Password?
+    /// Whether it is sent requests for https origins in absolute form, as it is for others: tunnels are asked for otherwise.
+    let asksSecurely: Bool
 
     package struct Password: Hashable, Sendable {
         let user: String
         let password: String
     }
 
-    package init(host: String, port: UInt16, authorization: [UInt8]? = nil) {
+    package init(host: String, port: UInt16, authorization: [UInt8]? = nil, asksSecurely: Bool = false) {
         self.host = host
         self.port = port
         self.authorization = authorization
         password = nil
+        self.asksSecurely = asksSecurely
     }
 
     /// With a password for whatever scheme the proxy asks for.
@@ -27,6 +30,7 @@ package struct UpstreamProxy: Hashable, Sendable {
         self.host = host
         self.port = port
         authorization = nil
+        asksSecurely = false
         self.password = Password(user: user, password: password)
     }
 
