@@ -100,8 +100,9 @@ let package = Package(
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
-                "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "ProxyCore",
+                "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -56,7 +56,7 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 class Origin:
     """nginx over a folder, each file fresh for an hour under /keep/ and not to be stored under /pass/."""
 
-    def __init__(self):
+    def __init__(self, locations=""):
         self.root = WORK / "root"
         self.root.mkdir()
         WORK.chmod(0o755)
@@ -69,7 +69,8 @@ class Origin:
               client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
               server {{ listen 127.0.0.1:{self.port} backlog=4096;
                 location /keep/ {{ alias {self.root}/; add_header Cache-Control max-age=3600; }}
-                location /pass/ {{ alias {self.root}/; add_header Cache-Control no-store; }} }} }}""")
+                location /pass/ {{ alias {self.root}/; add_header Cache-Control no-store; }}
+                {locations.replace("ROOT", str(self.root))} }} }}""")
         self.process = run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
         wait_for_port(self.port)
 

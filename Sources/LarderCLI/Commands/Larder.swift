@@ -17,12 +17,17 @@ public struct Larder: ParsableCommand {
 
               larder run -- curl https://example.com/
 
+            Or fetch files through the same store:
+
+              larder fetch https://example.com/image.iso
+
             Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run --strict tells of, 5 a store in which something is \
-            wrong (cache verify), 7 pins that do not hold (pins check).
+            wrong (cache verify), 7 pins that do not hold (pins check). fetch has more, which larder help fetch tells.
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, RunCommand.self, EnvCommand.self, DoctorCommand.self, StatusCommand.self, ReloadCommand.self,
+            ServeCommand.self, RunCommand.self, FetchCommand.self, EnvCommand.self, DoctorCommand.self, StatusCommand.self,
+            ReloadCommand.self,
             StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
             VersionCommand.self, CompletionsCommand.self,
         ])

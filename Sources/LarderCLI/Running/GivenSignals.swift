@@ -41,7 +41,7 @@ struct GivenSignals {
         self.ignoredHere = ignoredHere
     }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
+    static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
         let handler = action.__sigaction_handler.sa_handler

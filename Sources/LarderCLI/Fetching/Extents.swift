@@ -1,0 +1,56 @@
+/// Places of a file, as half-open ranges of octets: in order, apart from each other, none empty.
+struct Extents: Equatable, Sendable {
+    private(set) var ranges: [Range<UInt64>] = []
+
+    init() {}
+
+    /// - Returns: `nil` where they are not in order, or not apart.
+    init?(_ ranges: [Range<UInt64>]) {
+        var end: UInt64?
+        for range in ranges {
+            if range.isEmpty { return nil }
+            if let end, range.lowerBound <= end { return nil }
+            end = range.upperBound
+        }
+        self.ranges = ranges
+    }
+
+    var isEmpty: Bool { ranges.isEmpty }
+    /// Of all of them.
+    var length: UInt64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+    /// Behind the last.
+    var end: UInt64 { ranges.last?.upperBound ?? 0 }
+
+    mutating func insert(_ new: Range<UInt64>) {
+        if new.isEmpty { return }
+        // Nearly always behind what came last.
+        if let last = ranges.indices.last, ranges[last].upperBound == new.lowerBound {
+            ranges[last] = ranges[last].lowerBound..<new.upperBound
+            return
+        }
+        var joined = new
+        var result: [Range<UInt64>] = []
+        for range in ranges {
+            if range.upperBound < joined.lowerBound || range.lowerBound > joined.upperBound {
+                result.append(range)
+            } else {
+                joined = min(joined.lowerBound, range.lowerBound)..<max(joined.upperBound, range.upperBound)
+            }
+        }
+        let place = result.firstIndex { $0.lowerBound > joined.lowerBound } ?? result.endIndex
+        result.insert(joined, at: place)
+        ranges = result
+    }
+
+    /// What lies between them, up to the file's end.
+    func missing(of total: UInt64) -> [Range<UInt64>] {
+        var missing: [Range<UInt64>] = []
+        var start: UInt64 = 0
+        for range in ranges where range.lowerBound < total {
+            if range.lowerBound > start { missing.append(start..<range.lowerBound) }
+            start = range.upperBound
+        }
+        if start < total { missing.append(start..<total) }
+        return missing
+    }
+}

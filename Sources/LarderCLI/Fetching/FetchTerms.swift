@@ -1,0 +1,30 @@
+import Foundation
+import HTTPSession
+
+/// How files are fetched, for all that one call fetches.
+struct FetchTerms: Sendable {
+    enum Place: Sendable {
+        case file(String)
+        case folder(String)
+        case standardOutput
+    }
+
+    var place = Place.folder(".")
+    var overwrites = false
+    /// Ranges of one file that are fetched at once.
+    var parts = 1
+    /// URLs that are.
+    var atOnce = 4
+    /// With tries that bring nothing, one after the other.
+    var retries = RetryPolicy()
+    var fields = HTTPFields()
+    /// Of the files, by the umask.
+    var mode: mode_t = 0o644
+
+    static let partLimit = 16
+    static let atOnceLimit = 64
+    /// No file is cut into smaller ones, and the first is as long.
+    static let shortestPart: UInt64 = 4 << 20
+    /// Times that one file is begun anew because it is another one by now.
+    static let beginningLimit = 3
+}

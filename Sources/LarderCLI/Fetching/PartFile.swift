@@ -1,0 +1,212 @@
+import EventLoop
+import Foundation
+import HTTPSerialization
+
+/// The file as far as it is there, under a hidden name in the folder where it will stand. One process has it at a time.
+///
+/// Written by as many tasks as fetch parts of it; each octet counts as there once it was written.
+final class PartFile: Sendable {
+    private struct State {
+        var entity: FetchedEntity?
+        var done = Extents()
+        /// What earlier calls have left.
+        var keptLength: UInt64 = 0
+        var name = ""
+        var recorded = ContinuousClock.now
+    }
+
+    let path: String
+    private let recordPath: String
+    private let descriptor: Int32
+    private let boot = PartRecord.currentBoot()
+    private let state = Guarded(State())
+
+    /// How often what is there is noted down, for who comes after a `kill -9`.
+    private static let recordInterval: Duration = .seconds(1)
+
+    /// Opens the part, with what an earlier call has left of it.
+    /// - Parameter key: stands for what is fetched, and where to.
+    init(in folder: String, key: String) throws(FetchFailure) {
+        let digest = ContentDigest(of: Array(key.utf8), by: .sha256)
+        let name = digest.octets.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        path = "\(folder)/.larder-\(name).part"
+        recordPath = "\(folder)/.larder-\(name).json"
+        descriptor = try Self.opened(path)
+        takeOver()
+    }
+
+    deinit { close(descriptor) }
+
+    /// A file of ours alone, which nobody else has.
+    private static func opened(_ path: String) throws(FetchFailure) -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .file(path, "write", errno) }
+            var facts = stat()
+            var named = stat()
+            guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid() else {
+                close(descriptor)
+                throw FetchFailure(.file, "file_failed", "\(path) is somebody else's, or no file")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw FetchFailure(.file, "in_use", "another larder fetches the same to the same place")
+            }
+            // Who had it before may have put it in its place meanwhile.
+            if stat(path, &named) == 0, named.st_ino == facts.st_ino, named.st_dev == facts.st_dev { return descriptor }
+            close(descriptor)
+        }
+    }
+
+    private func takeOver() {
+        var facts = stat()
+        let record = PartRecord.read(recordPath, boot: boot)
+        guard let record, let done = record.done, fstat(descriptor, &facts) == 0, done.end <= UInt64(facts.st_size),
+            done.end <= record.total ?? .max
+        else { return }
+        state.withLock { state in
+            state.entity = FetchedEntity(tag: record.tag, total: record.total)
+            state.done = done
+            state.keptLength = done.length
+            state.name = record.name
+        }
+    }
+
+    // MARK: What is there
+
+    /// `nil` where nothing is, or nothing that can be gone on with.
+    var entity: FetchedEntity? { state.withLock { $0.done.isEmpty || $0.entity?.tag == nil ? nil : $0.entity } }
+    var length: UInt64 { state.withLock { $0.done.length } }
+    var keptLength: UInt64 { state.withLock { $0.keptLength } }
+    var total: UInt64? { state.withLock { $0.entity?.total } }
+    /// Of the last response that suggested one.
+    var suggestedName: String { state.withLock { $0.name } }
+
+    /// What is to be asked for; the last may have no known end.
+    var missing: [Range<UInt64>] {
+        state.withLock { state in
+            guard let total = state.entity?.total else { return [state.done.end..<UInt64.max] }
+            return state.done.missing(of: total)
+        }
+    }
+
+    var isWhole: Bool { state.withLock { state in state.entity?.total.map { state.done.missing(of: $0).isEmpty } ?? false } }
+
+    // MARK: Changes
+
+    /// Nothing of it is good any more.
+    func beginAnew() throws(FetchFailure) {
+        unlink(recordPath)
+        state.withLock { state in
+            state.entity = nil
+            state.done = Extents()
+            state.keptLength = 0
+        }
+        if ftruncate(descriptor, 0) != 0 { throw .file(path, "write", errno) }
+    }
+
+    func note(_ entity: FetchedEntity, name: String) {
+        state.withLock { state in
+            state.entity = entity
+            state.name = name
+        }
+    }
+
+    /// The whole has come to its end, of which nobody had told the length.
+    func noteEnd() {
+        state.withLock { state in
+            if state.entity?.total == nil { state.entity?.total = state.done.end }
+        }
+    }
+
+    func write(_ octets: [UInt8], at offset: UInt64) throws(FetchFailure) {
+        var done = 0
+        while done < octets.count {
+            let step = octets.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))  // it is not empty
+            }
+            if step < 0 {
+                if errno == EINTR { continue }
+                throw .file(path, "write", errno)
+            }
+            done += step
+        }
+        let isTime = state.withLock { state in
+            state.done.insert(offset..<offset + UInt64(octets.count))
+            guard state.entity?.tag != nil, state.recorded.duration(to: .now) > Self.recordInterval else { return false }
+            state.recorded = .now
+            return true
+        }
+        if isTime { record(isOnDisk: false) }
+    }
+
+    /// Has the kernel begin to write what stands there, so that little is left to wait for at the end. A hint: it promises nothing.
+    func beginWritingBack(_ range: Range<UInt64>) {
+        // Linux begins with what is dirty, and lets go of what is on the disk already, of which here is nothing.
+        _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
+    }
+
+    /// Octets from there on; none behind the end.
+    func read(at offset: UInt64, atMost count: Int) throws(FetchFailure) -> [UInt8] {
+        var code: Int32 = 0
+        let octets = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let got = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            if got < 0 { code = errno }
+            filled = max(0, got)
+        }
+        if code != 0 { throw .file(path, "read", code) }
+        return octets
+    }
+
+    private func record(isOnDisk: Bool) {
+        let record: PartRecord? = state.withLock { state in
+            guard let tag = state.entity?.tag, !state.done.isEmpty else { return nil }
+            return PartRecord(
+                tag: tag, total: state.entity?.total, extents: state.done.ranges.map { [$0.lowerBound, $0.upperBound] },
+                boot: boot,
+                isOnDisk: isOnDisk, name: state.name)
+        }
+        record?.write(recordPath)
+    }
+
+    // MARK: The end
+
+    /// Leaves what can be gone on with, else nothing.
+    /// - Returns: how many octets are left there.
+    func leave() -> UInt64 {
+        guard entity != nil, fdatasync(descriptor) == 0 else {
+            remove()
+            return 0
+        }
+        record(isOnDisk: true)
+        return length
+    }
+
+    func remove() {
+        unlink(recordPath)
+        unlink(path)
+    }
+
+    /// Gives it its name, at once and whole.
+    /// - Parameters:
+    ///   - replaces: whether a file that has the name gives way.
+    ///   - mode: of the file from then on.
+    func move(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
+        // On the disk first: after a power cut there is the whole or nothing under the name.
+        guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw .file(target, "write", errno) }
+        if replaces {
+            if rename(path, target) != 0 { throw .file(target, "write", errno) }
+        } else if link(path, target) == 0 {
+            unlink(path)
+        } else if [EPERM, ENOTSUP, EMLINK].contains(errno) {
+            // A file system without a second name for a file.
+            let holder = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard holder >= 0 else { throw .file(target, "write", errno) }
+            close(holder)
+            if rename(path, target) != 0 { throw .file(target, "write", errno) }
+        } else {
+            throw .file(target, "write", errno)
+        }
+        unlink(recordPath)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// What is known of a part, beside it: so that another process may go on with it, and never with what is not certain.
+struct PartRecord: Codable, Equatable {
+    static let version = 1
+    /// Of the file that has it: extents are few.
+    static let lengthLimit = 1 << 20
+
+    var version = PartRecord.version
+    /// The strong entity tag.
+    var tag: String
+    var total: UInt64?
+    /// The octets that are there: each from its first to behind its last.
+    var extents: [[UInt64]]
+    /// Of the run of the system in which it was written.
+    var boot: String
+    /// Whether all of it was brought to the disk. Else it holds only until the system ends.
+    var isOnDisk: Bool
+    /// The name that was suggested.
+    var name: String
+
+    /// - Returns: `nil` where there is none, or none that can be believed.
+    static func read(_ path: String, boot: String) -> PartRecord? {
+        guard let octets = try? SettingsFile.octets(at: path, atMost: lengthLimit),  // then it is fetched from its first octet
+            let record = try? JSONDecoder().decode(PartRecord.self, from: Data(octets)), record.version == version,
+            record.isOnDisk || record.boot == boot
+        else { return nil }
+        return record
+    }
+
+    /// Where it cannot be written the part is of no use to another process, and no worse to this one.
+    func write(_ path: String) {
+        guard let data = try? JSONEncoder().encode(self) else { return }  // it has nothing that cannot be encoded
+        let hidden = path + ".new"
+        let descriptor = open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        let code = Descriptor.write(Array(data)[...], to: descriptor)
+        let isWritten = code == 0 && (!isOnDisk || fsync(descriptor) == 0)
+        close(descriptor)
+        if !isWritten || rename(hidden, path) != 0 { unlink(hidden) }
+    }
+
+    /// Tells one run of the system from the next.
+    static func currentBoot() -> String {
+        let octets = try? SettingsFile.octets(at: "/proc/sys/kernel/random/boot_id", atMost: 100)  // none is as good as a name
+        return String(decoding: octets ?? [], as: UTF8.self)
+    }
+
+    var done: Extents? {
+        var ranges: [Range<UInt64>] = []
+        for extent in extents {
+            guard extent.count == 2, extent[0] < extent[1] else { return nil }
+            ranges.append(extent[0]..<extent[1])
+        }
+        return Extents(ranges)
+    }
+}

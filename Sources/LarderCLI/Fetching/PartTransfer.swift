@@ -1,0 +1,290 @@
+import EventLoop
+import Foundation
+import HTTPSerialization
+import HTTPSession
+
+/// Fills a part until it is the whole: asks, writes, goes on where it broke off, and begins anew where the file is another one by now.
+///
+/// One pass asks for what is missing, by one request or by several at once; what ends a pass is looked at between two of them, in `run`
+/// alone. Within a pass each worker takes one piece after the other. One that fails gives back what is left of its piece and ends, so that
+/// a server which takes fewer connections gets fewer. One that finds another entity ends the pass.
+struct PartTransfer: Sendable {
+    /// What the responses have told.
+    struct Facts: Sendable {
+        var name = ""
+        var isFromStore = false
+        /// The lines of Repr-Digest (RFC 9530 §3).
+        var digests: [String] = []
+    }
+
+    enum Outcome: Sendable {
+        case whole(Facts)
+        /// A file that is what is wanted has the name that the response suggests.
+        case standing(FetchedFile)
+    }
+
+    let item: FetchItem
+    let terms: FetchTerms
+    let session: HTTPSession
+    let part: PartFile
+    let row: FetchBoard.Row
+    /// What has this name already, where that is what is wanted.
+    let standing: @Sendable (String) throws(FetchFailure) -> FetchedFile?
+
+    /// Why a pass ended before everything was there.
+    private enum Break: Error {
+        /// What is there is of another entity.
+        case changed
+        /// The server's parts cannot be put together: the whole is asked for at once.
+        case needsWhole
+        case standing(FetchedFile)
+        case failure(FetchFailure)
+    }
+
+    func run() async throws(FetchFailure) -> Outcome {
+        var asksForParts = terms.parts > 1
+        var tries = 0
+        var beginnings = 0
+        while true {
+            let before = part.length
+            let ending = await pass(asksForParts: asksForParts)
+            switch ending {
+            case .success(let facts): return .whole(facts)
+            case .failure(.standing(let file)): return .standing(file)
+            case .failure(.needsWhole):
+                asksForParts = false
+                try part.beginAnew()
+            case .failure(.changed):
+                beginnings += 1
+                try part.beginAnew()
+                if beginnings > FetchTerms.beginningLimit {
+                    throw FetchFailure(.status, "entity_changes", "the file changes faster than it can be fetched")
+                }
+                row.say("the file is another one by now: begun anew")
+            case .failure(.failure(let failure)):
+                if part.entity == nil { try part.beginAnew() }
+                tries = part.length > before ? 1 : tries + 1
+                let wait = terms.retries.wait(tries: tries, retryAfter: failure.retryAfter, chance: .random(in: 0..<1))
+                guard failure.isRetryable, let wait else { throw failure }
+                row.say("\(failure.sentence): \(Self.intent(part.length)) in \(Self.text(wait))")
+                row.enter(.waiting)
+                do { try await Task.sleep(for: wait) } catch { throw .interrupted }
+            }
+        }
+    }
+
+    private static func intent(_ length: UInt64) -> String {
+        length > 0 ? "going on at \(Quantity.text(length))" : "trying again"
+    }
+
+    private static func text(_ wait: Duration) -> String {
+        let (seconds, attoseconds) = wait.components
+        let tenths = attoseconds / 100_000_000_000_000_000
+        return "\(seconds).\(tenths) s"
+    }
+
+    // MARK: One pass
+
+    private func pass(asksForParts: Bool) async -> Result<Facts, Break> {
+        do throws(Break) {
+            if part.isWhole { return .success(Facts(name: part.suggestedName)) }
+            let entity = part.entity
+            let asked = entity != nil ? part.missing.first.map(first) : asksForParts ? 0..<FetchTerms.shortestPart : nil
+            let response = try await ask(asked, entity)
+            let facts = Facts(
+                name: SuggestedName.name(for: response.fields, response.uri),
+                isFromStore: response.fields["Cache-Status"]?.contains("; hit") ?? false,
+                digests: response.fields.values(of: "Repr-Digest"))
+            switch PartJudgement(status: response.status, fields: response.fields, asked: asked, entity: entity) {
+            case .refused: throw .failure(await refusal(response))
+            case .malformed: throw .failure(FetchFailure(.failed, "malformed_response", "a part came that was not asked for"))
+            case .changed: throw .changed
+            case .lonePart: throw .needsWhole
+            case .whole(let new):
+                if entity != nil {
+                    row.say(
+                        new.tag == entity?.tag
+                            ? "the server sends no parts: begun anew" : "the file is another one by now: begun anew")
+                    do throws(FetchFailure) { try part.beginAnew() } catch { throw .failure(error) }
+                }
+                try admit(new, facts.name)
+                try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
+                part.noteEnd()
+            case .part(let range, let entity):
+                try admit(entity, facts.name)
+                try await takeAll(response, range, entity)
+            }
+            return .success(facts)
+        } catch { return .failure(error) }
+    }
+
+    /// The first piece to ask for: what has a known end is asked for up to that, a long one in several.
+    private func first(of missing: Range<UInt64>) -> Range<UInt64> {
+        guard terms.parts > 1, part.total != nil else { return missing }
+        return missing.lowerBound..<min(missing.upperBound, missing.lowerBound + pieceLength)
+    }
+
+    private var pieceLength: UInt64 {
+        let whole = part.total ?? 0
+        return min(max(whole / UInt64(terms.parts * 4), FetchTerms.shortestPart), 64 << 20)
+    }
+
+    private func admit(_ entity: FetchedEntity, _ name: String) throws(Break) {
+        let found: FetchedFile?
+        do throws(FetchFailure) { found = try standing(name) } catch { throw .failure(error) }
+        if let found { throw .standing(found) }
+        part.note(entity, name: name)
+        row.begin(at: part.length, of: entity.total, keeping: part.keptLength)
+    }
+
+    // MARK: Several at once
+
+    private func takeAll(_ first: StreamingResponse, _ range: Range<UInt64>, _ entity: FetchedEntity) async throws(Break) {
+        let queue = PieceQueue(part.missing.flatMap(pieces), without: range)
+        let count = min(terms.parts, queue.count + 1)
+        let breaks = await withTaskGroup(of: Break?.self) { group in
+            group.addTask { await work(queue, entity, beginning: (first, range)) }
+            for _ in 1..<max(1, count) { group.addTask { await work(queue, entity, beginning: nil) } }
+            var breaks: [Break] = []
+            for await ending in group {
+                guard let ending else { continue }
+                breaks.append(ending)
+                // The others would only add to what is thrown away, or fail as well.
+                switch ending {
+                case .failure(let failure) where failure.isRetryable: break
+                default: group.cancelAll()
+                }
+            }
+            return breaks
+        }
+        for case .changed in breaks { throw .changed }
+        if part.isWhole { return }
+        throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "octets are missing", isRetryable: true))
+    }
+
+    private func pieces(of missing: Range<UInt64>) -> [Range<UInt64>] {
+        guard terms.parts > 1 else { return [missing] }
+        return stride(from: missing.lowerBound, to: missing.upperBound, by: UInt64.Stride(pieceLength)).map {
+            $0..<min($0 + pieceLength, missing.upperBound)
+        }
+    }
+
+    /// - Returns: what ended it before its time.
+    private func work(
+        _ queue: PieceQueue, _ entity: FetchedEntity, beginning: (StreamingResponse, Range<UInt64>)?
+    ) async -> Break? {
+        do throws(Break) {
+            if let (response, range) = beginning {
+                try await takeOrGiveBack(range, queue) { () async throws(Break) in
+                    try await take(response, at: range, endsKnown: true)
+                }
+            }
+            while let piece = queue.next() {
+                try await takeOrGiveBack(piece, queue) { () async throws(Break) in
+                    let response = try await ask(piece, entity)
+                    switch PartJudgement(status: response.status, fields: response.fields, asked: piece, entity: entity) {
+                    case .part(let range, _):
+                        try await take(response, at: range, endsKnown: true)
+                        // A server may send less of it.
+                        queue.giveBack(range.upperBound..<piece.upperBound)
+                    case .refused: throw Break.failure(await refusal(response))
+                    default: throw Break.changed
+                    }
+                }
+            }
+            return nil
+        } catch { return error }
+    }
+
+    private func takeOrGiveBack(
+        _ piece: Range<UInt64>, _ queue: PieceQueue, _ body: () async throws(Break) -> Void
+    ) async throws(Break) {
+        do throws(Break) { try await body() } catch {
+            for rest in part.missing where rest.overlaps(piece) { queue.giveBack(rest.clamped(to: piece)) }
+            throw error
+        }
+    }
+
+    // MARK: One request
+
+    private func ask(_ range: Range<UInt64>?, _ entity: FetchedEntity?) async throws(Break) -> StreamingResponse {
+        var request = HTTPRequest(.get, item.uri.description, fields: terms.fields)
+        if let authorization = item.authorization, !request.fields.contains("Authorization") {
+            request.fields["Authorization"] = authorization
+        }
+        // Parts are of one representation, and no coding is undone (RFC 9110 §14.2).
+        if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
+        if let range {
+            request.fields["Range"] = "bytes=\(range.lowerBound)-" + (range.upperBound == .max ? "" : "\(range.upperBound - 1)")
+            request.fields["If-Range"] = entity?.tag
+        }
+        if row.phase != .receiving { row.enter(.asking) }
+        do throws(SessionError) { return try await session.open(request) } catch { throw .failure(FetchFailure(error)) }
+    }
+
+    private func refusal(_ response: StreamingResponse) async -> FetchFailure {
+        var body: [UInt8] = []
+        if GatewayAnswer.isLarders(response.fields) {
+            body = (try? await response.body.collect(atMost: GatewayAnswer.lengthLimit)) ?? []  // then the status alone is told
+        }
+        return GatewayAnswer.failure(status: response.status, fields: response.fields, body: body)
+    }
+
+    private static let writeBackLength: UInt64 = 8 << 20
+
+    /// Writes what comes to its place.
+    /// - Parameter endsKnown: whether as many octets have to come as the range has.
+    private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
+        let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
+        let hasher = told.map { DigestHasher($0.algorithm) }
+        var offset = range.lowerBound
+        var written = offset
+        do {
+            for try await octets in response.body {
+                guard UInt64(octets.count) <= range.upperBound - offset else {
+                    throw FetchFailure(.failed, "malformed_response", "more octets came than announced")
+                }
+                try part.write(octets, at: offset)
+                hasher?.update(octets.span)
+                offset += UInt64(octets.count)
+                row.add(octets.count)
+                if offset - written >= Self.writeBackLength {
+                    part.beginWritingBack(written..<offset)
+                    written = offset
+                }
+            }
+        } catch let error as FetchFailure { throw .failure(error) } catch let error as SessionError {
+            throw .failure(FetchFailure(error))
+        } catch { throw .failure(.interrupted) }
+        if endsKnown, offset < range.upperBound {
+            throw .failure(FetchFailure(.network, "response_incomplete", "the connection broke off", isRetryable: true))
+        }
+        if let hasher, let told, hasher.finish() != told {
+            throw .failure(FetchFailure(.digest, "other_digest", "it is not what the server says (Content-Digest)"))
+        }
+    }
+}
+
+/// What is left to ask for, shared by those who ask.
+private final class PieceQueue: Sendable {
+    private let pieces: Guarded<[Range<UInt64>]>
+
+    /// - Parameter taken: is asked for already.
+    init(_ pieces: [Range<UInt64>], without taken: Range<UInt64>) {
+        self.pieces = Guarded(
+            pieces.flatMap { piece in
+                [
+                    piece.lowerBound..<min(piece.upperBound, max(piece.lowerBound, taken.lowerBound)),
+                    max(piece.lowerBound, min(piece.upperBound, taken.upperBound))..<piece.upperBound,
+                ].filter { !$0.isEmpty }
+            })
+    }
+
+    var count: Int { pieces.withLock { $0.count } }
+
+    func next() -> Range<UInt64>? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+
+    func giveBack(_ piece: Range<UInt64>) {
+        if !piece.isEmpty { pieces.withLock { $0.insert(piece, at: 0) } }
+    }
+}

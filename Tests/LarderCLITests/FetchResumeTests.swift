@@ -1,0 +1,223 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("larder fetch goes on")
+struct FetchResumeTests {
+    private static let body = PatternBytes.make(500_000, seed: 2)
+    private static let other = PatternBytes.make(400_000, seed: 3)
+    private static let unkept = "Cache-Control: no-store\r\n"
+    private static let half = 250_000
+
+    /// A part of the first half, left by a call that was ended by a signal.
+    private static func begun(_ stage: FetchStage, _ url: String, _ name: String = "TERM") throws -> CommandLineTests.Outcome {
+        try stage.interrupt(
+            name, "\(url)/a", until: "test \"$(cat $files/.larder-*.part 2> /dev/null | wc -c)\" -ge \(half)")
+    }
+
+    @Test(
+        "A signal that means the end leaves a part, 128 and its number; the same command asks for the rest alone",
+        arguments: [
+            ("INT", 130), ("TERM", 143), ("HUP", 129),
+        ] as [(String, Int32)])
+    func leavesAPart(name: String, code: Int32) throws {
+        let origin = FetchOrigin { number, _ in
+            FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
+        }
+        let stage = try FetchStage()
+        let first = try Self.begun(stage, origin.url, name)
+        #expect(first.code == code && first.talk.contains("244 KiB are kept: the same command goes on"), "\(first)")
+        #expect(try stage.parts().count == 2 && stage.names().count == 2)
+        let second = try stage.fetch("\(origin.url)/a")
+        #expect(second.code == 0 && second.talk.contains("488 KiB, 244 KiB of it now"), "\(second)")
+        #expect(stage.content("a") == Self.body)
+        #expect(try stage.names() == ["a"])
+        let request = try #require(origin.requests.last)
+        #expect(request["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)" && request["If-Range"] == "\"one\"")
+    }
+
+    @Test("What was killed goes on from what was noted down, and the rest is right")
+    func survivesKill() throws {
+        let origin = FetchOrigin { number, _ in
+            var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
+            if number == 1 { manner.stallsAfter = Self.half }
+            return manner
+        }
+        let stage = try FetchStage()
+        _ = try Self.begun(stage, origin.url, "KILL")
+        #expect(try stage.fetch("\(origin.url)/a").code == 0)
+        #expect(stage.content("a") == Self.body)
+        #expect(try stage.names() == ["a"])
+    }
+
+    /// How the server answers the second call.
+    enum Later: String, CaseIterable, Sendable {
+        case another, ignoring, weak, untagged, refusing, shifted, shorter, lying
+    }
+
+    @Test("Whatever comes to who goes on, no file is ever mixed", arguments: Later.allCases)
+    func neverMixes(later: Later) throws {
+        let origin = FetchOrigin { number, request in
+            var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
+            if number == 1 {
+                manner.stallsAfter = Self.half
+                return manner
+            }
+            switch later {
+            case .another: (manner.body, manner.tag) = (Self.other, "\"two\"")
+            case .ignoring: manner.ignoresRanges = true
+            case .weak: (manner.body, manner.tag) = (Self.other, "W/\"one\"")
+            case .untagged: (manner.body, manner.tag) = (Self.other, nil)
+            case .refusing: (manner.body, manner.tag, manner.refusesRanges) = (Self.other, "\"two\"", true)
+            case .shifted: manner.shift = request["Range"] == nil ? 0 : 7
+            case .shorter: (manner.body, manner.tag) = (Array(Self.body[..<100]), "\"two\"")
+            case .lying: (manner.body, manner.tag, manner.ignoresConditions) = (Self.other, "\"two\"", true)
+            }
+            return manner
+        }
+        let stage = try FetchStage()
+        _ = try Self.begun(stage, origin.url)
+        #expect(try stage.parts().count == 2)
+        let second = try stage.fetch("\(origin.url)/a")
+        #expect(second.code == 0, "\(second)")
+        let expected: [UInt8] =
+            switch later {
+            case .another, .weak, .untagged, .refusing, .lying: Self.other
+            case .ignoring, .shifted: Self.body
+            case .shorter: Array(Self.body[..<100])
+            }
+        #expect(stage.content("a") == expected)
+        #expect(try stage.names() == ["a"])
+    }
+
+    @Test("Without a strong validator nothing is left to go on with", arguments: ["W/\"one\"", nil])
+    func needsAStrongValidator(tag: String?) throws {
+        let origin = FetchOrigin { number, _ in
+            FetchOrigin.Manner(body: Self.body, tag: tag, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
+        }
+        let stage = try FetchStage()
+        let first = try Self.begun(stage, origin.url)
+        #expect(first.code == 143 && !first.talk.contains("kept"), "\(first)")
+        #expect(try stage.names().isEmpty)
+        #expect(try stage.fetch("\(origin.url)/a").code == 0)
+        #expect(stage.content("a") == Self.body && origin.requests.last?["Range"] == nil)
+    }
+
+    @Test("A body that breaks off within a call is begun anew where it has no strong validator, and told")
+    func beginsAnew() throws {
+        let origin = FetchOrigin { number, _ in
+            FetchOrigin.Manner(body: Self.body, tag: nil, fields: Self.unkept, breaksAfter: number == 1 ? Self.half : nil)
+        }
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("\(origin.url)/a")
+        #expect(outcome.code == 0 && outcome.talk.contains("a: the connection broke off: trying again in 0."), "\(outcome)")
+        #expect(stage.content("a") == Self.body)
+    }
+
+    @Test("A second fetch of the same to the same place is refused while the first has it")
+    func locks() throws {
+        let origin = FetchOrigin { number, _ in FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: Self.half) }
+        let stage = try FetchStage()
+        let outcome = try stage.interrupt(
+            "TERM", "\(origin.url)/a",
+            until: """
+                test "$(cat $files/.larder-*.part 2> /dev/null | wc -c)" -ge \(Self.half) &&
+                $larder fetch -q -d $files --retries 0 \(origin.url)/a 2>&1 | grep -q 'another larder fetches'
+                """)
+        #expect(outcome.code == 143, "\(outcome)")
+    }
+
+    @Test("A part that is somebody else's link is not written through")
+    func followsNoLinks() throws {
+        let origin = FetchOrigin { number, _ in
+            FetchOrigin.Manner(body: Self.body, fields: Self.unkept, stallsAfter: number == 1 ? Self.half : nil)
+        }
+        let stage = try FetchStage()
+        _ = try Self.begun(stage, origin.url)
+        let part = try #require(try stage.parts().first { $0.hasSuffix(".part") })
+        let precious = try stage.folder.write("precious", to: "precious")
+        try FileManager.default.removeItem(atPath: "\(stage.files)/\(part)")
+        try FileManager.default.createSymbolicLink(atPath: "\(stage.files)/\(part)", withDestinationPath: precious)
+        #expect(try stage.fetch("\(origin.url)/a").code == 3)
+        #expect(try String(contentsOfFile: precious, encoding: .utf8) == "precious")
+    }
+
+    // MARK: Several parts at once
+
+    private static let large = PatternBytes.make(20 << 20, seed: 4)
+
+    @Test("Several ranges at once make the same file, each asked for once and under the same entity tag")
+    func fetchesParts() throws {
+        let origin = FetchOrigin(.init(body: Self.large, fields: Self.unkept))
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("--parts", "4", "\(origin.url)/a")
+        #expect(outcome.code == 0 && stage.content("a") == Self.large, "\(outcome)")
+        let requests = origin.requests
+        #expect(requests.count == 5)
+        #expect(Set(requests.compactMap { $0["Range"] }).count == 5)
+        #expect(requests.dropFirst().allSatisfy { $0["If-Range"] == "\"one\"" })
+        #expect(origin.origin.peakOpenCount > 1)
+    }
+
+    @Test("An entity that changes between the parts is fetched anew, and never mixed")
+    func changesBetweenParts() throws {
+        let changed = PatternBytes.make(20 << 20, seed: 5)
+        let origin = FetchOrigin { number, _ in
+            number < 3
+                ? FetchOrigin.Manner(body: Self.large, fields: Self.unkept)
+                : FetchOrigin.Manner(body: changed, tag: "\"two\"", fields: Self.unkept)
+        }
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("--parts", "3", "\(origin.url)/a")
+        #expect(outcome.code == 0 && outcome.talk.contains("another one by now: begun anew"), "\(outcome)")
+        #expect(stage.content("a") == changed)
+    }
+
+    @Test("One that changes with every answer is given up", .timeLimit(.minutes(1)))
+    func givesUpChanging() throws {
+        let origin = FetchOrigin { number, _ in
+            FetchOrigin.Manner(body: Self.large, tag: "\"\(number)\"", fields: Self.unkept)
+        }
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("--parts", "2", "\(origin.url)/a")
+        #expect(outcome.code == 9 && outcome.talk.contains("changes faster than it can be fetched"), "\(outcome)")
+        #expect(try stage.names().isEmpty)
+    }
+
+    @Test("A server that sends no parts, or tags them weakly, sends the whole", arguments: [true, false])
+    func fallsBack(ignores: Bool) throws {
+        let origin = FetchOrigin(
+            .init(body: Self.large, tag: ignores ? "\"one\"" : "W/\"one\"", fields: Self.unkept, ignoresRanges: ignores))
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("--parts", "4", "\(origin.url)/a")
+        #expect(outcome.code == 0 && stage.content("a") == Self.large, "\(outcome)")
+        #expect(origin.requests.count == (ignores ? 1 : 2))
+    }
+
+    @Test("A server that takes two connections and turns others away is fetched from by two")
+    func takesFewer() throws {
+        let origin = FetchOrigin { number, _ in
+            number == 3 || number == 4
+                ? FetchOrigin.Manner(body: [], tag: nil, status: "503 Service Unavailable")
+                : FetchOrigin.Manner(body: Self.large, fields: Self.unkept)
+        }
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("--parts", "4", "\(origin.url)/a")
+        #expect(outcome.code == 0 && stage.content("a") == Self.large, "\(outcome)")
+    }
+
+    @Test(
+        "What came in parts and may be kept is in the store as far as it took them, and the next fetch asks for no more than is missing"
+    )
+    func storesParts() throws {
+        let origin = FetchOrigin(.init(body: Self.large, fields: "Cache-Control: max-age=600\r\n"))
+        let stage = try FetchStage()
+        #expect(try stage.fetch("--parts", "4", "\(origin.url)/a").code == 0)
+        let before = origin.requests.count
+        #expect(try stage.fetch("--overwrite", "\(origin.url)/a").code == 0)
+        #expect(stage.content("a") == Self.large)
+        #expect(origin.requests.dropFirst(before).allSatisfy { $0["Range"] != nil })
+        let offline = try stage.fetch("--offline", "--overwrite", "\(origin.url)/a")
+        #expect(offline.code == 0 && stage.content("a") == Self.large, "\(offline)")
+    }
+}
