@@ -12,7 +12,7 @@ import time
 
 from common import LARDER, WORK, Origin
 
-COLUMNS, ROWS, STEP = 92, 6, 0.25
+COLUMNS, ROWS, STEP = 104, 6, 0.25
 COLOURS = {"32": "#4ec96f", "90": "#4a5058", "1": "#ffffff"}
 origin = Origin("location /iso/ { alias ROOT/; limit_rate 24m; add_header Cache-Control no-store; }")
 names = {"debian-13.2.0-amd64-netinst.iso": 150, "alpine-standard-3.22.2.iso": 90, "node-v24.11.1-linux-x64.tar.xz": 30}
