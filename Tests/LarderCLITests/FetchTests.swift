@@ -71,7 +71,11 @@ struct FetchTests {
             (["fetch", "-i", "/no/list"], 2, "cannot read /no/list"),
             (["fetch", "--set", "loops=0", "http://127.0.0.1:1/"], 2, "loops:"),
             (["fetch", "-o", "/no/folder/file", "http://127.0.0.1:1/"], 3, "cannot write /no/folder"),
-            (["fetch", "-o", "/tmp", "http://127.0.0.1:1/"], 3, "/tmp is a folder"),
+            (["fetch", "-o", "/tmp", "--overwrite", "http://127.0.0.1:1/"], 3, "/tmp is there already, and no plain file"),
+            (
+                ["fetch", "-o", "/dev/null", "--overwrite", "http://127.0.0.1:1/"], 3,
+                "/dev/null is there already, and no plain file"
+            ),
             (["fetch", "--offline", "http://127.0.0.1:1/"], 4, "nothing stored can be used"),
             (["fetch", "--retries", "0", "http://127.0.0.1:1/"], 8, "refused the connection"),
             (["fetch", "--retries", "0", "http://no.such.host.invalid/"], 8, "name was not found"),
@@ -88,7 +92,7 @@ struct FetchTests {
             FetchOrigin.Manner(body: Array("no".utf8), tag: nil, status: request.target == "/gone" ? "410 Gone" : "200 OK")
         }
         let stage = try FetchStage()
-        let gone = try stage.fetch("\(origin.url)/gone")
+        let gone = try stage.fetch("-q", "\(origin.url)/gone")
         #expect(gone.code == 9 && gone.talk == "gone: the server answers with status 410\n", "\(gone)")
         let rules = try stage.folder.write(
             "rules: [{name: no-files, match: {path: /denied}, deny: {reason: not from here}}]\n", to: "rules.yaml")

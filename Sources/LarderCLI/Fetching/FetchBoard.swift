@@ -14,10 +14,16 @@ final class FetchBoard: Sendable {
         var kept: UInt64 = 0
     }
 
+    /// What is said once.
+    struct Line: Sendable {
+        let text: String
+        var isFailure = false
+    }
+
     private struct State {
         /// In the order in which they were begun.
         var rows: [(number: Int, standing: Standing)] = []
-        var lines: [String] = []
+        var lines: [Line] = []
         var rate = RateMeter()
         var finished = 0
         var failed = 0
@@ -26,7 +32,7 @@ final class FetchBoard: Sendable {
     struct Picture: Sendable {
         let rows: [Standing]
         /// What is to be said once, in its order.
-        let lines: [String]
+        let lines: [Line]
         let rate: RateMeter
         let finished: Int
         let failed: Int
@@ -78,11 +84,11 @@ final class FetchBoard: Sendable {
             state.rows.removeAll { $0.number == row.number }
             state.finished += 1
             if failed { state.failed += 1 }
-            state.lines.append(line)
+            state.lines.append(Line(text: line, isFailure: failed))
         }
     }
 
-    func say(_ line: String) { state.withLock { $0.lines.append(line) } }
+    func say(_ line: String) { state.withLock { $0.lines.append(Line(text: line)) } }
 
     /// How it stands; what was to be said is handed over.
     func picture() -> Picture {

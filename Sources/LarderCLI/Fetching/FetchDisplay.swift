@@ -15,6 +15,7 @@ final class FetchDisplay: Sendable {
     private let form: Form
     private let style: ProgressLine.Style
     private let isEnding = Atomic(false)
+    private let ending = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
     private static let drawInterval = 0.1
@@ -37,6 +38,7 @@ final class FetchDisplay: Sendable {
     /// Shows the last of it, and takes the bars away.
     func close() {
         isEnding.store(true, ordering: .releasing)
+        ending.signal()
         ended.wait()
     }
 
@@ -49,19 +51,19 @@ final class FetchDisplay: Sendable {
             let picture = board.picture()
             let now = ContinuousClock.now
             switch form {
-            case .quiet: break
+            case .quiet: for line in picture.lines where line.isFailure { Terminal.talk(line.text + "\n") }
             case .plain:
-                for line in picture.lines { Terminal.talk(line + "\n") }
+                for line in picture.lines { Terminal.talk(line.text + "\n") }
                 if !isLast, told.duration(to: now) >= Self.plainInterval {
                     told = now
                     for row in picture.rows { Terminal.talk(Self.plain(row, now) + "\n") }
                 }
             case .terminal:
                 let rows = isLast || began.duration(to: now) < Self.patience ? [] : bars(picture, now)
-                drawn = draw(picture.lines, rows, over: drawn)
+                drawn = draw(picture.lines.map(\.text), rows, over: drawn)
             }
             if isLast { break }
-            Thread.sleep(forTimeInterval: Self.drawInterval)
+            _ = ending.wait(timeout: .now() + Self.drawInterval)
         }
         ended.signal()
     }

@@ -92,13 +92,11 @@ struct FetchRun: Sendable {
     private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
-        if facts.st_mode & S_IFMT == S_IFDIR {
-            throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) is a folder")
+        // Nothing else gives way to a file: no folder, no device, and no link, which may lead to one.
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) is there already, and no plain file")
         }
-        if let digest = item.digest, facts.st_mode & S_IFMT == S_IFREG,
-            let made = FileDigest.make(ofFileAt: path, by: digest.algorithm),
-            made == digest
-        {
+        if let digest = item.digest, FileDigest.make(ofFileAt: path, by: digest.algorithm) == digest {
             return FetchedFile(
                 path: path, length: UInt64(facts.st_size), keptLength: UInt64(facts.st_size), isFromStore: false,
                 digests: [digest],

@@ -69,8 +69,10 @@ struct FetchWay {
     }
 
     /// Ends it, once what is on its way into the store is there.
-    func close() {
+    /// - Parameter waits: else that is cut off, and kept as far as it came.
+    func close(waits: Bool) {
         guard let server else { return }
+        guard waits else { return server.close() }
         let drained = DispatchSemaphore(value: 0)
         server.server.drain { drained.signal() }
         _ = drained.wait(timeout: .now() + .milliseconds(Int(clamping: Self.settlingLimit.wholeMilliseconds)))

@@ -21,11 +21,23 @@ struct PartRecord: Codable, Equatable {
 
     /// - Returns: `nil` where there is none, or none that can be believed.
     static func read(_ path: String, boot: String) -> PartRecord? {
-        guard let octets = try? SettingsFile.octets(at: path, atMost: lengthLimit),  // then it is fetched from its first octet
-            let record = try? JSONDecoder().decode(PartRecord.self, from: Data(octets)), record.version == version,
-            record.isOnDisk || record.boot == boot
+        guard let octets = owned(path), let record = try? JSONDecoder().decode(PartRecord.self, from: Data(octets)),
+            record.version == version, record.isOnDisk || record.boot == boot
         else { return nil }
         return record
+    }
+
+    /// What stands in a file of ours: in a folder that is everybody's another may be somebody else's.
+    private static func owned(_ path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & S_IFMT == S_IFREG,
+            facts.st_size <= lengthLimit
+        else { return nil }
+        // What cannot be read is as good as not there.
+        return (try? file.readToEnd()).map(Array.init)
     }
 
     /// Where it cannot be written the part is of no use to another process, and no worse to this one.

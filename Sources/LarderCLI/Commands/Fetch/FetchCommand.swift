@@ -127,7 +127,7 @@ struct FetchCommand: ParsableCommand {
         let way = try FetchWay(options, FetchWay.Terms(policy: policy, store: store, isOffline: offline))
         if !quiet { tell(way) }
         let endings = try fetch(items, terms, way, signals)
-        way.close()
+        way.close(waits: signals.number == nil)
         if let number = signals.number { throw ExitCode(128 + number) }
         for ending in endings {
             if case .failure(let failure) = ending.result { throw ExitCode(failure.kind.exitCode) }
