@@ -2,6 +2,14 @@
 package enum BodyCheckOutcome: Equatable, Sendable {
     case passed
     case malformedJSON(JSONFault)
+    case malformedXML
+    case malformedPropertyList
+    /// None of the kinds that are known, or of another one than its media type names.
+    case malformedImage
+    /// An image that says it is wider, higher or of more pixels than the limit (T35).
+    case imageTooLarge
+    /// None of several kinds takes it, each for its own fault.
+    case noneAccepts(ValidationFaults)
     /// The body's content coding does not decode: a bad check value, a cut stream, bytes after the end.
     case malformedCoding
     /// Encoded in a way that cannot be seen through, or too many codings around each other.
@@ -13,6 +21,11 @@ package enum BodyCheckOutcome: Equatable, Sendable {
         switch self {
         case .passed: nil
         case .malformedJSON: .malformedJSON
+        case .malformedXML: .malformedXML
+        case .malformedPropertyList: .malformedPropertyList
+        case .malformedImage: .malformedImage
+        case .imageTooLarge: .imageTooLarge
+        case .noneAccepts: .noneAccepts
         case .malformedCoding: .malformedCoding
         case .unsupportedCoding: .unsupportedCoding
         case .tooLarge: .bodyTooLarge

@@ -5,12 +5,20 @@
 package struct ValidationFaults: Equatable, Sendable {
     /// The words of machine-readable errors and logs. Their raw values order them from outer to inner.
     package enum Code: UInt8, CaseIterable, Sendable {
-        case malformedJSON, malformedCoding, unsupportedCoding, bodyTooLarge
+        /// None of several kinds; what each of them found follows.
+        case noneAccepts
+        case malformedJSON, malformedXML, malformedPropertyList, malformedImage, imageTooLarge
+        case malformedCoding, unsupportedCoding, bodyTooLarge
         case unacceptableStatus, unacceptableContentType
 
         package var word: StaticString {
             switch self {
+            case .noneAccepts: "none_accepts"
             case .malformedJSON: "malformed_json"
+            case .malformedXML: "malformed_xml"
+            case .malformedPropertyList: "malformed_plist"
+            case .malformedImage: "malformed_image"
+            case .imageTooLarge: "image_too_large"
             case .malformedCoding: "malformed_coding"
             case .unsupportedCoding: "unsupported_coding"
             case .bodyTooLarge: "body_too_large"
@@ -20,8 +28,8 @@ package struct ValidationFaults: Equatable, Sendable {
         }
     }
 
-    private var bits: UInt8 = 0
-    /// Where in the decoded body the first fault of `malformedJSON` stands, counted in bytes from 0.
+    private var bits: UInt16 = 0
+    /// Where in the decoded body the first fault of `malformedJSON` alone stands, counted in bytes from 0.
     package private(set) var bodyOffset: UInt64 = 0
 
     package init() {}
@@ -39,11 +47,15 @@ package struct ValidationFaults: Equatable, Sendable {
     package mutating func insert(_ outcome: BodyCheckOutcome) {
         guard let code = outcome.code else { return }
         insert(code)
-        if case .malformedJSON(let fault) = outcome { bodyOffset = fault.offset }
+        switch outcome {
+        case .malformedJSON(let fault): bodyOffset = fault.offset
+        case .noneAccepts(let faults): bits |= faults.bits
+        default: break
+        }
     }
 
     /// A field line that names all of them is no longer.
-    package static let lineLimit = 192
+    package static let lineLimit = 256
 
     /// From the outermost to the innermost.
     package func forEach(_ body: (Code) -> Void) {

@@ -9,20 +9,32 @@ package struct BodyCheckLimits: Equatable, Sendable {
     /// In octets: below, no ratio is suspicious.
     package var ratioFloor: UInt64 = 1 << 20
     package var jsonDepth = JSONChecker.defaultDepthLimit
+    package var image = ImageLimits()
 
     package init() {}
 
     var codings: CodingLimits { CodingLimits(length: bodyLength, ratio: ratio, ratioFloor: ratioFloor) }
 }
 
-/// Whether a body is well-formed JSON under its content codings: made where the head is known, carried out off the loop.
+/// Whether a body is well-formed under its content codings: made where the head is known, carried out off the loop.
 package struct BodyCheck: Sendable {
+    package let kinds: BodyKinds
     package let codings: ContentCodings
     package let limits: BodyCheckLimits
+    let head: ReceivedHead
+
+    package init(_ kinds: BodyKinds, of head: borrowing ResponseHead, limits: BodyCheckLimits = BodyCheckLimits()) {
+        self.kinds = kinds
+        self.limits = limits
+        codings = ContentCodings(of: head.fields)
+        self.head = ReceivedHead(head, to: .get)
+    }
 
     package init(json codings: ContentCodings, limits: BodyCheckLimits = BodyCheckLimits()) {
+        kinds = .json
         self.codings = codings
         self.limits = limits
+        head = ReceivedHead(status: 200)
     }
 
     /// The outcome for a body that stands in memory, in one piece or several.
@@ -33,18 +45,33 @@ package struct BodyCheck: Sendable {
     }
 
     package func outcome(of body: [UInt8]) -> BodyCheckOutcome { outcome(of: CollectionOfOne(body)) }
+
+    /// The outcome for a body that is longer than the limit, by what has come of it: of an image the beginning tells whether it is one that may
+    /// pass, of everything else nothing does.
+    package func outcome(ofBeginning body: [UInt8]) -> BodyCheckOutcome {
+        guard kinds == .image else { return .tooLarge }
+        let checker = BodyChecker(self)
+        let count = min(body.count, limits.image.headerLength, Int(clamping: limits.bodyLength))
+        _ = checker.consume(body.span.extracting(0..<count))
+        return checker.finishBeginning()
+    }
 }
 
 /// One body on its way through a check, in pieces. Confined to the thread that checks it.
+///
+/// JSON alone is judged as it comes, and nothing of it is kept. Other kinds are gathered first, as far as `bodyLength` permits.
 package final class BodyChecker {
     private struct Failure: Error { let outcome: BodyCheckOutcome }
 
+    private let check: BodyCheck
     private let codings: CodingChain
     private var json: JSONChecker
+    private var content: [UInt8] = []
     private let isSupported: Bool
     private var failure: BodyCheckOutcome?
 
     package init(_ check: BodyCheck) {
+        self.check = check
         json = JSONChecker(depthLimit: check.limits.jsonDepth)
         isSupported = check.codings != .unsupported
         var known: [ContentCoding] = []
@@ -61,7 +88,7 @@ package final class BodyChecker {
             return false
         }
         do throws(Failure) {
-            try codings.decode(octets, failing: { Failure(outcome: $0 == .tooLarge ? .tooLarge : .malformedCoding) }, take: check)
+            try codings.decode(octets, failing: { Failure(outcome: $0 == .tooLarge ? .tooLarge : .malformedCoding) }, take: take)
         } catch {
             failure = error.outcome
         }
@@ -72,6 +99,7 @@ package final class BodyChecker {
     package func finish() -> BodyCheckOutcome {
         if let failure { return failure }
         guard codings.permitsEnd else { return .malformedCoding }
+        guard check.kinds == .json else { return KindCheck(check).outcome(of: content) }
         do throws(JSONFault) {
             try json.finish()
             return .passed
@@ -80,7 +108,14 @@ package final class BodyChecker {
         }
     }
 
-    private func check(_ text: Span<UInt8>) throws(Failure) {
+    /// The body goes on, and is not looked at any further.
+    func finishBeginning() -> BodyCheckOutcome {
+        if let failure, failure != .tooLarge { return failure }
+        return KindCheck(check).fault(ofImage: content, isWhole: false) ?? .tooLarge
+    }
+
+    private func take(_ text: Span<UInt8>) throws(Failure) {
+        guard check.kinds == .json else { return content.append(text) }
         do throws(JSONFault) {
             try json.consume(text)
         } catch {

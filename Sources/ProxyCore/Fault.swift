@@ -66,7 +66,12 @@ package enum Fault: Equatable, Sendable {
     // What a rule's validation found.
     case unacceptableStatus
     case unacceptableContentType
+    case noneAccepts
     case malformedJSON
+    case malformedXML
+    case malformedPropertyList
+    case malformedImage
+    case imageTooLarge
     case malformedCoding
     case unsupportedCoding
     case responseBodyTooLarge
@@ -83,7 +88,12 @@ package enum Fault: Equatable, Sendable {
 extension Fault {
     package init(_ code: ValidationFaults.Code) {
         switch code {
+        case .noneAccepts: self = .noneAccepts
         case .malformedJSON: self = .malformedJSON
+        case .malformedXML: self = .malformedXML
+        case .malformedPropertyList: self = .malformedPropertyList
+        case .malformedImage: self = .malformedImage
+        case .imageTooLarge: self = .imageTooLarge
         case .malformedCoding: self = .malformedCoding
         case .unsupportedCoding: self = .unsupportedCoding
         case .bodyTooLarge: self = .responseBodyTooLarge

@@ -251,6 +251,25 @@ package struct GatewayError: Equatable, Sendable {
         case .malformedJSON:
             self.init(
                 502, "malformed_json", "http_protocol_error", .policy, "A rule asks for JSON, and this is not.")
+        case .noneAccepts:
+            self.init(
+                502, "none_accepts", "http_protocol_error", .policy,
+                "A rule asks for one of several formats, and this is none of them.")
+        case .malformedXML:
+            self.init(
+                502, "malformed_xml", "http_protocol_error", .policy,
+                "A rule asks for XML, and this is not, or declares what it may not.")
+        case .malformedPropertyList:
+            self.init(
+                502, "malformed_plist", "http_protocol_error", .policy, "A rule asks for a property list, and this is not.")
+        case .malformedImage:
+            self.init(
+                502, "malformed_image", "http_protocol_error", .policy,
+                "A rule asks for an image, and this is not, or is another than its type says.")
+        case .imageTooLarge:
+            self.init(
+                502, "image_too_large", "http_protocol_error", .policy,
+                "A rule asks for an image, and this one says that it is larger than the limit.")
         case .malformedCoding:
             self.init(
                 502, "malformed_coding", "http_response_content_coding", .policy,

@@ -91,5 +91,5 @@ package struct MatchedRules: Sendable {
         key.merge(rewriting)
     }
 
-    var checksBody: Bool { validates && plan.bodyCheck != .none }
+    var checksBody: Bool { validates && !plan.wellformed.isEmpty }
 }

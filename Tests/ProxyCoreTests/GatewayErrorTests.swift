@@ -25,6 +25,7 @@ struct GatewayErrorTests {
         .noAuthority, .misdirectedRequest(detail: "d"), .noCertificate(reason: "d"), .clientRefusedCertificate(alert: "d"),
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
+        .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -93,6 +94,11 @@ struct GatewayErrorTests {
         case .credentialsRequired: 61
         case .tooManyAttempts: 62
         case .credentialsQueueFull: 63
+        case .noneAccepts: 64
+        case .malformedXML: 65
+        case .malformedPropertyList: 66
+        case .malformedImage: 67
+        case .imageTooLarge: 68
         }
     }
 
@@ -111,7 +117,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<64))
+        #expect(Self.faults.map(Self.number) == Array(0..<69))
     }
 
     @Test(

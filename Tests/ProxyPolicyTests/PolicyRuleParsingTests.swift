@@ -142,7 +142,24 @@ struct PolicyRuleParsingTests {
             ),
             Row(
                 "[{name: n, validate: {wellformed: jason}}]",
-                "f:1:35: rules[0].validate.wellformed: expected one of json, none, found `jason`; did you mean `json`?"),
+                "f:1:35: rules[0].validate.wellformed: expected one of json, xml, plist, image, none, found `jason`; did you mean `json`?"
+            ),
+            Row(
+                "[{name: n, validate: {wellformed: [json, image]}}]",
+                "f:1:35: rules[0].validate.wellformed: expected one kind, or any_of with several: {any_of: [json, image]}"),
+            Row(
+                "[{name: n, validate: {wellformed: {any_of: [json, imago]}}}]",
+                "f:1:51: rules[0].validate.wellformed.any_of[1]: expected one of json, xml, plist, image, found `imago`; did you mean `image`?"
+            ),
+            Row(
+                "[{name: n, validate: {wellformed: {any_of: [json, json]}}}]",
+                "f:1:51: rules[0].validate.wellformed.any_of[1]: this kind stands twice"),
+            Row(
+                "[{name: n, validate: {wellformed: {any_of: [json]}}}]",
+                "f:1:35: rules[0].validate.wellformed: of which? any_of takes two kinds or more"),
+            Row(
+                "[{name: n, validate: {wellformed: {}}}]",
+                "f:1:35: rules[0].validate.wellformed: the key `any_of` is missing"),
             Row(
                 "[{name: n, validate: {status: 200, on_failure: bloc}}]",
                 "f:1:48: rules[0].validate.on_failure: expected one of block, annotate, pass, stale, found `bloc`; did you mean `block`?"

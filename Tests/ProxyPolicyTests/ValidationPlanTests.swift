@@ -9,7 +9,7 @@ struct ValidationPlanTests {
         let verdict = try ruleSet(rules).match(try request("GET http://h/"), into: &matched)
         guard case .allow(let obligations) = verdict else { return nil }
         #expect(obligations.validates == (matched.validation != nil))
-        #expect(obligations.checksBody == (matched.validation.map { $0.bodyCheck != .none } ?? false))
+        #expect(obligations.checksBody == (matched.validation.map { !$0.wellformed.isEmpty } ?? false))
         return matched.validation
     }
 
@@ -23,7 +23,7 @@ struct ValidationPlanTests {
         let plan = try #require(try plan("[{name: n, validate: {status: 200}}]"))
         #expect(plan.headChecks.statuses.map(\.description) == ["200"])
         #expect(plan.headChecks.contentTypes.isEmpty)
-        #expect(plan.bodyCheck == .none)
+        #expect(plan.wellformed.isEmpty)
         #expect(plan.onFailure == .annotate)
         #expect(plan.oversize == .pass)
         #expect(plan.maximumBodyLength == 8 << 20)
@@ -39,7 +39,7 @@ struct ValidationPlanTests {
                 """))
         #expect(plan.headChecks.statuses.map(\.description) == ["200-299", "304"])
         #expect(plan.headChecks.contentTypes.map(\.description) == ["application/json", "*/*+json"])
-        #expect(plan.bodyCheck == .json)
+        #expect(plan.wellformed == .json)
         #expect(plan.onFailure == .stale)
         #expect(plan.oversize == .block)
         #expect(plan.maximumBodyLength == 1 << 20)
@@ -48,6 +48,16 @@ struct ValidationPlanTests {
     @Test("The four outcomes", arguments: ["block", "annotate", "pass", "stale"])
     func outcomes(word: String) throws {
         #expect("\(try #require(try plan("[{name: n, validate: {status: 200, on_failure: \(word)}}]")).onFailure)" == word)
+    }
+
+    @Test(
+        "Each kind, none, and one of several",
+        arguments: [
+            ("json", BodyKinds.json), ("xml", .xml), ("plist", .propertyList), ("image", .image), ("none", []),
+            ("{any_of: [image, json]}", [.json, .image]), ("{any_of: [xml, plist, json]}", [.json, .xml, .propertyList]),
+        ] as [(String, BodyKinds)])
+    func kinds(words: String, expected: BodyKinds) throws {
+        #expect(try #require(try plan("[{name: n, validate: {wellformed: \(words)}}]")).wellformed == expected)
     }
 
     @Test("V2: lists of later rules add to earlier ones, or take their place with replace")
@@ -64,7 +74,7 @@ struct ValidationPlanTests {
         #expect(replaces.onFailure == .pass)
         let off = try #require(
             try plan("[{name: a, validate: {wellformed: json}}, {name: b, validate: {wellformed: none}}]"))
-        #expect(off.bodyCheck == .none)
+        #expect(off.wellformed.isEmpty)
     }
 
     @Test("A plan handed out stays as it was when the storage is used again")

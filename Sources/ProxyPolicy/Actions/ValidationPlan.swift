@@ -6,10 +6,10 @@ package struct ValidationPlan: Equatable, Sendable {
     package enum OnFailure: UInt8, CaseIterable, Sendable { case block, annotate, pass, stale }
     /// What happens to a body that is too large to be checked.
     package enum Oversize: UInt8, CaseIterable, Sendable { case pass, block }
-    package enum BodyCheck: UInt8, CaseIterable, Sendable { case none, json }
 
     package var headChecks = ResponseHeadChecks()
-    package var bodyCheck = BodyCheck.none
+    /// What the body has to be; empty: anything.
+    package var wellformed: BodyKinds = []
     package var onFailure = OnFailure.annotate
     package var oversize = Oversize.pass
     /// The bound of the check in bytes, for the body as it came and for what it decodes to.
@@ -21,7 +21,7 @@ package struct ValidationPlan: Equatable, Sendable {
     mutating func removeAll() {
         headChecks.statuses.removeAll(keepingCapacity: true)
         headChecks.contentTypes.removeAll(keepingCapacity: true)
-        bodyCheck = .none
+        wellformed = []
         onFailure = .annotate
         oversize = .pass
         maximumBodyLength = 8 << 20
@@ -37,7 +37,7 @@ package struct ValidationPlan: Equatable, Sendable {
             if rule.replaces { headChecks.contentTypes.removeAll(keepingCapacity: true) }
             headChecks.contentTypes.append(contentsOf: contentTypes)
         }
-        bodyCheck = rule.bodyCheck ?? bodyCheck
+        wellformed = rule.wellformed ?? wellformed
         onFailure = rule.onFailure ?? onFailure
         oversize = rule.oversize ?? oversize
         maximumBodyLength = rule.maximumBodyLength ?? maximumBodyLength
@@ -49,7 +49,8 @@ package struct ValidationRule: Equatable, Sendable {
     package var statuses: [StatusRange]?
     package var contentTypes: [MediaTypePattern]?
     package var replaces = false
-    package var bodyCheck: ValidationPlan.BodyCheck?
+    /// Empty: the body is not checked.
+    package var wellformed: BodyKinds?
     package var onFailure: ValidationPlan.OnFailure?
     package var oversize: ValidationPlan.Oversize?
     package var maximumBodyLength: UInt64?

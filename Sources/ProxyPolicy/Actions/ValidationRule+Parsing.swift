@@ -14,13 +14,40 @@ extension ValidationRule {
             cursor.oneOrMore(problems: &problems).compactMap { Self.mediaType($0, problems: &problems) }
         }
         replaces = mapping["replace"]?.boolean(problems: &problems) ?? false
-        bodyCheck = mapping["wellformed"]?.word(among: ["json": .json, "none": .none], problems: &problems)
+        wellformed = mapping["wellformed"].flatMap { Self.bodyKinds($0, problems: &problems) }
         onFailure = mapping["on_failure"]?.word(
             among: ["block": .block, "annotate": .annotate, "pass": .pass, "stale": .stale], problems: &problems)
         oversize = mapping["oversize"]?.word(among: ["pass": .pass, "block": .block], problems: &problems)
         maximumBodyLength = mapping["max_body"]?.byteCount(in: 1...PolicyLimits.checkedBodyLength, problems: &problems)
         if replaces, statuses == nil, contentTypes == nil {
             mapping["replace"]?.report("nothing to replace: give status or content_type as well", to: &problems)
+        }
+    }
+
+    private static let kinds: KeyValuePairs<String, BodyKinds> = [
+        "json": .json, "xml": .xml, "plist": .propertyList, "image": .image,
+    ]
+
+    /// One kind, `none`, or `{any_of: [json, image]}`.
+    private static func bodyKinds(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> BodyKinds? {
+        switch cursor.node.value {
+        case .mapping:
+            guard let mapping = cursor.mapping(of: ["any_of"], problems: &problems),
+                let list = mapping.required("any_of", problems: &problems)?.list(problems: &problems)
+            else { return nil }
+            var found: BodyKinds = []
+            for item in list {
+                guard let kind = item.word(among: kinds, problems: &problems) else { continue }
+                if !found.insert(kind).inserted { item.report("this kind stands twice", to: &problems) }
+            }
+            if list.count < 2 { cursor.report("of which? any_of takes two kinds or more", to: &problems) }
+            return found
+        case .sequence:
+            cursor.report("expected one kind, or any_of with several: {any_of: [json, image]}", to: &problems)
+            return nil
+        case .scalar:
+            return cursor.word(
+                among: ["json": .json, "xml": .xml, "plist": .propertyList, "image": .image, "none": []], problems: &problems)
         }
     }
 

@@ -32,21 +32,21 @@ extension ExchangeDriver {
         fetch.mode = .checked
         pauseUpstream()
         let isWhole = fetch.hasEnded
-        guard isWhole else {
+        guard isWhole || plan.wellformed == .image else {
             return handle(.bodyChecked(.tooLarge, length: nil, at: worker.now))
         }
         let epoch = epoch
         let reply = worker.loop.reply { [self] (outcome: BodyCheckOutcome) in
             guard self.epoch == epoch else { return }
-            handle(.bodyChecked(outcome, length: UInt64(fetch.gathered.count), at: worker.now))
+            handle(.bodyChecked(outcome, length: isWhole ? UInt64(fetch.gathered.count) : nil, at: worker.now))
             connection?.flush()
         }
         var limits = BodyCheckLimits()
         limits.bodyLength = plan.maximumBodyLength
-        let check = BodyCheck(json: ContentCodings(of: exchange.response.fields), limits: limits)
+        let check = BodyCheck(plan.wellformed, of: exchange.response, limits: limits)
         let body = fetch.gathered
         let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
-            check.outcome(of: body)
+            isWhole ? check.outcome(of: body) : check.outcome(ofBeginning: body)
         }
         if isTaken { return }
         worker.loop.forget(reply)
@@ -68,7 +68,8 @@ extension ExchangeDriver {
         if fetch.hasEnded, store { keepChecked(body) }
         sendRelayedHead()
         if fetch.hasEnded {
-            let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<body.count
+            let part = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) }
+            let range = part ?? 0..<(exchange.delivery.sendsContent ? body.count : 0)
             if exchange.request.method != .head, !delivery.isChunked { return sendWholeChecked(body, range, on: connection) }
             if exchange.request.method != .head { appendContent(body.span.extracting(range), to: connection) }
             if delivery.isChunked { ChunkWriter.writeLastChunk(trailers: Fields(), into: &connection.output.buffer) }

@@ -1,0 +1,13 @@
+/// What a body may have to be: of several kinds one is enough.
+package struct BodyKinds: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let json = BodyKinds(rawValue: 1 << 0)
+    package static let xml = BodyKinds(rawValue: 1 << 1)
+    package static let propertyList = BodyKinds(rawValue: 1 << 2)
+    package static let image = BodyKinds(rawValue: 1 << 3)
+
+    /// In the order in which they are tried.
+    package static let all: [BodyKinds] = [.json, .xml, .propertyList, .image]
+}

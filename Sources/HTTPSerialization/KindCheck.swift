@@ -1,0 +1,87 @@
+import HTTPMessage
+
+/// Whether content, out of its codings, is of one of several kinds.
+struct KindCheck {
+    private let kinds: BodyKinds
+    private let limits: BodyCheckLimits
+    private let head: ReceivedHead
+
+    init(_ check: BodyCheck) {
+        kinds = check.kinds
+        limits = check.limits
+        head = check.head
+    }
+
+    /// No content at all, and a single space, are fine whatever is asked for: there are servers that send one to say nothing (V4, V6).
+    func outcome(of content: [UInt8]) -> BodyCheckOutcome {
+        if content.isEmpty || content == [ASCII.space] { return .passed }
+        var faults = ValidationFaults()
+        var last = BodyCheckOutcome.passed
+        for kind in BodyKinds.all where kinds.contains(kind) {
+            guard let fault = fault(of: content, as: kind) else { return .passed }
+            faults.insert(fault)
+            last = fault
+        }
+        return faults.count > 1 ? .noneAccepts(faults) : last
+    }
+
+    private func fault(of content: [UInt8], as kind: BodyKinds) -> BodyCheckOutcome? {
+        switch kind {
+        case .json: faultOfJSON(content)
+        case .xml: faultOfXML(content)
+        case .propertyList: faultOfPropertyList(content)
+        default: fault(ofImage: content, isWhole: true)
+        }
+    }
+
+    private func faultOfJSON(_ content: [UInt8]) -> BodyCheckOutcome? {
+        var json = JSONChecker(depthLimit: limits.jsonDepth)
+        do throws(JSONFault) {
+            try json.consume(content.span)
+            try json.finish()
+            return nil
+        } catch {
+            return .malformedJSON(error)
+        }
+    }
+
+    private func faultOfXML(_ content: [UInt8]) -> BodyCheckOutcome? {
+        guard let text = XMLText(content, of: head) else { return .malformedXML }
+        do throws(XMLFault) {
+            // In UTF-8 a text is up to three times as long as in a charset of one octet for each character.
+            let reader = XMLEventReader(
+                limits: XMLLimits(length: 3 * Int(clamping: min(limits.bodyLength, 1 << 40))), isUTF8: text.isUTF8)
+            _ = try reader.consume(text.octets.span)
+            _ = try reader.finish()
+            return nil
+        } catch {
+            return .malformedXML
+        }
+    }
+
+    private func faultOfPropertyList(_ content: [UInt8]) -> BodyCheckOutcome? {
+        do throws(PropertyListFault) {
+            _ = try PropertyListValue(parsing: content, limits: PropertyListLimits(length: Int(clamping: limits.bodyLength)))
+            return nil
+        } catch {
+            return .malformedPropertyList
+        }
+    }
+
+    /// - Parameter isWhole: whether there is no more of it: without, what the octets do not tell yet is no fault.
+    func fault(ofImage content: [UInt8], isWhole: Bool) -> BodyCheckOutcome? {
+        do throws(ImageFault) {
+            guard let info = try ImageInfo.reading(content, isWhole: isWhole, limits: limits.image) else { return nil }
+            return isDeclaredOtherwise(info.kind) ? .malformedImage : nil
+        } catch {
+            return error.reason == .tooLarge ? .imageTooLarge : .malformedImage
+        }
+    }
+
+    /// Its media type is that of an image, and of another kind.
+    private func isDeclaredOtherwise(_ kind: ImageKind) -> Bool {
+        guard let type = head.contentTypes.first.map({ Array($0.utf8) }), MediaTypePattern("image/*")?.matches(type.span) == true
+        else { return false }
+        return !kind.mediaTypes.contains { MediaTypePattern($0)?.matches(type.span) == true }
+    }
+}
