@@ -23,15 +23,7 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: `nil` for a charset that is not on the list.
     public init?(_ label: String) {
-        let label = String(decoding: label.utf8.map(ASCII.lowercased), as: UTF8.self)
-        let name: String
-        if let known = Self.names[label] {
-            name = known
-        } else if Self.isNumbered(label) {
-            name = String(decoding: label.utf8.map { ASCII.isAlpha($0) ? $0 & 0xDF : $0 }, as: UTF8.self)
-        } else {
-            return nil
-        }
+        guard let name = CharsetName(label)?.text else { return nil }
         self.init(name: name, unitLength: name.hasPrefix("UTF-16") ? 2 : name.hasPrefix("UTF-32") ? 4 : 1)
     }
 
@@ -44,6 +36,12 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     public func text(of octets: [UInt8], replacesFaults: Bool = false) throws(TextFault) -> String {
         if name == "UTF-8" { return try Self.utf8Text(octets, replacesFaults) }
         return try IconvDecoder.text(of: octets, in: name, unitLength: unitLength, replacesFaults: replacesFaults)
+    }
+
+    /// The text in this charset, without a byte order mark.
+    /// - Returns: `nil` where the charset lacks a character of it.
+    public func octets(of text: String) -> [UInt8]? {
+        name == "UTF-8" ? Array(text.utf8) : IconvEncoder.octets(of: text, in: name)
     }
 
     /// The one that a byte order mark at the beginning names; it goes before what fields say.
@@ -60,28 +58,6 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
         if replacesFaults { return String(decoding: octets[start...], as: UTF8.self) }
         throw TextFault(offset: octets.withUnsafeBufferPointer { UTF8Fault.place(in: $0) ?? 0 })
     }
-
-    /// `iso-8859-2` and `windows-1252`, with all their siblings.
-    private static func isNumbered(_ label: String) -> Bool {
-        for (prefix, numbers) in [("iso-8859-", 1...16), ("windows-", 1250...1258)] where label.hasPrefix(prefix) {
-            return Int(label.dropFirst(prefix.count)).map { numbers.contains($0) && "\($0)" == label.dropFirst(prefix.count) }
-                ?? false
-        }
-        return false
-    }
-
-    /// Without an order of octets UTF-16 is big-endian (RFC 2781 §4.3).
-    private static let names: [String: String] = [
-        "utf-8": "UTF-8", "utf8": "UTF-8", "us-ascii": "US-ASCII", "ascii": "US-ASCII", "latin1": "ISO-8859-1",
-        "l1": "ISO-8859-1",
-        "iso8859-1": "ISO-8859-1", "iso_8859-1": "ISO-8859-1", "utf-16": "UTF-16BE", "utf-16be": "UTF-16BE",
-        "utf-16le": "UTF-16LE",
-        "utf-32be": "UTF-32BE", "utf-32le": "UTF-32LE", "cp1252": "WINDOWS-1252", "cp1251": "WINDOWS-1251", "koi8-r": "KOI8-R",
-        "koi8-u": "KOI8-U", "ibm866": "IBM866", "cp866": "IBM866", "macintosh": "MACINTOSH", "tis-620": "TIS-620",
-        "windows-874": "WINDOWS-874", "shift_jis": "SHIFT_JIS", "shift-jis": "SHIFT_JIS", "sjis": "SHIFT_JIS",
-        "windows-31j": "WINDOWS-31J", "euc-jp": "EUC-JP", "iso-2022-jp": "ISO-2022-JP", "gbk": "GBK", "gb2312": "GB2312",
-        "gb18030": "GB18030", "big5": "BIG5", "big5-hkscs": "BIG5-HKSCS", "euc-kr": "EUC-KR", "ks_c_5601-1987": "EUC-KR",
-    ]
 }
 
 /// The first octet that stands for nothing in a charset.

@@ -34,7 +34,7 @@ enum IconvDecoder {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func step(
+    static func step(
         _ descriptor: iconv_t, _ octets: ArraySlice<UInt8>?, _ piece: inout [UInt8]
     ) -> (used: Int, made: Int, code: Int32) {
         piece.withUnsafeMutableBytes { output in

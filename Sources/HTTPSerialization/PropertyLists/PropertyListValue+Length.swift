@@ -1,0 +1,28 @@
+extension PropertyListValue {
+    /// Whether what is written of it as JSON is no longer, but for escapes: the value shares what it refers to several times, and a text
+    /// does not.
+    func jsonLengthIsAtMost(_ limit: UInt64) -> Bool {
+        var left = Int64(clamping: limit)
+        take(from: &left)
+        return left >= 0
+    }
+
+    private func take(from left: inout Int64) {
+        if left < 0 { return }
+        switch self {
+        case .string(let string): left -= Int64(string.utf8.count) + 2
+        case .data(let data): left -= Int64(data.count) / 3 * 4 + 2
+        case .integer, .real, .bool, .uid: left -= 1
+        case .date: left -= 22
+        case .array(let elements):
+            left -= 2
+            for element in elements where left >= 0 { element.take(from: &left) }
+        case .dictionary(let dictionary):
+            left -= 2
+            for member in dictionary.members where left >= 0 {
+                left -= Int64(member.key.utf8.count) + 3
+                member.value.take(from: &left)
+            }
+        }
+    }
+}

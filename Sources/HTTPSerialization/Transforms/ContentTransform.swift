@@ -1,0 +1,143 @@
+import HTTPMessage
+
+/// What is to be made of a body, out of its content codings: made where the head is known, carried out off the loop.
+///
+/// The same body becomes the same octets each time, on every machine: its entity tag stands on that.
+package struct ContentTransform: Sendable {
+    package enum Work: Sendable {
+        /// JSON of this form's values, with these changes.
+        case json(from: Form, JSONEdits)
+        /// The same text in another charset; `from` holds whatever the head says.
+        case text(from: Charset?, to: Charset)
+    }
+
+    package enum Form: Sendable { case json, xml, propertyList }
+
+    /// How much is done before it gives up (T35).
+    package struct Limits: Sendable {
+        /// In octets, for the body as it comes and for what comes out of each coding.
+        package var bodyLength: UInt64 = 8 << 20
+        package var outputLength: UInt64 = 16 << 20
+        /// How deeply values, or elements, may stand in each other.
+        package var depth = 512
+
+        package init() {}
+    }
+
+    private let work: Work
+    private let limits: Limits
+    private let codings: ContentCodings
+    private let head: ReceivedHead
+
+    package init(_ work: Work, of head: borrowing ResponseHead, limits: Limits = Limits()) {
+        self.work = work
+        self.limits = limits
+        codings = ContentCodings(of: head.fields)
+        self.head = ReceivedHead(head, to: .get)
+    }
+
+    /// The content that is made. No content, and a single space, stay as they are (V6).
+    /// - Parameter isOverdue: asked now and then; where it says so, the work ends with `timedOut`.
+    package func content(of body: [UInt8], isOverdue: () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
+        if isOverdue() { throw .timedOut }
+        let content = try decoded(body, isOverdue)
+        if content.isEmpty || content == [ASCII.space] { return content }
+        let made: [UInt8]
+        switch work {
+        case .json(let form, let edits):
+            var value = try value(of: content, form, edits.nulls)
+            if isOverdue() { throw .timedOut }
+            guard edits.apply(to: &value) else { throw .noPlace }
+            made = value.text()
+        case .text(let from, let to): made = try reencoded(content, from, to)
+        }
+        if UInt64(made.count) > limits.outputLength { throw .outputTooLarge }
+        if isOverdue() { throw .timedOut }
+        return made
+    }
+
+    private func decoded(_ body: [UInt8], _ isOverdue: () -> Bool) throws(TransformFault) -> [UInt8] {
+        guard case .known(let known) = codings else { throw .unsupportedCoding }
+        if UInt64(body.count) > limits.bodyLength { throw .bodyTooLarge }
+        if known.isEmpty { return body }
+        let chain = CodingChain(known, limits: CodingLimits(length: limits.bodyLength))
+        var content: [UInt8] = []
+        func take(_ piece: Span<UInt8>) throws(TransformFault) {
+            if isOverdue() { throw .timedOut }
+            content.append(piece)
+        }
+        try chain.decode(
+            body.span, failing: { $0 == .tooLarge ? TransformFault.bodyTooLarge : TransformFault.malformedCoding }, take: take)
+        guard chain.permitsEnd else { throw .malformedCoding }
+        return content
+    }
+
+    // MARK: JSON
+
+    private func value(of content: [UInt8], _ form: Form, _ nulls: NullRemoval) throws(TransformFault) -> JSONValue {
+        switch form {
+        case .json: return try json(content, nulls)
+        case .xml: return try xml(content).json.removingNulls(nulls)
+        case .propertyList:
+            let list = try propertyList(content)
+            // A binary one may refer to a long text from many places.
+            guard list.jsonLengthIsAtMost(limits.outputLength) else { throw .outputTooLarge }
+            return list.json.removingNulls(nulls)
+        }
+    }
+
+    private func json(_ content: [UInt8], _ nulls: NullRemoval) throws(TransformFault) -> JSONValue {
+        let options = JSONParseOptions(
+            removesNulls: nulls, depthLimit: min(limits.depth, JSONParseOptions.greatestDepthLimit),
+            lengthLimit: Int(clamping: limits.bodyLength))
+        do throws(JSONParseError) {
+            return try JSONValue(parsing: content, options: options)
+        } catch {
+            throw error.reason == .tooDeep ? .tooDeep : .malformedJSON
+        }
+    }
+
+    private func xml(_ content: [UInt8]) throws(TransformFault) -> XMLTree {
+        // In UTF-8 a text is up to three times as long as in a charset of one octet for each character.
+        let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
+        do throws(XMLFault) {
+            guard let text = XMLText(content, of: head) else {
+                throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "no text of its charset")
+            }
+            return try XMLTree(
+                parsing: text.octets, limits: XMLLimits(length: length, depth: min(limits.depth, 250)), isUTF8: text.isUTF8)
+        } catch {
+            throw error.reason == .tooDeep ? .tooDeep : error.reason == .tooLarge ? .bodyTooLarge : .malformedXML
+        }
+    }
+
+    private func propertyList(_ content: [UInt8]) throws(TransformFault) -> PropertyListValue {
+        let limits = PropertyListLimits(length: Int(clamping: limits.bodyLength), depth: min(limits.depth, 200))
+        do throws(PropertyListFault) {
+            return try PropertyListValue(parsing: content, limits: limits)
+        } catch {
+            switch error.reason {
+            case .tooDeep: throw .tooDeep
+            case .tooLarge: throw .bodyTooLarge
+            case .malformed, .inexpressible: throw .malformedPropertyList
+            }
+        }
+    }
+
+    // MARK: Text
+
+    /// A byte order mark goes before what the rule says, and that before what the head does.
+    private func reencoded(_ content: [UInt8], _ from: Charset?, _ to: Charset) throws(TransformFault) -> [UInt8] {
+        let declared = head.parameter("charset")
+        if let declared, from == nil, Charset(declared) == nil { throw .unknownCharset }
+        let charset = Charset.ofMark(in: content) ?? from ?? declared.flatMap { Charset($0) } ?? .utf8
+        let text: String
+        do throws(TextFault) {
+            text = try charset.text(of: content)
+        } catch {
+            throw .malformedText
+        }
+        guard let octets = to.octets(of: text) else { throw .unencodable }
+        return octets
+    }
+}
