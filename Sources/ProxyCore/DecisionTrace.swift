@@ -46,6 +46,8 @@ package struct DecisionTrace: Sendable {
     package var continuations: UInt8 = 0
     /// It was asked for in plain text, and fetched over https, as a rule has it.
     package internal(set) var isUpgraded = false
+    /// What became of the content where rules want something made of it; `nil` where none does, or there is none.
+    package internal(set) var transform: TransformTrace?
     package var receivedAt = Timestamp(milliseconds: 0)
     /// What the rules' validation found, outermost first, where it was not blocked for it.
     package var findings = ValidationFaults()

@@ -31,15 +31,18 @@ extension Exchange {
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
     package func writeRelayedHead(at now: Timestamp, into output: inout [UInt8]) {
         if delivery.isUnsatisfied { return writeUnsatisfiedRange(of: cutLength ?? 0, at: now, into: &output) }
-        writeStatusLine(delivery.status, of: response, into: &output)
-        var fields = response.fields
+        let head = variantHead ?? response
+        writeStatusLine(delivery.status, of: head, into: &output)
+        var fields = head.fields
         if delivery.range != nil { fields.removeDigestsOfContent() }
         if obligations.editsResponse { matched.editResponse(&fields) }
         // What HEAD is told of the length is the origin's, unless it contradicts itself (RFC 9112 §6.3); any other length is written with
         // the framing.
         let keepsContentLength = delivery.length == .none && delivery.status.code != 204 && !fields.contains(.transferEncoding)
+        let hasEntityTag = fields.contains(.etag)
         output.appendEndToEndLines(of: fields) { known in
-            switch known {
+            if delivery.isNotModified { return Validation.isLeftOutOfNotModified(known, hasEntityTag: hasEntityTag) }
+            return switch known {
             case .contentLength: !keepsContentLength
             case .contentRange: delivery.range != nil
             default: false
@@ -234,6 +237,7 @@ extension Exchange {
 
     private func writeLastLines(into output: inout OutputSpan<UInt8>) {
         if delivery.isAnnotated { writeValidationNote(into: &output) }
+        if let transform = trace.transform { writeTransformNote(transform, into: &output) }
         if !delivery.keepsConnection { output.append(Self.closeLine) }
         output.append("\r\n")
     }
@@ -241,7 +245,12 @@ extension Exchange {
     private static var closeLine: StaticString { "Connection: close\r\n" }
 
     /// The lines of `writeLastLines` are never longer, the empty one among them.
-    private static var lastLinesLimit: Int { ValidationFaults.lineLimit + closeLine.utf8CodeUnitCount + 2 }
+    private static var lastLinesLimit: Int {
+        ValidationFaults.lineLimit + transformLineLimit + closeLine.utf8CodeUnitCount + 2
+    }
+
+    /// With the longest name of a rule and the longest reason.
+    private static var transformLineLimit: Int { 128 + PolicyLimits.nameLength }
 
     /// How the cache handled the request (RFC 9211), on every response.
     private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {
@@ -259,6 +268,7 @@ extension Exchange {
             status.forwardStatus = Status(trace.upstreamStatus)
         }
         status.collapsing = isCollapsed ? .collapsed : collapsing
+        if case .made = trace.transform, case .hit = status.outcome, status.detail == nil { status.detail = "transformed" }
         guard !matched.isEmpty, let override = firstOverride else { return status.writeField(into: &output) }
         status.overriddenWord = override.word
         status.writeField(rule: override.rule.name, into: &output)
@@ -296,10 +306,32 @@ extension Exchange {
         output.append("\r\n")
     }
 
+    /// What became of what a rule wants made of the content.
+    private func writeTransformNote(_ transform: TransformTrace, into output: inout OutputSpan<UInt8>) {
+        output.append("Larder-Transform: ")
+        output.append(transform.word)
+        if let reason = transform.reason {
+            output.append("; reason=")
+            output.append(reason)
+        }
+        if let plan = matched.transform {
+            // A rule's name holds neither quotes nor backslashes.
+            output.append("; rule=\"")
+            for octet in plan.ruleName.utf8 { output.append(octet) }
+            output.append("\"")
+        }
+        output.append("\r\n")
+    }
+
+    /// The rule that wants what could not be made.
+    private var transformingRule: String {
+        if case .transformFailed = trace.fault { matched.transform?.ruleName ?? "" } else { "" }
+    }
+
     private func errorBody(_ row: GatewayError) -> GatewayErrorBody {
         let denying = trace.fault == .deniedByRule ? matched.denyingRule : nil
         return GatewayErrorBody(
-            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? "",
+            error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
             reason: denying?.reason ?? "",
             findings: trace.findings,
             upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal)

@@ -38,11 +38,14 @@ package struct Delivery: Equatable, Sendable {
     mutating func closeConnection() { keepsConnection = false }
 
     /// From the store: the whole, the part that was asked for, or only that nothing has changed (RFC 9110 §13.2.2, §14.2).
+    /// - Parameter ignoresDates: no date tells whether the client has the same content.
     mutating func chooseStored(
-        _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead
+        _ stored: StoredResponse, length bodyLength: BodyLength, directives: RequestDirectives, for request: RequestHead,
+        ignoresDates: Bool = false
     ) {
         status = stored.head.status
         switch Validation.evaluate(request, directives: directives, against: stored) {
+        case .notModified where ignoresDates && !request.fields.contains(.ifNoneMatch): break
         case .notModified:
             isNotModified = true
             status = .notModified
@@ -60,6 +63,36 @@ package struct Delivery: Equatable, Sendable {
         status = response.status
         length = body
         frame()
+    }
+
+    /// What was made of the origin's content, or only that the client has it.
+    mutating func chooseTransformed(_ head: ResponseHead, whole: UInt64?, for request: RequestHead) {
+        status = head.status
+        let isRead = request.method == .get || request.method == .head
+        if isRead, head.status == .ok, Self.matchesNone(request.fields, head.fields) {
+            isNotModified = true
+            status = .notModified
+            length = .none
+        } else if let whole {
+            chooseGathered(head, whole: whole, for: request)
+        } else {
+            length = .none
+            frame()
+        }
+    }
+
+    /// If-None-Match is false of this head (RFC 9110 §13.1.2).
+    private static func matchesNone(_ request: Fields, _ head: Fields) -> Bool {
+        guard request.contains(.ifNoneMatch), let line = head.entityTagLine else { return false }
+        var index = request.index(of: .ifNoneMatch)
+        while let found = index {
+            switch EntityTag.findWeakly(head.value(of: line), inList: request.value(of: request.lines[found])) {
+            case .any, .matches: return true
+            case .invalid: return false
+            case .doesNotMatch: index = request.index(of: .ifNoneMatch, from: found + 1)
+            }
+        }
+        return false
     }
 
     /// From the origin, gathered: a part can be cut from the whole that was checked.

@@ -33,19 +33,21 @@ extension Exchange {
         }
         trace.findings = validateHead()
         if !trace.findings.isEmpty, !finishValidation(at: now, into: &commands) { return }
-        if checksBody, !trace.findings.contains(.unacceptableContentType) {
+        guard decideTransform(at: now, into: &commands) else { return }
+        if wantsBodyCheck || transformsBody {
             state = .checking
             return commands.append(.checkBody)
         }
         if request.method == .head, response.status == .ok, trace.findings.isEmpty { updateByHEAD(at: now, into: &commands) }
         if request.method == .get, response.status == .notModified { updateByNotModified(at: now, into: &commands) }
-        deliverRelayed(at: now, isChecked: false, mayStore: trace.findings.isEmpty, into: &commands)
+        deliverRelayed(
+            at: now, isChecked: false, keptOutBy: trace.findings.isEmpty ? nil : .validation, into: &commands)
     }
 
     mutating func deliverRelayed(
-        at now: Timestamp, isChecked: Bool, mayStore: Bool, into commands: inout CommandBuffer
+        at now: Timestamp, isChecked: Bool, keptOutBy refusal: StorageRefusal?, into commands: inout CommandBuffer
     ) {
-        let stores = decideStorage(mayStore: mayStore, at: now)
+        let stores = decideStorage(unless: refusal, at: now)
         if stores {
             removeOutlived(into: &commands)
             if part == nil { replaced = replacedByResponse }
@@ -58,7 +60,10 @@ extension Exchange {
             return endUnattended(.background, into: &commands)
         }
         trace.outcome = outcomeOfForwarding
-        if isChecked, let cutLength {
+        if let variantHead {
+            if case .made(let content) = transformEnd { cutLength = UInt64(content.body.count) }
+            delivery.chooseTransformed(variantHead, whole: request.method == .head ? nil : cutLength, for: request)
+        } else if isChecked, let cutLength {
             delivery.chooseGathered(response, whole: cutLength, for: request)
         } else {
             delivery.chooseRelayed(response, body: responseBody)
@@ -111,11 +116,11 @@ extension Exchange {
         for stored in outdated where !removed.contains(where: { $0 === stored }) { removed.append(stored) }
     }
 
-    private mutating func decideStorage(mayStore: Bool, at now: Timestamp) -> Bool {
+    private mutating func decideStorage(unless known: StorageRefusal?, at now: Timestamp) -> Bool {
         // Nobody asks whether: it was an answer to more than the request.
         if isForSwitch { return false }
-        guard mayStore else {
-            trace.storage = .refused(.validation)
+        if let known {
+            trace.storage = .refused(known)
             return false
         }
         if let refusal = continuation?.refusal {
@@ -177,7 +182,7 @@ extension Exchange {
     /// A 304 to a request without If-None-Match or If-Modified-Since (RFC 9110 §15.4.5): the client has nothing that it could speak of,
     /// and nothing stored was asked about (T39).
     private var isUnaskedNotModified: Bool {
-        response.status == .notModified && !directives.contains(.cacheCondition)
+        response.status == .notModified && (!directives.contains(.cacheCondition) || obligations.transforms)
     }
 
     private var outcomeOfForwarding: DecisionTrace.Outcome {

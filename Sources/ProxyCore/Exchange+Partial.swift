@@ -91,7 +91,7 @@ extension Exchange {
 
     /// Conditions, and checks of the body, are for the whole; what may not be stored is not completed.
     private var mayUsePartial: Bool {
-        if obligations.checksBody || validation != nil || isKeyedByContent { return false }
+        if obligations.checksBody || validation != nil || obligations.transforms || isKeyedByContent { return false }
         if directives.contains(.cacheCondition) || directives.contains(.originCondition) || directives.contains(.authorization) {
             return false
         }

@@ -98,8 +98,16 @@ extension Exchange {
         guard let selected else { return }
         if isUnattended { return endUnattended(.background, into: &commands) }
         trace.outcome = outcome
+        if transformSelected(selected, into: &commands) { return }
+        deliverAsItIs(into: &commands, command: command)
+    }
+
+    /// The stored response, or what was made of it.
+    mutating func deliverAsItIs(into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored) {
+        guard let selected else { return }
         delivery.chooseStored(
-            selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request)
+            selected, length: selectedLength ?? .known(selected.body.length), directives: directives, for: request,
+            ignoresDates: transformSource != nil)
         if delivery.multipart != nil { describeParts(of: selected) }
         trace.status = delivery.status.code
         state = .delivering

@@ -30,8 +30,12 @@ extension Exchange {
             ).write(into: &output)
         }
         let policy = obligations.cache.effectivePolicy
-        guard isValidating || policy == .reloadAll else { return writeForwardedHead(request.fields, into: &output) }
+        guard isValidating || policy == .reloadAll || obligations.transforms else {
+            return writeForwardedHead(request.fields, into: &output)
+        }
         var fields = request.fields
+        // What the client has was made here: the origin server knows nothing of it.
+        if obligations.transforms { fields.removeCacheConditions() }
         if isValidating, let stored = selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
         writeForwardedHead(fields, into: &output)
@@ -40,7 +44,8 @@ extension Exchange {
     private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
         ForwardedRequest(
             request: request, fields: fields, body: requestBody, context: context,
-            asksForWhole: obligations.checksBody || isValidating, isBodyAtHand: isKeyedByContent, isForSwitch: isForSwitch
+            asksForWhole: obligations.checksBody || obligations.transforms || isValidating, isBodyAtHand: isKeyedByContent,
+            isForSwitch: isForSwitch
         ).write(into: &output)
     }
 
@@ -91,6 +96,13 @@ extension Exchange {
 
     /// The store takes no further body now: the response passes without being kept.
     package mutating func noteStoreBusy() { trace.storage = .refused(.storeBusy) }
+}
+
+extension Fields {
+    fileprivate mutating func removeCacheConditions() {
+        if contains(.ifNoneMatch) { remove(.ifNoneMatch) }
+        if contains(.ifModifiedSince) { remove(.ifModifiedSince) }
+    }
 }
 
 extension Exchange {

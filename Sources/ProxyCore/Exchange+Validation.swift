@@ -28,7 +28,9 @@ extension Exchange {
             trace.findings.insert(outcome)
             guard finishValidation(at: now, into: &commands) else { return }
         }
-        deliverRelayed(at: now, isChecked: true, mayStore: outcome == .passed && trace.findings.isEmpty, into: &commands)
+        let refusal: StorageRefusal? = outcome == .passed && trace.findings.isEmpty ? nil : .validation
+        if transformsBody { return deliverTransformed(keptOutBy: refusal, length: length, at: now, into: &commands) }
+        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
     }
 
     /// Carries out what the rule says about a response that was found wanting.

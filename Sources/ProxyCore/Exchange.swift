@@ -11,6 +11,7 @@ import ProxyPolicy
 ///     idle ──requestHead──▶ lookingUp ──lookedUp──▶ delivering                    (fresh, or stale and allowed)
 ///                                  └──────────────▶ joining | fetching            (nothing to use, or to be validated)
 ///     joining ──leadsFetch──▶ fetching   joining ──fetchShared──▶ delivering   joining ──fetchNotShared, fetchesAlone──▶ fetching
+///     delivering, where rules want something made of what is stored: ──▶ transforming ──transformed──▶ delivering  (Exchange+Transforming)
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
@@ -26,8 +27,8 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, gathering, lookingUp, joining, fetching, checking, judging, connecting, purging, delivering,
-            tunnelling, finished
+        case idle, authenticating, gathering, lookingUp, joining, fetching, checking, judging, transforming, connecting, purging,
+            delivering, tunnelling, finished
     }
 
     package internal(set) var state: State = .idle
@@ -108,6 +109,12 @@ package struct Exchange: ~Copyable, Sendable {
     /// Where the response is a part that is stored: its place, and the head of the whole.
     package internal(set) var part: Part?
     var wholeHead: ResponseHead?
+    /// What the content is taken for of which something is made.
+    package internal(set) var transformSource: TransformPlan.Source?
+    /// How that ended. Filled by the driver before `transformed` and `bodyChecked`.
+    package var transformEnd: TransformEnd?
+    /// The head of what was made of the origin's body.
+    var variantHead: ResponseHead?
     /// How the origin's body was continued, where it broke off.
     var continuation: Continuation?
     /// No client waits for it: what it brings is for the store.
@@ -180,6 +187,9 @@ package struct Exchange: ~Copyable, Sendable {
         part = nil
         if wholeHead != nil { wholeHead = nil }
         if trustRefusal != nil { trustRefusal = nil }
+        transformSource = nil
+        if transformEnd != nil { transformEnd = nil }
+        if variantHead != nil { variantHead = nil }
     }
 
     /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
@@ -269,7 +279,9 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .lookingUp, .joining, .judging, .purging, .delivering, .tunnelling, .finished: break
+            case .idle, .authenticating, .lookingUp, .joining, .judging, .transforming, .purging, .delivering, .tunnelling,
+                .finished:
+                break
             }
 
         case .completionRefused(let now):
@@ -279,6 +291,10 @@ package struct Exchange: ~Copyable, Sendable {
         case .bodyChecked(let outcome, let length, let now):
             guard state == .checking else { return }
             bodyChecked(outcome, length: length, at: now, into: &commands)
+
+        case .transformed(let now):
+            guard state == .transforming else { return }
+            transformed(at: now, into: &commands)
 
         case .recordedChainJudged(let judgement, let now):
             guard state == .judging else { return }

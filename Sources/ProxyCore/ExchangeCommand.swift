@@ -26,8 +26,10 @@ package enum ExchangeCommand: Equatable, Sendable {
     case complete
     /// Answer with the upstream's response: `writeRelayedHead`, then its body. `store`: keep it under `key` while it passes.
     case relay(store: Bool)
-    /// Gather the upstream's body, up to the limit of `validation`, and check it. Answer: `bodyChecked`.
+    /// Gather the upstream's body, up to `gatheredLimit`, check it and make of it what rules want (`transformEnd`). Answer: `bodyChecked`.
     case checkBody
+    /// Make of the content of `selected` what rules want. Answer: `transformed`.
+    case transform
     /// Have the trust policy in force judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
     case judgeRecordedChain
     /// Answer with the body that was gathered and checked. `store`: keep it.

@@ -42,6 +42,8 @@ package enum ExchangeEvent: Sendable {
     case completionRefused(at: Timestamp)
     /// The body check that was asked for has ended. `length`: the whole body's; `nil` where not all of it was gathered.
     case bodyChecked(BodyCheckOutcome, length: UInt64?, at: Timestamp)
+    /// `transformEnd` says how what was to be made of the stored response ended.
+    case transformed(at: Timestamp)
     case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has come to its end; `nil` where it could not be begun.
     case purged(count: Int?, at: Timestamp)

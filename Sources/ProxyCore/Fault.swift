@@ -75,6 +75,8 @@ package enum Fault: Equatable, Sendable {
     case malformedCoding
     case unsupportedCoding
     case responseBodyTooLarge
+    /// What a rule wants made of the content cannot be made.
+    case transformFailed(TransformFault)
 
     // Ours.
     case noTrustAnchors

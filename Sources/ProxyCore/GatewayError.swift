@@ -282,6 +282,11 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "body_too_large", "http_response_body_size", .policy,
                 "A rule checks the body, and it is larger than the limit.")
+        case .transformFailed(let fault):
+            self.init(
+                502, "transform_failed", fault.proxyStatus, .policy,
+                "A rule wants something made of the content, and that cannot be done.", retry: fault == .timedOut,
+                detail: Word(fault.word))
         case .noTrustAnchors:
             self.init(
                 500, "no_trust_anchors", "proxy_configuration_error", .larder,
@@ -306,6 +311,20 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 500, "internal_error", "proxy_internal_error", .larder, "Something went wrong in the proxy.",
                 closes: true)
+        }
+    }
+}
+
+extension TransformFault {
+    fileprivate var proxyStatus: Word {
+        switch self {
+        case .malformedCoding, .unsupportedCoding: "http_response_content_coding"
+        case .bodyTooLarge, .outputTooLarge: "http_response_body_size"
+        case .timedOut: "proxy_internal_error"
+        case .malformedJSON, .malformedXML, .malformedPropertyList, .malformedText, .unknownCharset, .unencodable, .noPlace,
+            .tooDeep,
+            .partialContent:
+            "http_protocol_error"
         }
     }
 }

@@ -22,6 +22,8 @@ package struct ProxyLimits: Equatable, Sendable {
     package var waitingJudgements = 1024
     /// What the bodies that are gathered for a check may take in memory in all, in octets; where there is no room, the answer is 503.
     package var checkedBytes = 64 * 1024 * 1024
+    /// What rules have made of stored responses' content is kept in memory up to so many octets in all.
+    package var transformedBytes = 64 * 1024 * 1024
     /// The pipelined requests' answers that are gathered before they are written, in octets.
     package var pipelinedOutput = 64 * 1024
 

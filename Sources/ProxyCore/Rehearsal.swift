@@ -86,6 +86,7 @@ package struct Rehearsal: ~Copyable {
                 let isTooLong = content.count > exchange.context.limits.keyedBodyLength
                 return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(at: now), at: now)
             case .judgeRecordedChain: return handle(.recordedChainJudged(judgement(at: now), at: now), at: now)
+            case .transform: return handle(.transformed(at: now), at: now)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
             case .sendLocal: conclusion = .answersItself

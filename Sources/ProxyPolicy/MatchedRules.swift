@@ -12,6 +12,8 @@ package struct MatchedRules: Sendable {
     var readings = PathReadings()
     private var plan = ValidationPlan()
     private(set) var validates = false
+    /// What is to be made of the content of responses; `nil` where no rule says anything of it.
+    package private(set) var transform: TransformPlan?
     private var key = KeyRewriting()
     private(set) var rewritesKey = false
 
@@ -72,6 +74,7 @@ package struct MatchedRules: Sendable {
         ruleSet = nil
         if validates { plan.removeAll() }
         validates = false
+        if transform != nil { transform = nil }
         if rewritesKey { key = KeyRewriting() }
         rewritesKey = false
     }
@@ -85,6 +88,8 @@ package struct MatchedRules: Sendable {
         validates = true
         plan.merge(validation)
     }
+
+    mutating func merge(_ later: TransformPlan) { transform = transform.map { $0.merged(with: later) } ?? later }
 
     mutating func merge(_ rewriting: KeyRewriting) {
         rewritesKey = true

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension PolicyRule {
-    private static let keys = ["name", "match", "deny", "request", "response", "cache", "validate"]
+    private static let keys = ["name", "match", "deny", "request", "response", "cache", "validate", "transform"]
 
     /// - Returns: `nil` where not even a name could be read; after any problem the rule is for nobody.
     convenience init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
@@ -16,18 +16,20 @@ extension PolicyRule {
         let response = responseWords.map { FieldEdits(parsing: $0, of: .response, problems: &problems) }
         let cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
+        let transform = mapping["transform"].map { TransformWords(parsing: $0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
-        let changeKeys = ["request", "response", "cache", "validate"].filter { mapping[$0] != nil }
+        let changeKeys = ["request", "response", "cache", "validate", "transform"].filter { mapping[$0] != nil }
         if reason != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule that denies does nothing else", to: &problems)
         }
         if reason == nil, changeKeys.isEmpty {
-            cursor.report("the rule does nothing: give deny, request, response, cache or validate", to: &problems)
+            cursor.report("the rule does nothing: give deny, request, response, cache, validate or transform", to: &problems)
         }
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
             request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
+            transform: transform.map { TransformPlan($0, ruleName: name) },
             upgradesToTLS: upgrades ?? false,
             keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [])
     }

@@ -11,6 +11,8 @@ package final class PolicyRule: Sendable {
     package let response: FieldEdits
     package let cache: CacheRule?
     package let validation: ValidationRule?
+    /// What is to be made of the content of responses, as this rule alone has it.
+    package let transform: TransformPlan?
     /// What is asked for in plain text is fetched over https.
     package let upgradesToTLS: Bool
     /// When and how it changes under which URI a response stands, as it was written; empty where it does not.
@@ -19,7 +21,7 @@ package final class PolicyRule: Sendable {
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
         response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil,
-        upgradesToTLS: Bool = false, keyText: [UInt8] = []
+        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, keyText: [UInt8] = []
     ) {
         self.name = name
         self.condition = condition
@@ -28,6 +30,7 @@ package final class PolicyRule: Sendable {
         self.response = response
         self.cache = cache
         self.validation = validation
+        self.transform = transform
         self.upgradesToTLS = upgradesToTLS
         self.keyText = keyText
     }

@@ -94,12 +94,14 @@ package final class PolicyRuleSet: Sendable {
             if let cache = rule.cache { obligations.cache.merge(cache.overrides) }
             if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
+            if let transform = rule.transform { matched.merge(transform) }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
             obligations.upgradesToTLS = obligations.upgradesToTLS || rule.upgradesToTLS
             obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty
         }
         obligations.validates = matched.validates
         obligations.checksBody = matched.checksBody
+        if let transform = matched.transform { obligations.transforms = !transform.isEmpty }
         obligations.rewritesKey = matched.rewritesKey
         return .allow(obligations)
     }

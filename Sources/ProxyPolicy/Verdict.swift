@@ -23,6 +23,9 @@ package struct Obligations: Equatable, Sendable {
     /// Validation looks into the body too, so a range must be cut from the checked whole.
     package var checksBody = false
 
+    /// Something is to be made of the response's content: `MatchedRules.transform`.
+    package var transforms = false
+
     /// The key is not the target alone: `MatchedRules.keyRewriting`.
     package var rewritesKey = false
 

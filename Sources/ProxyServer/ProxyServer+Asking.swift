@@ -9,6 +9,12 @@ extension ProxyServer {
         askLoops({ $0.statistics }) { answers in reply.send(answers.reduce(LoopStatistics(), +)) }
     }
 
+    /// What rules have made of stored responses, as it is kept now: how many, and their octets.
+    package var transformedBodies: (count: Int, bytes: Int) {
+        let counts = shared.variants.counts
+        return (counts.entries, counts.bytes)
+    }
+
     /// Looks for what was decided about a request, by the name that it has in the log: `nil` where no ring has it (any more).
     package func trace(of id: UInt64, _ reply: Reply<TracedRequest?>) {
         askLoops({ $0.traces.find(id) }) { answers in reply.send(answers.lazy.compactMap { $0 }.first) }

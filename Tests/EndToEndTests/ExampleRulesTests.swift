@@ -13,7 +13,8 @@ struct ExampleRulesTests {
         "lenient.example", "counted.example", "feed.example", "flaky.example", "exact.example", "mine.example",
         "news.example", "mirror.example", "eu.mirror.example", "tenants.example", "search.example", "stream.example",
         "slow.example",
-        "bulletin.example",
+        "bulletin.example", "pictures.example", "sparse.example", "legacy.example", "feeds.example", "auth.example",
+        "texts.example",
     ]
 
     /// The file as it is, with its hosts on loopback.
@@ -325,6 +326,48 @@ struct ExampleRulesTests {
             #expect(stale.status == 200 && stale.text == "[\"good\"]")
             #expect(stale.cacheStatus.contains("stale_on_failure"))
         }
+    }
+
+    @Test("An image, and not a page")
+    func wantsImages() throws {
+        let stage = try stage { _, connection in connection.respond(body: "<p>") }
+        let response = try stage.fetch("/", host: "pictures.example")
+        #expect(response.status == 502 && response.code == "malformed_image")
+    }
+
+    // MARK: Transforms
+
+    @Test(
+        "What is made of content",
+        arguments: [
+            ("sparse.example", "/", "application/json", "{\"a\": null, \"b\": [null]}", "{\"b\":[]}"),
+            (
+                "legacy.example", "/a/b.plist", "application/x-plist",
+                "<plist version='1.0'><array><true/><string>x</string></array></plist>", "[true,\"x\"]"
+            ),
+            ("feeds.example", "/", "text/xml", "<a><b>1</b><b>2</b></a>", "{\"a\":{\"b\":[\"1\",\"2\"]}}"),
+            ("feeds.example", "/", "text/xml", "<a>", "<a>"),
+            (
+                "auth.example", "/", "application/json", "{\"token\": 1, \"user\": {\"name\": \"x\"}}",
+                "{\"user\":{\"name\":\"nobody\"}}"
+            ),
+        ])
+    func transforms(host: String, path: String, type: String, body: String, made: String) throws {
+        let stage = try stage { _, connection in
+            connection.respond(fields: Self.fresh + "Content-Type: \(type)\r\n", body: body)
+        }
+        for _ in 0..<2 { #expect(try stage.fetch(path, host: host).text == made) }
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("A text in UTF-8, whatever it came in")
+    func reencodes() throws {
+        let stage = try stage { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n")
+            return connection.send(bytes: [0xC4, 0xC1])
+        }
+        let response = try stage.fetch("/a.txt", host: "texts.example")
+        #expect(response.text == "да" && response["Content-Type"] == "text/plain; charset=utf-8")
     }
 
     // MARK: Mistakes

@@ -26,6 +26,7 @@ struct GatewayErrorTests {
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
+        .transformFailed(.malformedJSON),
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -99,6 +100,7 @@ struct GatewayErrorTests {
         case .malformedPropertyList: 66
         case .malformedImage: 67
         case .imageTooLarge: 68
+        case .transformFailed: 69
         }
     }
 
@@ -117,7 +119,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<69))
+        #expect(Self.faults.map(Self.number) == Array(0..<70))
     }
 
     @Test(

@@ -19,7 +19,9 @@ struct PolicyRuleParsingTests {
             Row("{}", "f:1:1: rules: expected a list, found a mapping"),
             Row("[x]", "f:1:2: rules[0]: expected a mapping, found a single value"),
             Row("[{deny: {}}]", "f:1:2: rules[0]: the key `name` is missing"),
-            Row("[{name: n}]", "f:1:2: rules[0]: the rule does nothing: give deny, request, response, cache or validate"),
+            Row(
+                "[{name: n}]",
+                "f:1:2: rules[0]: the rule does nothing: give deny, request, response, cache, validate or transform"),
             Row("[{name: n, deni: {}, deny: {}}]", "f:1:12: rules[0]: unknown key `deni`; did you mean `deny`?"),
             Row(
                 "[{name: \"\", deny: {}}]",

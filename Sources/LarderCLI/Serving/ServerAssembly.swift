@@ -20,6 +20,7 @@ enum ServerAssembly {
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
+        result.proxyLimits.transformedBytes = Int(clamping: settings.limits.transformedBytes)
         result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)
         result.timeouts.firstOctets = milliseconds(settings.timeouts.firstOctets)
         result.timeouts.clientHead = milliseconds(settings.timeouts.clientHead)

@@ -81,6 +81,8 @@ extension LarderSettings {
         package var requestBodyLength: UInt64?
         /// Of all bodies under a check together.
         package var checkedBytes: UInt64 = 64 << 20
+        /// Of all that rules have made of stored responses.
+        package var transformedBytes: UInt64 = 64 << 20
     }
 
     package struct Timeouts: Equatable, Sendable {

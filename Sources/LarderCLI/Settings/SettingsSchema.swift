@@ -57,6 +57,9 @@ package enum SettingsSchema {
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
             "How much memory the bodies that rules want checked take together; one that finds no room is answered with 503."),
+        Setting(
+            "limits.transformed_bodies", \.limits.transformedBytes, .size(0...(1 << 40)), reloadable: true,
+            "How much memory what rules have made of stored responses takes; what finds no room is made again."),
 
         Setting(
             "timeouts.connect", \.timeouts.connect, .time(), reloadable: true,

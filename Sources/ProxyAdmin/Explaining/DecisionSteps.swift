@@ -234,6 +234,15 @@ struct DecisionSteps {
             ? "without a lifetime of the origin server's" : "lifetime \(lifetime.seconds) s (\(ReasonText(source).says))"
     }
 
+    /// What becomes of the content of which a rule wants something made.
+    var transformStep: Explanation.Step? {
+        guard let transform = trace.transform else { return nil }
+        var values: [(name: String, value: JSONText)] = [("transform", .string("\(transform.word)"))]
+        if let reason = transform.reason { values.append(("reason", .string("\(reason)"))) }
+        let text = ReasonText(transform)
+        return Explanation.Step("transform", text.says, text.section, values: values)
+    }
+
     var faultStep: Explanation.Step? { trace.fault.map(Explanation.faultStep) }
 }
 

@@ -40,7 +40,7 @@ extension Explanation {
                     Self.shown(String(decoding: rehearsal.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
                 Self.trustStep(rehearsal, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
                 isSupposed ? nil : decision.decisionStep, Self.forwarding(rehearsal, decision), origin, decision.storageStep,
-                decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
+                decision.transformStep, decision.faultStep, Self.answer(rehearsal, at: now, tellsQuery: tellsQuery), again,
             ].compactMap { $0 }
     }
 

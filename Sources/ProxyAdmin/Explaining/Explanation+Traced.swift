@@ -21,7 +21,7 @@ extension Explanation {
                 decision.ruleStep, DecisionSteps.conditionStep(traced.conditions),
                 DecisionSteps.keyStep(traced.isKeyCut ? traced.key + Self.leftOutQuery : traced.key),
                 decision.lookUpStep, decision.freshnessStep, decision.decisionStep, Self.request(decision), Self.upstream(traced),
-                decision.storageStep ?? Self.freshening(trace), decision.faultStep,
+                decision.storageStep ?? Self.freshening(trace), decision.transformStep, decision.faultStep,
                 Self.answer(traced),
             ].compactMap { $0 }
     }

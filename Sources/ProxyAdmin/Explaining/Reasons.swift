@@ -1,4 +1,5 @@
 import HTTPCaching
+import ProxyCore
 
 /// What a reason means, as a sentence, and the section behind it. A reason without a row shows its word.
 struct ReasonText {
@@ -19,6 +20,22 @@ struct ReasonText {
     init(_ refusal: StorageRefusal) { self = Self.refusals[refusal] ?? ReasonText("\(refusal.word)") }
 
     init(_ source: LifetimeSource) { self = Self.sources[source] ?? ReasonText(source.word) }
+
+    init(_ transform: TransformTrace) {
+        self =
+            switch transform {
+            case .made(.json): ReasonText("a rule has its JSON changed", "RFC 9110 §7.7")
+            case .made(.xml): ReasonText("a rule has JSON made of its XML", "RFC 9110 §7.7")
+            case .made(.propertyList): ReasonText("a rule has JSON made of its property list", "RFC 9110 §7.7")
+            case .made(.text): ReasonText("a rule has its text put into another charset", "RFC 9110 §7.7")
+            case .skipped(.noTransform):
+                ReasonText("the content stays as it came: the response says no-transform", "RFC 9111 §5.2.2.6")
+            case .skipped(.requestNoTransform):
+                ReasonText("the content stays as it came: the request says no-transform", "RFC 9111 §5.2.1.6")
+            case .skipped(.contentType): ReasonText("the content stays as it came: the rule is not for its type")
+            case .failed(let fault): ReasonText("what a rule wants of the content cannot be made: \(fault.word)")
+            }
+    }
 
     // A table each, so that a word that is new elsewhere shows itself until its row is written; a test asks for every row.
 

@@ -12,12 +12,14 @@ struct StatusReport {
     let network: String?
     let loops: LoopStatistics
     let store: StoreStatistics
+    /// What rules have made of stored responses, as it is kept now.
+    let transformedBodies: (count: Int, bytes: Int)
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
 
     init(
         process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, network: String?, loops: LoopStatistics,
-        store: StoreStatistics
+        store: StoreStatistics, transformedBodies: (count: Int, bytes: Int)
     ) {
         self.process = process
         self.now = now
@@ -25,6 +27,7 @@ struct StatusReport {
         self.network = network
         self.loops = loops
         self.store = store
+        self.transformedBodies = transformedBodies
         warnings = process.warnings()
         residentBytes = ProcessMemory.residentBytes()
     }
@@ -47,7 +50,7 @@ struct StatusReport {
             ("connections", .object([("open", .number(loops.connections)), ("tunnels", .number(loops.tunnels))])),
             ("requests", requestsJSON),
             ("bytes", .object([("sent", .count(loops.sentBytes)), ("saved", .count(loops.savedBytes))])),
-            ("store", storeJSON), ("memory", memoryJSON),
+            ("transforms", transformsJSON), ("store", storeJSON), ("memory", memoryJSON),
             ("access_log", .object([("dropped", .count(process.droppedLines()))])),
             ("warnings", .array(warnings.map(Self.json))),
         ])
@@ -57,6 +60,14 @@ struct StatusReport {
         .object([
             ("total", .count(loops.requests)), ("hits", .count(loops.hits)),
             ("outcomes", .object(outcomes.map { ($0.word, .count($0.count)) })),
+        ])
+    }
+
+    private var transformsJSON: JSONText {
+        .object([
+            ("applied", .count(loops.transformed)), ("skipped", .count(loops.untransformed)),
+            ("failed", .count(loops.failedTransforms)), ("kept", .number(transformedBodies.count)),
+            ("kept_bytes", .number(transformedBodies.bytes)),
         ])
     }
 
@@ -99,6 +110,13 @@ struct StatusReport {
             ),
             ("memory", "\(store.memoryEntries) responses, \(Self.size(of: store.memoryBytes, limit: process.memoryLimit))"),
         ]
+        if loops.transformed + loops.untransformed + loops.failedTransforms > 0 {
+            lines.append(
+                (
+                    "transforms",
+                    "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) kept, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
+                ))
+        }
         if let residentBytes { lines.append(("resident", EntryText.size(UInt64(residentBytes)))) }
         let dropped = process.droppedLines()
         if dropped > 0 { lines.append(("access log", "\(dropped) lines dropped")) }

@@ -11,7 +11,8 @@ package enum StatusRoute {
             let reply = exchange.loop.reply { (loops: LoopStatistics) in
                 let report = StatusReport(
                     process: process, now: Timestamp(milliseconds: exchange.loop.wallClockMilliseconds), mode: server.mode,
-                    network: server.networkStatus, loops: loops, store: store.statistics)
+                    network: server.networkStatus, loops: loops, store: store.statistics,
+                    transformedBodies: server.transformedBodies)
                 if wantsText { exchange.answer(text: report.text) } else { exchange.answer(json: report.json) }
             }
             server.statistics(reply)

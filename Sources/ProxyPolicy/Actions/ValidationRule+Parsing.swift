@@ -59,7 +59,7 @@ extension ValidationRule {
         return nil
     }
 
-    private static func mediaType(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MediaTypePattern? {
+    static func mediaType(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> MediaTypePattern? {
         guard let text = cursor.text(problems: &problems) else { return nil }
         if let pattern = MediaTypePattern(text) { return pattern }
         let hint = text.contains(";") ? " without parameters" : ""

@@ -48,6 +48,8 @@ extension AccessLog.Format {
         line.append(member: ",\"cache\":", record.outcome.word)
         line.append(member: ",\"reuse\":", record.reuse)
         line.append(member: ",\"storage\":", record.storage)
+        line.append(member: ",\"transform\":", record.transform)
+        line.append(member: ",\"transform_reason\":", record.transformReason)
         if !texts.rule.isEmpty {
             line.append(member: ",\"rule\":", texts.rule)
             if record.isUpgraded { line.append(",\"upgraded\":true") }

@@ -28,6 +28,9 @@ package struct AccessRecord: Sendable {
     package var reuse: StaticString = ""
     /// Whether the response was kept, and why not: `stored`, or the reason. Empty where that was not asked.
     package var storage: StaticString = ""
+    /// What became of the content of which a rule wants something made, and why it was not. Empty where no rule does.
+    package var transform: StaticString = ""
+    package var transformReason: StaticString = ""
     /// What went wrong, in the words of `Fault`. Empty where nothing did.
     package var error: StaticString = ""
     /// The finer reason, where there is one.

@@ -35,7 +35,9 @@ struct BodyDelivery {
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
-    /// Of a body that was checked.
+    /// What was read of a filling to the end, to have something made of it; it is delivered from here where that failed.
+    var whole: [UInt8]?
+    /// Of a body that was checked, or gathered to have something made of it.
     var checkShare: CheckMemory.Share?
     /// What was sent: octets of content, and of heads.
     var sentCount: UInt64 = 0
@@ -70,6 +72,7 @@ struct BodyDelivery {
         isWaiting = false
         if read != nil { read = nil }
         if readAhead != nil { readAhead = nil }
+        if whole != nil { whole = nil }
         if checkShare != nil { checkShare = nil }
         sentCount = 0
         headCount = 0

@@ -1,8 +1,11 @@
 import CLinux
 import EventLoop
+import Glibc
 import Synchronization
 
-/// The thread on which bodies are checked and recorded chains judged, away from every loop, and the queue before it.
+/// The thread on which bodies are checked and transformed and recorded chains judged, away from every loop, and the queue before it.
+///
+/// It is a little nicer than the loops: where there are no more processors than loops, requests that want nothing of it go before.
 final class CheckPool: Sendable {
     private let loop: LoopThread
     /// What is waited for, each kind with a count of its own.
@@ -12,7 +15,14 @@ final class CheckPool: Sendable {
     private let waitingChains = Atomic<Int>(0)
     let memory = CheckMemory()
 
-    init() throws(SystemError) { loop = try LoopThread(name: "checks") { _ in } }
+    init() throws(SystemError) {
+        loop = try LoopThread(name: "checks") { _ in
+            // On Linux of this thread alone. To be nicer is always permitted.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+        }
+    }
+
+    private static let niceness: Int32 = 10
 
     /// - Parameter limit: how many of this kind may wait, the one under way counted.
     /// - Returns: `false` where as many wait already; there is no answer then.

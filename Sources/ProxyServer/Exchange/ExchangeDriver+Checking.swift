@@ -4,7 +4,7 @@ import HTTPWire
 import ProxyCore
 import ResponseStore
 
-/// Bodies that a rule wants checked: gathered up to the rule's bound, checked off the loop, then sent or not.
+/// Bodies that rules want checked, or something made of: gathered up to the rules' bounds, dealt with off the loop, then sent or not.
 extension ExchangeDriver {
     /// What cannot be read need not be gathered: that is known from the head.
     func beginCheck() {
@@ -13,44 +13,89 @@ extension ExchangeDriver {
         guard ContentCodings(of: exchange.response.fields) == .unsupported else { return }
         fetch.mode = .checked
         pauseUpstream()
-        handle(.bodyChecked(.unsupportedCoding, length: nil, at: worker.now))
+        endBodyWork(
+            BodyWork.Outcome(
+                check: exchange.wantsBodyCheck ? .unsupportedCoding : .passed, transform: .failed(.unsupportedCoding)),
+            isWhole: false)
     }
 
     func gatherForCheck(_ bytes: Span<UInt8>) {
-        guard let plan = exchange.validation else { return }
         fetch.gathered.append(bytes)
         guard fetch.checkShare?.grow(to: fetch.gathered.capacity, limit: exchange.context.limits.checkedBytes) != false else {
             fetch.upstream?.cancel()
             return refuseCheck()
         }
-        if UInt64(fetch.gathered.count) > plan.maximumBodyLength { check() }
+        if UInt64(fetch.gathered.count) > exchange.gatheredLimit { check() }
     }
 
-    /// Everything is there, or more than the bound: the check's answer comes back as an event.
+    /// Everything is there, or more than the bound: the answer comes back as an event.
     func check() {
-        guard let plan = exchange.validation else { return }
         fetch.mode = .checked
         pauseUpstream()
         let isWhole = fetch.hasEnded
-        guard isWhole || plan.wellformed == .image else {
-            return handle(.bodyChecked(.tooLarge, length: nil, at: worker.now))
+        let work = bodyWork(isWhole: isWhole)
+        guard isWhole || exchange.validation?.wellformed == .image else {
+            return endBodyWork(
+                BodyWork.Outcome(check: work.check == nil ? .passed : .tooLarge, transform: .failed(.bodyTooLarge)),
+                isWhole: false)
         }
-        let epoch = epoch
-        let reply = worker.loop.reply { [self] (outcome: BodyCheckOutcome) in
-            guard self.epoch == epoch else { return }
-            handle(.bodyChecked(outcome, length: isWhole ? UInt64(fetch.gathered.count) : nil, at: worker.now))
+        let (number, epoch) = (transforming.number, epoch)
+        let reply = worker.loop.reply { [self] (outcome: BodyWork.Outcome) in
+            guard self.epoch == epoch, transforming.number == number else { return }
+            endTransformTimer()
+            if case .made(let content)? = outcome.transform, !hasRoom(for: content) { return refuseCheck() }
+            endBodyWork(outcome, isWhole: isWhole)
             connection?.flush()
         }
-        var limits = BodyCheckLimits()
-        limits.bodyLength = plan.maximumBodyLength
-        let check = BodyCheck(plan.wellformed, of: exchange.response, limits: limits)
         let body = fetch.gathered
         let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
-            isWhole ? check.outcome(of: body) : check.outcome(ofBeginning: body)
+            work.outcome(of: body)
         }
-        if isTaken { return }
+        if isTaken {
+            if work.transform != nil { boundTransforming() }
+            return
+        }
         worker.loop.forget(reply)
         refuseCheck()
+    }
+
+    private func bodyWork(isWhole: Bool) -> BodyWork {
+        var check: BodyCheck?
+        if exchange.wantsBodyCheck, let plan = exchange.validation {
+            var limits = BodyCheckLimits()
+            limits.bodyLength = plan.maximumBodyLength
+            check = BodyCheck(plan.wellformed, of: exchange.response, limits: limits)
+        }
+        var transform: TransformWork?
+        if let plan = exchange.transformPlan, let source = exchange.transformSource {
+            transform = TransformWork(plan, from: source, of: exchange.response)
+        }
+        return BodyWork(check: check, transform: transform, isWhole: isWhole)
+    }
+
+    private func endBodyWork(_ outcome: BodyWork.Outcome, isWhole: Bool) {
+        exchange.transformEnd = outcome.transform
+        handle(.bodyChecked(outcome.check, length: isWhole ? UInt64(fetch.gathered.count) : nil, at: worker.now))
+    }
+
+    /// Where nobody has asked for a check, a rule may have the body pass; what nobody has checked that was to be does not.
+    func bodyWorkTookTooLong() {
+        transforming.reset()
+        endTransformTimer()
+        if exchange.wantsBodyCheck {
+            fetch.upstream?.cancel()
+            fetch.reset()
+            handle(.upstreamFailed(.transformFailed(.timedOut), at: worker.now))
+        } else {
+            endBodyWork(BodyWork.Outcome(check: .passed, transform: .failed(.timedOut)), isWhole: fetch.hasEnded)
+        }
+        connection?.flush()
+    }
+
+    /// What was made stands beside what came for as long as the client takes it.
+    private func hasRoom(for content: TransformedContent) -> Bool {
+        fetch.checkShare?.grow(
+            to: fetch.gathered.capacity + content.body.count, limit: exchange.context.limits.checkedBytes) != false
     }
 
     /// As many bodies as may be are under a check.
@@ -63,9 +108,9 @@ extension ExchangeDriver {
     func sendChecked(store: Bool) {
         if exchange.isUnattended { return sendCheckedToNobody(fetch.gathered) }
         guard let connection else { return }
-        let body = fetch.gathered
         // Before the head, which says whether it was stored.
-        if fetch.hasEnded, store { keepChecked(body) }
+        if fetch.hasEnded, store { keepChecked(fetch.gathered) }
+        let body = exchange.transformedBody ?? fetch.gathered
         sendRelayedHead()
         if fetch.hasEnded {
             let part = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) }

@@ -46,6 +46,7 @@ extension ExchangeDriver: TimerHandler {
     }
 
     func deadlinePassed(_ timer: TimerID) {
+        if timer == transforming.timer { return transformingTookTooLong() }
         guard leaveJoined() else { return }
         handle(.waitEnded(at: worker.now))
         connection?.flush()

@@ -333,7 +333,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
             return releaseJoined(.complete(stored))
         }
         switch worker.store.put(stored, isPromised: isPromised, since: fetch.moment) {
-        case .accepted(let kept): releaseJoined(.complete(kept))
+        case .accepted(let kept):
+            if exchange.transformSource != nil { shelve(for: kept) }
+            releaseJoined(.complete(kept))
         case .busy: exchange.noteStoreBusy()
         case .overtaken:
             exchange.noteOvertaken()

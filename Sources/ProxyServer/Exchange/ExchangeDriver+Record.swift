@@ -5,6 +5,7 @@ import ProxyCore
 extension ExchangeDriver {
     func record() {
         if !exchange.isUnattended { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
+        if let transform = exchange.trace.transform { worker.note(transform) }
         keepTrace()
         if accessLog.isOff { return }
         let record = accessRecord()
@@ -43,6 +44,10 @@ extension ExchangeDriver {
         if exchange.obligations.cache.isDisconnected { record.isOffline = true }
         record.reuse = trace.reuse?.word ?? ""
         record.storage = trace.storage?.word ?? ""
+        if let transform = trace.transform {
+            record.transform = transform.word
+            record.transformReason = transform.reason ?? ""
+        }
         if let row = trace.fault.map({ GatewayError($0) }) {
             record.error = row.code.text
             record.errorDetail = row.detail?.text ?? ""

@@ -30,6 +30,7 @@ final class ExchangeDriver: TunnelDelegate {
     @exclusivity(unchecked) var upload: RequestUpload
     @exclusivity(unchecked) var fetch: Fetch
     @exclusivity(unchecked) var delivery = BodyDelivery()
+    @exclusivity(unchecked) var transforming = Transforming()
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
@@ -161,6 +162,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .complete: completePartial()
         case .relay(let store): relay(store: store)
         case .checkBody: beginCheck()
+        case .transform: transform()
         case .judgeRecordedChain: judgeRecordedChain()
         case .sendChecked(let store): sendChecked(store: store)
         case .discardUpstreamBody: discardUpstreamBody()
@@ -422,6 +424,7 @@ final class ExchangeDriver: TunnelDelegate {
             self.lookUp = nil
         }
         if joined != nil || waitTimer != nil { _ = leaveJoined() }
+        if exchange.transformSource != nil { leaveTransforming() }
         if let opening {
             opening.cancel()
             worker.openingTunnels -= 1

@@ -7,6 +7,10 @@ package struct LoopStatistics: Sendable {
     package private(set) var sentBytes: UInt64 = 0
     /// Those of them that no origin had to send for it.
     package private(set) var savedBytes: UInt64 = 0
+    /// Requests for which a rule wanted something made of the content: where it was, where it stayed as it came, where it could not be.
+    package private(set) var transformed: UInt64 = 0
+    package private(set) var untransformed: UInt64 = 0
+    package private(set) var failedTransforms: UInt64 = 0
     /// Connections of clients that are open, those that became tunnels included.
     package var connections = 0
     package var tunnels = 0
@@ -28,11 +32,22 @@ package struct LoopStatistics: Sendable {
         if outcome.isAnsweredFromStore { savedBytes &+= sentBytes }
     }
 
+    mutating func note(_ transform: TransformTrace) {
+        switch transform {
+        case .made: transformed &+= 1
+        case .skipped: untransformed &+= 1
+        case .failed: failedTransforms &+= 1
+        }
+    }
+
     static func + (left: LoopStatistics, right: LoopStatistics) -> LoopStatistics {
         var sum = left
         for index in sum.counts.indices { sum.counts[index] &+= right.counts[index] }
         sum.sentBytes &+= right.sentBytes
         sum.savedBytes &+= right.savedBytes
+        sum.transformed &+= right.transformed
+        sum.untransformed &+= right.untransformed
+        sum.failedTransforms &+= right.failedTransforms
         sum.connections += right.connections
         sum.tunnels += right.tunnels
         return sum

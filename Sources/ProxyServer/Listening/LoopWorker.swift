@@ -231,6 +231,8 @@ final class LoopWorker: BatchHandler {
 
     func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) { counts.note(outcome, sentBytes: sentBytes) }
 
+    func note(_ transform: TransformTrace) { counts.note(transform) }
+
     /// One on a line, in storage that is used again.
     func ruleNames(of matched: borrowing MatchedRules) -> [UInt8] {
         ruleNames.removeAll(keepingCapacity: true)

@@ -17,6 +17,7 @@ final class ServerShared: Sendable {
     let fetches = FetchTable()
     let unattended = UnattendedCount()
     let checks: CheckPool
+    let variants = VariantShelf()
     /// The thread on which certificates for hosts are made.
     let leafMaker: LoopThread
     let credentials = CredentialsJudge()

@@ -135,7 +135,7 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

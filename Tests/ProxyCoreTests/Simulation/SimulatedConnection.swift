@@ -141,6 +141,8 @@ final class SimulatedConnection {
         case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
         // Nobody is asked who it is.
         case .judgeCredentials: problem("nobody needs credentials")
+        // No rule wants anything made of content.
+        case .transform: problem("nothing is to be made")
         // Nothing came over TLS.
         case .judgeRecordedChain: problem("no chain is recorded")
         case .relay(let store): relay(store: store)

@@ -1,0 +1,162 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyPolicy
+
+/// Content that rules want made into something else: of what is stored, each time that it is delivered, and of what comes from the origin,
+/// beside its being stored as it came (C9, V15).
+///
+///     any ──a stored response is to be delivered──▶ transforming ──transformed──▶ delivering (its variant, itself, or an error)
+extension Exchange {
+    /// What the rules want made of this response's content, where they say so.
+    package var transformPlan: TransformPlan? { obligations.transforms ? matched.transform : nil }
+
+    private enum TransformStep {
+        case leave
+        case make
+        case fault(TransformFault)
+    }
+
+    /// Decides by the head alone, and says so in the trace.
+    private mutating func transformStep(for head: ResponseHead, length: BodyLength, isForbidden: Bool) -> TransformStep {
+        transformSource = nil
+        trace.transform = nil
+        guard let plan = transformPlan, head.status.code >= 200, head.status.code != 204, head.status != .notModified,
+            length != .known(0)
+        else { return .leave }
+        if isForbidden || head.fields.forbidTransforming { return skip(.noTransform) }
+        if request.fields.forbidTransforming { return skip(.requestNoTransform) }
+        guard let source = plan.source(for: head.fields) else { return skip(.contentType) }
+        trace.transform = .made(source)
+        if head.status == .partialContent || head.fields.contains(.contentRange) { return .fault(.partialContent) }
+        if case .known(let length) = length, length > plan.maximumBodyLength { return .fault(.bodyTooLarge) }
+        transformSource = source
+        return .make
+    }
+
+    private mutating func skip(_ reason: TransformSkip) -> TransformStep {
+        trace.transform = .skipped(reason)
+        return .leave
+    }
+
+    /// - Returns: whether the content is delivered as it came.
+    private mutating func passes(_ fault: TransformFault, at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        trace.transform = .failed(fault)
+        transformSource = nil
+        if transformPlan?.onError == .pass { return true }
+        // What came from the origin may still be coming.
+        if state == .fetching || state == .checking { commands.append(.discardUpstreamBody) }
+        fail(.transformFailed(fault), at: now, into: &commands)
+        return false
+    }
+
+    // MARK: What comes from the origin
+
+    /// - Returns: `false` where the request has been answered with an error.
+    mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
+        if isUnattended || !obligations.transforms { return true }
+        // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
+        let length: BodyLength = request.method == .head ? .unknown : responseBody == .none ? .known(0) : responseBody
+        switch transformStep(for: response, length: length, isForbidden: false) {
+        case .leave: return true
+        case .fault(let fault): return passes(fault, at: now, into: &commands)
+        case .make:
+            if request.method == .head { variantHead = transformedHead(digest: nil) }
+            return true
+        }
+    }
+
+    /// Its body is to be gathered for that.
+    var transformsBody: Bool { transformSource != nil && request.method != .head }
+
+    private func transformedHead(digest: [UInt8]?) -> ResponseHead? {
+        guard let plan = transformPlan, let source = transformSource else { return nil }
+        return TransformedHead.make(of: response, by: plan, from: source, digest: digest)
+    }
+
+    /// The body has been gathered, and may be delivered; whether it was stored is decided by what came.
+    mutating func deliverTransformed(
+        keptOutBy refusal: StorageRefusal?, length: UInt64?, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        switch transformEnd {
+        case .failed(let fault):
+            guard passes(fault, at: now, into: &commands) else { return }
+            // What has not come whole passes and is not kept.
+            return deliverRelayed(
+                at: now, isChecked: true, keptOutBy: refusal ?? (length == nil ? .bodyTooLarge : nil), into: &commands)
+        case .made(let content): variantHead = transformedHead(digest: content.digest)
+        // It is thought through, and nothing has come.
+        case .variant, .refused, .broken, nil: variantHead = transformedHead(digest: nil)
+        }
+        deliverRelayed(at: now, isChecked: true, keptOutBy: refusal, into: &commands)
+    }
+
+    // MARK: What is stored
+
+    /// - Returns: whether the stored response is delivered by other means than as it is: something is made of it, or it was an error.
+    mutating func transformSelected(_ stored: StoredResponse, into commands: inout CommandBuffer) -> Bool {
+        guard obligations.transforms else { return false }
+        let length = selectedLength ?? .known(stored.body.length)
+        switch transformStep(for: stored.head, length: length, isForbidden: stored.facts.flags.contains(.noTransform)) {
+        case .leave: return false
+        case .fault(let fault): return !passes(fault, at: trace.receivedAt, into: &commands)
+        case .make:
+            state = .transforming
+            commands.append(.transform)
+            return true
+        }
+    }
+
+    mutating func transformed(at now: Timestamp, into commands: inout CommandBuffer) {
+        switch transformEnd {
+        case .variant(let variant): use(variant)
+        case .made(let content): if let selected { use(variant(of: selected, content)) }
+        case .failed(let fault): guard passes(fault, at: now, into: &commands) else { return }
+        case .refused: return fail(.checkQueueFull, at: now, into: &commands)
+        case .broken(let fault): return fail(fault, at: now, into: &commands)
+        // It is thought through, and nothing is known of the content.
+        case nil: if let selected { use(variant(of: selected, digest: nil, body: selected.body)) }
+        }
+        deliverAsItIs(into: &commands)
+    }
+
+    private mutating func use(_ variant: StoredResponse?) {
+        guard let variant else { return }
+        selected = variant
+        selectedLength = nil
+    }
+
+    /// The response that takes the place of the stored one for those who are under the same rules.
+    package func variant(of stored: StoredResponse, _ content: TransformedContent) -> StoredResponse? {
+        variant(of: stored, digest: content.digest, body: .bytes(content.body))
+    }
+
+    private func variant(of stored: StoredResponse, digest: [UInt8]?, body: StoredBody) -> StoredResponse? {
+        guard let plan = transformPlan, let source = transformSource else { return nil }
+        let head = TransformedHead.make(of: stored.head, by: plan, from: source, digest: digest)
+        var facts = stored.facts
+        facts.flags.remove([.strongETag, .weakETag, .lastModified])
+        if let line = head.fields.entityTagLine, let tag = EntityTag(head.fields.value(of: line)) {
+            facts.flags.insert(tag.isWeak ? .weakETag : .strongETag)
+        }
+        return StoredResponse(
+            key: stored.key, nominatedFields: stored.nominatedFields, facts: facts, head: head, requestTime: stored.requestTime,
+            body: body, tags: stored.tags, chain: stored.chain, row: stored.row)
+    }
+}
+
+extension Exchange {
+    /// What of the origin's body is gathered at most, in octets, to be checked or made into something.
+    package var gatheredLimit: UInt64 {
+        max(
+            wantsBodyCheck ? validation?.maximumBodyLength ?? 0 : 0,
+            transformsBody ? transformPlan?.maximumBodyLength ?? 0 : 0)
+    }
+
+    /// What was made of the origin's body, where that is delivered in its place.
+    package var transformedBody: [UInt8]? {
+        if transformSource != nil, case .made(let content) = transformEnd { content.body } else { nil }
+    }
+
+    /// The rules have the body checked, and nothing that is known of the head speaks against it.
+    package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
+}

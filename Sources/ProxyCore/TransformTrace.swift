@@ -1,0 +1,66 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// What became of the content where rules want something made of it. Trivial.
+package enum TransformTrace: Equatable, Sendable {
+    case made(TransformPlan.Source)
+    case skipped(TransformSkip)
+    /// The client has an error, or, where the rule says so, the content as it came.
+    case failed(TransformFault)
+
+    /// The word of logs and of `Larder-Transform`.
+    package var word: StaticString {
+        switch self {
+        case .made: "applied"
+        case .skipped: "skipped"
+        case .failed: "failed"
+        }
+    }
+
+    /// Why, where it was not made.
+    package var reason: StaticString? {
+        switch self {
+        case .made: nil
+        case .skipped(let skip): skip.word
+        case .failed(let fault): fault.word
+        }
+    }
+}
+
+/// Why content stays as it came, though a rule for the request would have something made of it.
+package enum TransformSkip: UInt8, Sendable {
+    /// The response says no-transform (RFC 9110 §7.7, RFC 9111 §5.2.2.6).
+    case noTransform
+    /// The request does (RFC 9111 §5.2.1.6).
+    case requestNoTransform
+    /// It is of a type that the rule is not for.
+    case contentType
+
+    package var word: StaticString {
+        switch self {
+        case .noTransform: "no_transform"
+        case .requestNoTransform: "request_no_transform"
+        case .contentType: "content_type"
+        }
+    }
+}
+
+extension Fields {
+    /// Whether Cache-Control, or what takes its place for some caches (RFC 9213), says no-transform.
+    var forbidTransforming: Bool {
+        for line in lines {
+            let name = name(of: line)
+            guard name.count >= Self.cacheControl.count,
+                name.extracting(name.count - Self.cacheControl.count..<name.count).equalsIgnoringCase(Self.cacheControl.span)
+            else { continue }
+            let value = value(of: line)
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                if value.extracting(element).equalsIgnoringCase("no-transform") { return true }
+            }
+        }
+        return false
+    }
+
+    private static let cacheControl = Array("cache-control".utf8)
+}

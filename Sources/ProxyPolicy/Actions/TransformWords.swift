@@ -1,0 +1,54 @@
+import HTTPMessage
+
+/// What rules want made of content: `nil` is what is left to the rules before, or to the defaults.
+package struct TransformWords: Equatable, Sendable {
+    package enum Nulls: UInt8, Sendable { case keep, members, everywhere }
+    /// What happens where it cannot be made.
+    package enum OnError: UInt8, Sendable { case fail, pass }
+
+    package struct Setting: Equatable, Sendable {
+        /// RFC 6901.
+        package let place: String
+        package let json: [UInt8]
+    }
+
+    package struct Reencoding: Equatable, Sendable {
+        package let to: CharsetName
+        /// Whatever the response says.
+        package let from: CharsetName?
+    }
+
+    package var readsPropertyLists: Bool?
+    package var readsXML: Bool?
+    package var nulls: Nulls?
+    /// JSON pointers (RFC 6901).
+    package var removals: [String]?
+    package var settings: [Setting]?
+    package var charset: Reencoding?
+    package var contentTypes: [MediaTypePattern]?
+    package var onError: OnError?
+    /// In octets.
+    package var maximumBodyLength: UInt64?
+    package var maximumOutputLength: UInt64?
+    package var maximumDepth: Int64?
+    /// In milliseconds.
+    package var timeout: Int64?
+
+    package init() {}
+
+    /// Takes over what a later rule says.
+    mutating func merge(_ later: TransformWords) {
+        readsPropertyLists = later.readsPropertyLists ?? readsPropertyLists
+        readsXML = later.readsXML ?? readsXML
+        nulls = later.nulls ?? nulls
+        removals = later.removals ?? removals
+        settings = later.settings ?? settings
+        charset = later.charset ?? charset
+        contentTypes = later.contentTypes ?? contentTypes
+        onError = later.onError ?? onError
+        maximumBodyLength = later.maximumBodyLength ?? maximumBodyLength
+        maximumOutputLength = later.maximumOutputLength ?? maximumOutputLength
+        maximumDepth = later.maximumDepth ?? maximumDepth
+        timeout = later.timeout ?? timeout
+    }
+}

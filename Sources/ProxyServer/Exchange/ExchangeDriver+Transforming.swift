@@ -1,0 +1,236 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import HTTPSerialization
+import ProxyCore
+import ProxyPolicy
+import ResponseStore
+
+/// What rules want made of stored responses: found on the shelf, or made there once for all who want the same, off the loop.
+extension ExchangeDriver {
+    func transform() {
+        guard let selected = exchange.selected, let plan = exchange.transformPlan, let source = exchange.transformSource else {
+            return
+        }
+        // What is in no store has no row of its own.
+        guard selected.row > 0 else { return gatherStored(selected) }
+        let key = VariantShelf.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
+        let number = transforming.number
+        let join = worker.shared.variants.join(key, for: selected) {
+            worker.loop.reply { [self] (made: VariantShelf.Made) in
+                guard transforming.number == number else { return }
+                receive(made)
+                connection?.flush()
+            }
+        }
+        switch join {
+        case .ready(let variant): endTransforming(.variant(variant))
+        case .made(let content): endTransforming(shelved(content, of: selected, key))
+        case .waits(let reply):
+            transforming.waiting = reply
+            boundTransforming()
+        case .leads:
+            transforming.leadsFor = key
+            gatherStored(selected)
+        }
+    }
+
+    private func receive(_ made: VariantShelf.Made) {
+        transforming.waiting = nil
+        switch made {
+        case .content(let content): endTransforming(.made(content))
+        case .failed(let fault): endTransforming(.failed(fault))
+        case .abandoned: transform()
+        }
+    }
+
+    private func shelved(_ content: TransformedContent, of stored: StoredResponse, _ key: VariantShelf.Key) -> TransformEnd {
+        guard let variant = exchange.variant(of: stored, content) else { return .made(content) }
+        worker.shared.variants.note(variant, of: stored, key)
+        return .variant(variant)
+    }
+
+    /// What was made of the origin's body, for those who come once it is stored.
+    func shelve(for kept: StoredResponse) {
+        guard case .made(let content)? = exchange.transformEnd, let plan = exchange.transformPlan,
+            let source = exchange.transformSource, kept.row > 0
+        else { return }
+        let key = VariantShelf.Key(row: kept.row, fingerprint: plan.fingerprint, source: source)
+        worker.shared.variants.put(content, key, limit: exchange.context.limits.transformedBytes)
+    }
+
+    // MARK: The body
+
+    private func gatherStored(_ stored: StoredResponse) {
+        if delivery.reader != nil { return readFilling() }
+        switch stored.body {
+        case .bytes(let bytes): work(on: bytes, of: stored)
+        case .onDisk(let body):
+            transforming.hold = worker.store.hold(body)
+            beginReading()
+            readStored(body)
+        }
+    }
+
+    private func beginReading() {
+        transforming.isReading = true
+        transforming.share = CheckMemory.Share(worker.checks.memory)
+    }
+
+    private func readStored(_ body: BodyReference) {
+        guard UInt64(transforming.gathered.count) < body.length else { return workOnGathered() }
+        let number = transforming.number
+        let reply = worker.loop.reply { [self] (result: BodyReadResult) in
+            guard transforming.number == number else { return }
+            switch result {
+            case .bytes(let bytes, let range):
+                if take(bytes.span.extracting(range)) { readStored(body) }
+            case .failed: endTransforming(.broken(.internalError))
+            }
+            connection?.flush()
+        }
+        worker.store.readBody(body, at: UInt64(transforming.gathered.count), reply: reply)
+    }
+
+    /// A body that is on its way: what has come of it, and then what comes.
+    private func readFilling() {
+        guard let reader = delivery.reader else { return }
+        if !transforming.isReading { beginReading() }
+        while true {
+            let place = UInt64(transforming.gathered.count)
+            switch reader.read(at: place) {
+            case .bytes(let chunk, let range):
+                let isTaken = chunk.withBytes(range) { take($0.bindMemory(to: UInt8.self).span) }
+                if !isTaken { return }
+            case .wait:
+                let number = transforming.number
+                let reply = worker.loop.reply { [self] (_: Void) in
+                    guard transforming.number == number else { return }
+                    readFilling()
+                    connection?.flush()
+                }
+                return reader.whenReadable(at: place, reply)
+            case .end: return workOnGathered()
+            case .failed: return endTransforming(.broken(.responseIncomplete))
+            case .onDisk(let body): return readLagging(body, at: place)
+            }
+        }
+    }
+
+    private func readLagging(_ body: BodyReference, at place: UInt64) {
+        let number = transforming.number
+        let reply = worker.loop.reply { [self] (result: BodyReadResult) in
+            guard transforming.number == number else { return }
+            switch result {
+            case .bytes(let bytes, let range): if take(bytes.span.extracting(range)) { readFilling() }
+            case .failed: endTransforming(.broken(.internalError))
+            }
+            connection?.flush()
+        }
+        worker.store.readBody(body, at: place, reply: reply)
+    }
+
+    /// - Returns: `false` where there is too much of it: it has ended then.
+    private func take(_ bytes: Span<UInt8>) -> Bool {
+        transforming.gathered.append(bytes)
+        if let plan = exchange.transformPlan, UInt64(transforming.gathered.count) > plan.maximumBodyLength {
+            endTransforming(.failed(.bodyTooLarge))
+            return false
+        }
+        if transforming.share?.grow(to: transforming.gathered.capacity, limit: exchange.context.limits.checkedBytes) != false {
+            return true
+        }
+        endTransforming(.refused)
+        return false
+    }
+
+    private func workOnGathered() {
+        guard let selected = exchange.selected else { return }
+        // If it is delivered as it came, it is from here: a filling is read but once.
+        if delivery.reader != nil {
+            delivery.reader = nil
+            delivery.whole = transforming.gathered
+            delivery.checkShare = transforming.share
+            exchange.selectedLength = .known(UInt64(transforming.gathered.count))
+        }
+        work(on: transforming.gathered, of: selected)
+    }
+
+    // MARK: The work
+
+    private func work(on body: [UInt8], of stored: StoredResponse) {
+        guard let plan = exchange.transformPlan, let source = exchange.transformSource else { return }
+        let work = TransformWork(plan, from: source, of: stored.head)
+        let (shelf, limit, key) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leadsFor)
+        let number = transforming.number
+        let reply = worker.loop.reply { [self] (end: TransformEnd) in
+            guard transforming.number == number else { return }
+            if case .made(let content) = end, let key {
+                endTransforming(shelved(content, of: stored, key))
+            } else {
+                endTransforming(end)
+            }
+            connection?.flush()
+        }
+        let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
+            let end = work.end(of: body)
+            // Whoever waits is told, also where the one who began has left.
+            if let key { shelf.settle(key, end.forOthers, limit: limit) }
+            return end
+        }
+        guard isTaken else {
+            worker.loop.forget(reply)
+            return endTransforming(.refused)
+        }
+        transforming.leadsFor = nil
+        boundTransforming()
+    }
+
+    /// The client waits no longer than the rule says; what is under way comes to its end for others.
+    func boundTransforming() {
+        guard let plan = exchange.transformPlan else { return }
+        let timer = loop.makeTimer(self)
+        transforming.timer = timer
+        loop.setTimer(timer, afterMilliseconds: Int(plan.timeout))
+    }
+
+    func transformingTookTooLong() {
+        if exchange.state == .checking { return bodyWorkTookTooLong() }
+        endTransforming(.failed(.timedOut))
+        connection?.flush()
+    }
+
+    private func endTransforming(_ end: TransformEnd) {
+        leaveTransforming()
+        if case .failed = end {} else { delivery.whole = nil }
+        exchange.transformEnd = end
+        handle(.transformed(at: worker.now))
+    }
+
+    /// Nothing is waited for any more.
+    func leaveTransforming() {
+        if let key = transforming.leadsFor {
+            worker.shared.variants.settle(key, .abandoned, limit: 0)
+        }
+        if let waiting = transforming.waiting { loop.forget(waiting) }
+        endTransformTimer()
+        transforming.reset()
+    }
+
+    func endTransformTimer() {
+        if let timer = transforming.timer { loop.removeTimer(timer) }
+        transforming.timer = nil
+    }
+}
+
+extension TransformEnd {
+    /// What those are told who wait for the same.
+    fileprivate var forOthers: VariantShelf.Made {
+        switch self {
+        case .made(let content): .content(content)
+        // By its own deadline: theirs may be later.
+        case .failed(.timedOut), .variant, .refused, .broken: .abandoned
+        case .failed(let fault): .failed(fault)
+        }
+    }
+}

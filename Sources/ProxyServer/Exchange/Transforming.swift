@@ -1,0 +1,30 @@
+import EventLoop
+import HTTPCaching
+import ResponseStore
+
+/// What a driver holds of content that is being made.
+struct Transforming {
+    /// What it makes for all who want the same, until the work has been handed over.
+    var leadsFor: VariantShelf.Key?
+    var waiting: Reply<VariantShelf.Made>?
+    /// The stored body, as far as it has been read.
+    var gathered: [UInt8] = []
+    var isReading = false
+    /// What of it is a copy.
+    var share: CheckMemory.Share?
+    var hold: BodyHold?
+    /// Runs from when the body is there.
+    var timer: TimerID?
+    /// Counts what was begun, so that an answer that comes too late is recognised.
+    private(set) var number: UInt64 = 0
+
+    mutating func reset() {
+        number &+= 1
+        leadsFor = nil
+        waiting = nil
+        if !gathered.isEmpty { gathered = [] }
+        isReading = false
+        share = nil
+        hold = nil
+    }
+}

@@ -1,0 +1,72 @@
+import HTTPMessage
+import HTTPSerialization
+import ProxyCore
+import ProxyPolicy
+
+/// What rules want made of one body, in the words of those who make it: put together on the loop, carried out off it.
+struct TransformWork: Sendable {
+    private let transform: ContentTransform
+    /// When nobody waits for it any more.
+    private let deadline: ContinuousClock.Instant
+
+    init(_ plan: TransformPlan, from source: TransformPlan.Source, of head: borrowing ResponseHead) {
+        var limits = ContentTransform.Limits()
+        limits.bodyLength = plan.maximumBodyLength
+        limits.outputLength = plan.maximumOutputLength
+        limits.depth = plan.maximumDepth
+        transform = ContentTransform(Self.work(plan.words, source), of: head, limits: limits)
+        deadline = ContinuousClock.now.advanced(by: .milliseconds(plan.timeout))
+    }
+
+    func end(of body: [UInt8]) -> TransformEnd {
+        do throws(TransformFault) {
+            let content = try transform.content(of: body, isOverdue: { ContinuousClock.now >= deadline })
+            let hasher = DigestHasher(.sha256)
+            hasher.update(content.span)
+            return .made(TransformedContent(body: content, digest: Self.hexadecimal(hasher.finish().octets.prefix(8))))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private static func work(_ words: TransformWords, _ source: TransformPlan.Source) -> ContentTransform.Work {
+        switch source {
+        case .json: .json(from: .json, edits(words))
+        case .xml: .json(from: .xml, edits(words))
+        case .propertyList: .json(from: .propertyList, edits(words))
+        case .text:
+            .text(
+                from: words.charset?.from.flatMap { Charset($0.text) }, to: words.charset.flatMap { Charset($0.to.text) } ?? .utf8
+            )
+        }
+    }
+
+    /// What the settings have been read by is read again by those who made the types: nothing of it is lost on the way.
+    private static func edits(_ words: TransformWords) -> JSONEdits {
+        var edits = JSONEdits()
+        edits.nulls =
+            switch words.nulls ?? .keep {
+            case .keep: .never
+            case .members: .members
+            case .everywhere: .everywhere
+            }
+        edits.removals = (words.removals ?? []).map { place in
+            guard let pointer = JSONPointer(place) else {
+                preconditionFailure("the rule's pointer was judged by another grammar")
+            }
+            return pointer
+        }
+        edits.settings = (words.settings ?? []).map { setting in
+            // A value that is deeper than any setting cannot stand in one.
+            guard let pointer = JSONPointer(setting.place), let value = try? JSONValue(parsing: setting.json) else {
+                preconditionFailure("the rule's value was written by another grammar")
+            }
+            return (pointer, value)
+        }
+        return edits
+    }
+
+    private static func hexadecimal(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+        octets.flatMap { octet in [octet >> 4, octet & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 } }
+    }
+}

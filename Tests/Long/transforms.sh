@@ -1,0 +1,2 @@
+#!/bin/bash
+exec python3 -B "$(dirname "$0")/transforms.py"
