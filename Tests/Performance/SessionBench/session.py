@@ -13,10 +13,10 @@ GIB = 1 << 30
 
 
 def nginx():
-    os.makedirs(f"{WORK}/root")
-    with open(f"{WORK}/root/1k", "wb") as file:
+    os.makedirs(f"{WORK}/files")
+    with open(f"{WORK}/files/1k", "wb") as file:
         file.write(b"x" * 1024)
-    with open(f"{WORK}/root/1g", "wb") as file:
+    with open(f"{WORK}/files/1g", "wb") as file:
         file.truncate(GIB)
     with open(f"{WORK}/2g", "wb") as file:
         file.truncate(2 * GIB)
@@ -26,7 +26,7 @@ worker_processes 1; daemon off; pid {WORK}/pid; error_log {WORK}/error; user roo
 events {{ worker_connections 512; }}
 http {{ access_log off; keepalive_requests 100000000; sendfile on; client_max_body_size 0;
   client_body_temp_path {WORK}/temp;
-  server {{ listen 127.0.0.1:{PORT}; root {WORK}/root; }} }}
+  server {{ listen 127.0.0.1:{PORT}; root {WORK}/files; }} }}
 """)
     return subprocess.Popen(["taskset", "-c", "1", "nginx", "-c", f"{WORK}/nginx.conf"])
 
@@ -114,7 +114,7 @@ def upload():
     sink = subprocess.Popen(["taskset", "-c", "1", sys.executable, "-c", SINK])
     time.sleep(0.5)
     url = f"http://127.0.0.1:{PORT + 1}/"
-    file = f"{WORK}/root/1g"
+    file = f"{WORK}/files/1g"
     try:
         transfers("1 GiB from disk", [BENCH, "upload", url, file], ["curl", "-s", "-T", file, url])
     finally:
