@@ -63,6 +63,7 @@ let package = Package(
                 "HTTPMessage", .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]),
         room("ProxyPolicy", uses: ["HTTPMessage", "HTTPCaching"]),
+        room("SQLiteDatabase", uses: ["CSQLite"]),
         room(
             "HTTPSerialization",
             uses: [
@@ -78,7 +79,7 @@ let package = Package(
         room(
             "HTTPSession",
             uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL"]),
-        room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash"]),
+        room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Floor 3
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Floor 4
@@ -156,7 +157,9 @@ let package = Package(
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore",
                 "CLinux",
             ]),
-        tests(of: "ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
+        tests(
+            of: "ResponseStore",
+            uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(
             of: "ProxyServer",

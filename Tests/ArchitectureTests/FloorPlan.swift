@@ -29,6 +29,7 @@ enum FloorPlan {
         "ProxyPolicy": Room(["HTTPMessage", "HTTPCaching"]),
         "HTTPSerialization": Room(
             ["HTTPMessage", "CZlib", "CBrotli", "CZstd", "CXML2", "COpenSSL"], others: ["Glibc", "RawStructuredFieldValues"]),
+        "SQLiteDatabase": Room(["CSQLite"], others: ["Glibc"]),
         // Floor 2
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
@@ -41,7 +42,8 @@ enum FloorPlan {
                 "CLinux",
             ], others: ["Glibc", "Synchronization"]),
         "ResponseStore": Room(
-            ["HTTPMessage", "HTTPCaching", "EventLoop", "CSQLite", "CXXHash", "CLinux"], others: ["Glibc", "Synchronization"]),
+            ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
+            others: ["Glibc", "Synchronization"]),
         // Floor 3
         "ProxyCore": Room(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Floor 4

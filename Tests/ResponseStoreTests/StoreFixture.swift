@@ -2,8 +2,8 @@ import EventLoop
 import Foundation
 import HTTPCaching
 import HTTPMessage
+import SQLiteDatabase
 import TestSupport
-
 @testable import ResponseStore
 
 /// A store in a temporary folder, and answers waited for.

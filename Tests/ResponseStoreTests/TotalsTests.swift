@@ -1,9 +1,9 @@
 import CSQLite
 import Foundation
 import HTTPCaching
+import SQLiteDatabase
 import TestSupport
 import Testing
-
 @testable import ResponseStore
 
 @Suite("What the totals say of the rows")

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import SQLiteDatabase
 
 /// Work for the one who looks at the store; `nil` where there is no looking.
 package typealias BrowseJob = @Sendable (StoreBrowser?) -> Void

@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// A going over everything in a store's file: each checksum, each row's place in the index by key, each of that index's rows.
 ///

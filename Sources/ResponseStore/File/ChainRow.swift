@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// A row of the table `certificate_chain`.
 enum ChainRow {

@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// The writer's statements for the chains that responses came by: a row for each that is not like another, gone with the last response that
 /// has its number.

@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// A row of the table `extent`: octets of one representation, in chunks of their own (RFC 9111 §3.3, §3.4).
 struct ExtentRow {

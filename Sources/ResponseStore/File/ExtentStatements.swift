@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// The writer's statements for bodies that stand in several extents.
 final class ExtentStatements {

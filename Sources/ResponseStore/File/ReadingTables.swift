@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// A reader's statements. What they give out has been verified.
 final class ReadingTables {

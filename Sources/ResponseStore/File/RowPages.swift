@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// Goes through the rows of complete and partial responses in the order of their ids, a page at a time, bodies left aside.
 ///

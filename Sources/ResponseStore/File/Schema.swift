@@ -1,3 +1,5 @@
+import SQLiteDatabase
+
 /// The tables of a store's file (docs/decisions/0002-store-schema.md).
 enum Schema {
     /// `LARD`.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SQLiteDatabase
 
 /// One SQLite file and what it is for. Threads open their own connections from it; none is shared.
 package struct StoreFile: Sendable {

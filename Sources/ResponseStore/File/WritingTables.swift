@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 /// The writer's statements. A failed one throws; its transaction is then the caller's to end.
 final class WritingTables {

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import SQLiteDatabase
 
 /// The marks of purges in the file: each until everything it covers is deleted.
 extension WritingTables {

@@ -1,4 +1,5 @@
 import HTTPCaching
+import SQLiteDatabase
 
 extension StoreCore {
     /// Of a store that reads a file which another process may write, beneath memory.

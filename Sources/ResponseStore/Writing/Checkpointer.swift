@@ -1,3 +1,5 @@
+import SQLiteDatabase
+
 /// Writes the log back into the file, on a thread of its own: a commit never pays for it (p99 25 ms against 2.3).
 final class Checkpointer: Sendable {
     private struct Contents {

@@ -1,30 +1,30 @@
-import CSQLite
+internal import CSQLite
 
 /// One connection to a SQLite file. Confined to the thread that made it.
 ///
 /// Closed when it and its last statement are let go.
-final class Connection {
-    enum Access {
+package final class Connection {
+    package enum Access {
         case reading, writing, checkpointing
         /// Changes nothing, not even at its end: the log stays as it is.
         case browsing
     }
 
-    let path: String
+    package let path: String
     let handle: OpaquePointer
     /// Pages in the log after the latest commit, noted by SQLite's hook.
     private let logPages: UnsafeMutablePointer<Int32>
 
     /// Opens the file with the settings that hold for all our connections. The file must be there.
-    init(path: String, access: Access) throws(StoreError) {
+    package init(path: String, access: Access) throws(DatabaseError) {
         _ = Connection.library
         var opened: OpaquePointer?
         let mode = access == .browsing ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
-            let error = StoreError(
-                StoreError.Code(extended: code, systemError: opened.map { sqlite3_system_errno($0) } ?? 0), path: path,
+            let error = DatabaseError(
+                DatabaseError.Code(extended: code, systemError: opened.map { sqlite3_system_errno($0) } ?? 0), path: path,
                 message: String(cString: sqlite3_errstr(code)), resultCode: code)
             sqlite3_close_v2(opened)
             throw error
@@ -51,28 +51,28 @@ final class Connection {
     }
 
     /// The log's length after the latest commit of this connection.
-    var logLength: Int { Int(logPages.pointee) * Connection.pageLength }
+    package var logLength: Int { Int(logPages.pointee) * Connection.pageLength }
 
-    static let pageLength = 8192
+    package static let pageLength = 8192
 
     /// Runs one or several statements whose rows nobody reads.
-    func execute(_ sql: String) throws(StoreError) {
+    package func execute(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw error(code) }
     }
 
-    func prepare(_ sql: String) throws(StoreError) -> Statement { try Statement(sql, on: self) }
+    package func prepare(_ sql: String) throws(DatabaseError) -> Statement { try Statement(sql, on: self) }
 
     /// The first column of the first row, or `nil` where there is none.
-    func integer(_ sql: String) throws(StoreError) -> Int64? {
+    package func integer(_ sql: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
     /// Whether no transaction is open. A failed statement may have ended the one that was.
-    var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+    package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
-    enum Checkpoint {
+    package enum Checkpoint {
         /// As much as can be done without waiting for anybody.
         case passive
         /// All of it, and gives the log's room back.
@@ -80,10 +80,10 @@ final class Connection {
     }
 
     /// Its header says so, once that has been read, or the system.
-    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+    package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Writes the log back into the file.
-    func checkpoint(_ kind: Checkpoint) throws(StoreError) {
+    package func checkpoint(_ kind: Checkpoint) throws(DatabaseError) {
         let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         if code != SQLITE_OK { throw error(code) }
@@ -91,25 +91,25 @@ final class Connection {
     }
 
     /// Do not write the log back and delete it when the last connection closes: the file is about to be moved, or goes on elsewhere.
-    func leaveLogOnClose() {
+    package func leaveLogOnClose() {
         // Only refused for a closed connection.
         _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 
     /// SQLite's code and message for a failure of this connection, translated.
-    func error(_ code: Int32) -> StoreError {
+    package func error(_ code: Int32) -> DatabaseError {
         let systemError = sqlite3_system_errno(handle)
-        return StoreError(
-            StoreError.Code(extended: code, systemError: systemError), path: path,
+        return DatabaseError(
+            DatabaseError.Code(extended: code, systemError: systemError), path: path,
             message: "\(String(cString: sqlite3_errmsg(handle))) (\(code), errno \(systemError))", resultCode: code)
     }
 
-    private func configure(_ option: Int32, _ value: Int32) throws(StoreError) {
+    private func configure(_ option: Int32, _ value: Int32) throws(DatabaseError) {
         let code = csqlite_configure(handle, option, value)
         if code != SQLITE_OK { throw error(code) }
     }
 
-    private func apply(_ access: Access) throws(StoreError) {
+    private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
         case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")

@@ -1,13 +1,13 @@
-import CSQLite
+internal import CSQLite
 
 /// A prepared statement, used again and again. Confined to its connection's thread.
 ///
 /// Columns count from 0, parameters from 1, as in SQLite. A failed step resets the statement.
-final class Statement {
-    let connection: Connection
+package final class Statement {
+    package let connection: Connection
     private let handle: OpaquePointer
 
-    init(_ sql: String, on connection: Connection) throws(StoreError) {
+    package init(_ sql: String, on connection: Connection) throws(DatabaseError) {
         var prepared: OpaquePointer?
         let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard code == SQLITE_OK, let prepared else { throw connection.error(code) }
@@ -19,24 +19,24 @@ final class Statement {
 
     // MARK: Parameters
 
-    func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(handle, index, value)) }
+    package func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(handle, index, value)) }
 
     /// Copies the bytes.
-    func bind(_ index: Int32, copying bytes: Span<UInt8>) {
+    package func bind(_ index: Int32, copying bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { buffer in
             check(csqlite_bind_copied(handle, index, buffer.baseAddress, UInt64(buffer.count)))
         }
     }
 
     /// The bytes must stay in place until `reset`.
-    func bind(_ index: Int32, borrowing bytes: UnsafeRawBufferPointer) {
+    package func bind(_ index: Int32, borrowing bytes: UnsafeRawBufferPointer) {
         check(csqlite_bind_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count)))
     }
 
     // MARK: Running
 
     /// - Returns: Whether there is a row.
-    func step() throws(StoreError) -> Bool {
+    package func step() throws(DatabaseError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -48,32 +48,32 @@ final class Statement {
     }
 
     /// Runs to the end and makes ready for the next time.
-    func run() throws(StoreError) {
+    package func run() throws(DatabaseError) {
         while try step() {}
         reset()
     }
 
     /// Makes ready for the next time. Ends the read transaction where this was the last open statement.
-    func reset() {
+    package func reset() {
         // Repeats the code that `step` has reported already.
         sqlite3_reset(handle)
     }
 
     // MARK: Columns of the row at hand
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     /// - Returns: A copy; empty for NULL.
-    func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
+    package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
 
     /// The bytes are good until the next step.
-    func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
         return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
     }
 
-    func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
+    package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
     private func check(_ code: Int32) {
         // Misuse or an index out of range; running out of memory ends the process elsewhere too.
