@@ -32,7 +32,7 @@ package struct ResponseDirectives {
 
     init() {}
 
-    init(_ fields: Fields, targets: TargetedCacheControl) {
+    package init(_ fields: Fields, targets: TargetedCacheControl) {
         self = targets.directives(of: fields) ?? ResponseDirectives(fields)
     }
 

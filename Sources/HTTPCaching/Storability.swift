@@ -178,7 +178,7 @@ package enum Storability {
 
     // MARK: Facts
 
-    static func facts(
+    package static func facts(
         of response: ResponseHead, directives: ResponseDirectives, requestTime: Timestamp, responseTime: Timestamp
     ) -> ReuseFacts {
         var facts = ReuseFacts(status: response.status, responseTime: responseTime)

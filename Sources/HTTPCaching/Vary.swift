@@ -140,7 +140,7 @@ package enum Vary {
     /// A response without Vary beside siblings that have it is taken to vary as the most recent of these does (§4.1,
     /// "mistakenly omit the Vary header field").
     /// - Parameter siblings: the responses stored under the same key, newest first.
-    static func nominatedFields(
+    package static func nominatedFields(
         for response: ResponseHead, request: RequestHead, siblings: [StoredResponse] = [], _ secondary: SecondaryKey = .none
     ) -> [UInt8]? {
         let sibling = response.fields.contains(.vary) ? nil : siblings.first { $0.head.fields.contains(.vary) }

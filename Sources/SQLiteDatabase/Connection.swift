@@ -8,6 +8,8 @@ package final class Connection {
         case reading, writing, checkpointing
         /// Changes nothing, not even at its end: the log stays as it is.
         case browsing
+        /// Reads a finished file that nobody changes, in a folder that may be read-only; whoever wrote it is not believed (T46).
+        case immutable
     }
 
     package let path: String
@@ -19,9 +21,15 @@ package final class Connection {
     package init(path: String, access: Access) throws(DatabaseError) {
         _ = Connection.library
         var opened: OpaquePointer?
-        let mode = access == .browsing ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        let name = access == .immutable ? Self.immutableName(of: path) : path
+        let mode =
+            switch access {
+            case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .browsing: SQLITE_OPEN_READONLY
+            case .reading, .writing, .checkpointing: SQLITE_OPEN_READWRITE
+            }
         let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        let code = sqlite3_open_v2(name, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let error = DatabaseError(
                 DatabaseError.Code(extended: code, systemError: opened.map { sqlite3_system_errno($0) } ?? 0), path: path,
@@ -38,6 +46,8 @@ package final class Connection {
         try configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        // Before anything of the file is read.
+        if access == .immutable { limitValues() }
         sqlite3_busy_timeout(handle, 2000)
         try apply(access)
         // After the settings: the one about automatic checkpoints takes the hook away.
@@ -112,10 +122,36 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
+        case .reading, .browsing, .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
         case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16384; PRAGMA secure_delete=FAST")
         case .checkpointing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64")
         }
+    }
+
+    /// What SQLite takes from a file of unknown making, as its authors advise (sqlite.org/security.html). Our own statements need less.
+    private func limitValues() {
+        let limits: [(Int32, Int32)] = [
+            (SQLITE_LIMIT_LENGTH, Self.valueLengthLimit), (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_COLUMN, 100),
+            (SQLITE_LIMIT_EXPR_DEPTH, 10), (SQLITE_LIMIT_COMPOUND_SELECT, 3), (SQLITE_LIMIT_VDBE_OP, 25_000),
+            (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
+            (SQLITE_LIMIT_VARIABLE_NUMBER, 10), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        ]
+        // Each returns the limit that was: none of them can fail.
+        for (limit, value) in limits { sqlite3_limit(handle, limit, value) }
+    }
+
+    /// Octets of one value or row of a file of unknown making.
+    package static let valueLengthLimit: Int32 = 16 << 20
+
+    /// A URI (sqlite.org/uri.html) by which neither locks nor a log are looked for beside the file.
+    private static func immutableName(of path: String) -> String {
+        var name = "file:"
+        for octet in path.utf8 {
+            let standsForItself = octet < 0x7F && octet > 0x20 && !"%?#".utf8.contains(octet)
+            let digits = String(octet, radix: 16, uppercase: true)
+            name += standsForItself ? String(UnicodeScalar(octet)) : "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+        }
+        return name + "?immutable=1"
     }
 
     private static let library: Void = {
