@@ -79,6 +79,9 @@ let package = Package(
         room(
             "HTTPSession",
             uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL"]),
+        room(
+            "Snapshots",
+            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"]),
         room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Floor 3
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -132,6 +135,9 @@ let package = Package(
             name: "StoreTorture",
             dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
             path: "Tests/StoreTorture", swiftSettings: swift),
+        .executableTarget(
+            name: "SnapshotTorture", dependencies: ["Snapshots", "HTTPMessage", "ServerTrust"], path: "Tests/SnapshotTorture",
+            swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets",
@@ -160,6 +166,11 @@ let package = Package(
         tests(
             of: "ResponseStore",
             uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CSQLite", "CLinux", "StoreTorture"]),
+        tests(
+            of: "Snapshots",
+            uses: [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "CSQLite", "SnapshotTorture",
+            ]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(
             of: "ProxyServer",

@@ -41,6 +41,8 @@ enum FloorPlan {
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL",
                 "CLinux",
             ], others: ["Glibc", "Synchronization"]),
+        "Snapshots": Room(
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"], others: ["Glibc"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),

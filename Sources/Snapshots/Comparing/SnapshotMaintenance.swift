@@ -1,0 +1,70 @@
+import HTTPMessage
+import ServerTrust
+
+/// Snapshots that are made of others, each as a file of its own that takes the name when it is finished.
+package enum SnapshotMaintenance {
+    /// One snapshot of several, in which the later ones are later generations: what both have recorded is answered from the last.
+    /// - Parameter sources: paths; the terms of the first hold.
+    package static func merge(
+        _ sources: [String], to path: String, tool: String, now: Timestamp, signing key: SigningKey? = nil
+    ) throws(SnapshotError) -> SnapshotRoots {
+        guard let first = sources.first else { throw .malformed("nothing to merge") }
+        var manifest = Manifest(created: now, tool: tool, generations: [], terms: try Snapshot(path: first).manifest.terms)
+        var offsets: [UInt32] = []
+        for source in sources {
+            let generations = try Snapshot(path: source).manifest.generations
+            let offset = manifest.generations.last?.number ?? 0
+            offsets.append(offset)
+            for generation in generations {
+                manifest.generations.append(
+                    Manifest.Generation(number: generation.number + offset, started: generation.started))
+            }
+        }
+        guard manifest.generations.count <= SnapshotLimits.generations else { throw .tooLarge("generations") }
+        return try make(path, manifest, signing: key) { (writer) throws(SnapshotError) in
+            for (source, offset) in zip(sources, offsets) {
+                _ = try SnapshotCopy(from: Snapshot(path: source), to: writer).run(generationOffset: offset)
+            }
+        }
+    }
+
+    /// Takes out recordings that a later generation has replaced, and bodies that nobody names then. The root `content` stays.
+    /// - Returns: how many recordings went.
+    package static func collect(_ path: String, signing key: SigningKey? = nil) throws(SnapshotError) -> Int {
+        let source = try Snapshot(path: path)
+        var newest: [SHA256Digest: UInt32] = [:]
+        var found: [(key: SHA256Digest, generation: UInt32)] = []
+        for place in 0..<source.count {
+            let recording = try source.recording(at: place)
+            newest[recording.identity.key] = max(newest[recording.identity.key] ?? 0, recording.generation)
+            found.append((recording.identity.key, recording.generation))
+        }
+        return try keep(of: source, at: path, signing: key) { newest[found[$0].key] == found[$0].generation }
+    }
+
+    /// Takes out all recordings but those at some places: what a run never asked for.
+    /// - Returns: how many recordings went.
+    package static func keep(
+        of source: Snapshot, at path: String, signing key: SigningKey? = nil, _ isKept: (Int) -> Bool
+    ) throws(SnapshotError) -> Int {
+        var kept = 0
+        _ = try make(path, source.manifest, signing: key) { (writer) throws(SnapshotError) in
+            kept = try SnapshotCopy(from: source, to: writer).run(taking: isKept)
+        }
+        return source.count - kept
+    }
+
+    private static func make(
+        _ path: String, _ manifest: Manifest, signing key: SigningKey?,
+        _ work: (SnapshotWriter) throws(SnapshotError) -> Void
+    ) throws(SnapshotError) -> SnapshotRoots {
+        let writer = try SnapshotWriter(path: path, existing: .overwrite, manifest: manifest)
+        do throws(SnapshotError) {
+            try work(writer)
+            return try writer.finish(signing: key)
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+}

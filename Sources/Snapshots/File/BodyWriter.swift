@@ -1,0 +1,75 @@
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+
+/// A body on its way into the file, in pieces; never whole in memory. Confined to its writer's thread.
+package final class BodyWriter {
+    private let writer: SnapshotWriter
+    /// What has not come to a whole chunk yet.
+    private var rest: [UInt8] = []
+    private var whole = DigestHasher(.sha256)
+    /// The digests of the chunks so far.
+    private var pieces: [UInt8] = []
+    /// By which its chunks stand in the file; `nil` before the first one does.
+    private var id: Int64?
+    private(set) var length: UInt64 = 0
+    private var isOver = false
+
+    init(_ writer: SnapshotWriter) { self.writer = writer }
+
+    deinit { if !isOver { writer.dropLater(bodyID: id) } }
+
+    /// Goes on with the next octets.
+    /// - Throws: `tooLarge` past `SnapshotLimits.bodyLength`. What came stays until `finish` or the end of this object.
+    package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
+        precondition(!isOver, "a body that has ended goes on")
+        guard length + UInt64(octets.count) <= SnapshotLimits.bodyLength else { throw .tooLarge("a body") }
+        length += UInt64(octets.count)
+        var place = 0
+        while place < octets.count {
+            // A whole chunk waits for the next octet: a body of one chunk is not written where the file has it already.
+            if rest.count == SnapshotLimits.chunkLength { try writeChunk() }
+            let end = min(octets.count, place + SnapshotLimits.chunkLength - rest.count)
+            rest.append(octets.extracting(place..<end))
+            place = end
+        }
+    }
+
+    /// The body ends here, or what came of it does.
+    /// - Returns: `nil` for an empty one.
+    package func finish() throws(SnapshotError) -> RecordedBody? {
+        precondition(!isOver, "a body that has ended ends again")
+        if length == 0 {
+            isOver = true
+            return nil
+        }
+        if length <= UInt64(SnapshotLimits.chunkLength), id == nil {
+            whole.update(rest.span)
+            let digest = SHA256Digest(whole.finish().octets)!  // 32 octets
+            if try !writer.holdsBody(digest, length: length) {
+                try writer.insertBody(nil, digest: digest, length: length, pieces: digest.octets, only: rest)
+            }
+            isOver = true
+            return RecordedBody(digest: digest, length: length, pieces: digest, isKept: true)
+        }
+        if !rest.isEmpty { try writeChunk() }
+        let digest = SHA256Digest(whole.finish().octets)!  // 32 octets
+        let body = RecordedBody(digest: digest, length: length, pieces: ChunkDigests.combined(pieces), isKept: true)
+        if try writer.holdsBody(digest, length: length) {
+            writer.dropLater(bodyID: id)
+        } else {
+            try writer.insertBody(id, digest: digest, length: length, pieces: pieces, only: nil)
+        }
+        isOver = true
+        return body
+    }
+
+    private func writeChunk() throws(SnapshotError) {
+        whole.update(rest.span)
+        pieces += Hashing.sha256(rest)
+        let id = id ?? writer.makeBodyID()
+        self.id = id
+        try writer.insertChunk(rest, ofBody: id, number: pieces.count / 32 - 1)
+        rest.removeAll(keepingCapacity: true)
+    }
+}

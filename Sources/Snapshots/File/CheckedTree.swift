@@ -1,0 +1,49 @@
+import SQLiteDatabase
+import ServerTrust
+
+/// The tree under a root as it stands in a file, of which nothing is believed that has not been held against the root.
+struct CheckedTree {
+    /// Pages of digests that are kept once they are checked: 8 KiB each.
+    private static let pageLimit = 1024
+
+    private struct Place: Hashable {
+        let level: Int
+        let number: Int
+    }
+
+    private let counts: [Int]
+    private let top: [UInt8]
+    private var checked: [Place: [UInt8]] = [:]
+
+    init(_ tables: SnapshotTables, root: SHA256Digest, leaves: Int) throws(SnapshotError) {
+        counts = MerkleTree.levelCounts(leaves: leaves)
+        top = try tables.pages(.tree(level: counts.count - 1), length: 32)
+        guard MerkleTree.root(name: SnapshotRoots.fullName, count: leaves, top: top) == root else { throw .damaged("the root") }
+    }
+
+    /// - Throws: `damaged` unless the digest is that of the leaf at this place.
+    mutating func check(_ leaf: [UInt8], at place: Int, _ tables: SnapshotTables) throws(SnapshotError) {
+        let page = try page(Place(level: 0, number: place / MerkleTree.fanOut), tables)
+        let start = place % MerkleTree.fanOut * 32
+        guard page[start..<start + 32].elementsEqual(leaf) else { throw .damaged("a row is not the one that belongs there") }
+    }
+
+    /// A page of digests, held against the digest above it.
+    private mutating func page(_ place: Place, _ tables: SnapshotTables) throws(SnapshotError) -> [UInt8] {
+        if let page = checked[place] { return page }
+        let count = min(MerkleTree.fanOut, counts[place.level] - place.number * MerkleTree.fanOut) * 32
+        let page = try onDatabase { () throws(DatabaseError) in try tables.page(.tree(level: place.level), place.number) }
+        guard let page, page.count == count else { throw .damaged("the tree") }
+        let node = MerkleTree.node(page[...])
+        if place.level + 1 == counts.count - 1 {
+            guard node == top else { throw .damaged("the tree") }
+        } else {
+            let above = try self.page(Place(level: place.level + 1, number: place.number / MerkleTree.fanOut), tables)
+            let start = place.number % MerkleTree.fanOut * 32
+            guard above[start..<start + 32].elementsEqual(node) else { throw .damaged("the tree") }
+        }
+        if checked.count >= Self.pageLimit { checked.removeAll() }
+        checked[place] = page
+        return page
+    }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import SQLiteDatabase
+
+/// What a snapshot asks of the file system.
+enum FileBasics {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Makes an empty file for the owner alone.
+    static func makeEmpty(_ path: String) throws(SnapshotError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        close(descriptor)
+    }
+
+    /// A copy for the owner alone; what was there under its name is replaced.
+    static func copy(_ source: String, to target: String) throws(SnapshotError) {
+        unlink(target)
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw failure("open", source) }
+        defer { close(input) }
+        let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard output >= 0 else { throw failure("open", target) }
+        defer { close(output) }
+        while true {
+            // Copied by the kernel, a gigabyte at a time; 0 at the end.
+            let count = sendfile(output, input, nil, 1 << 30)
+            if count == 0 { return }
+            guard count > 0 || errno == EINTR else { throw failure("sendfile", target) }
+        }
+    }
+
+    /// Makes a finished file durable and gives it its name, in place of what had it.
+    static func publish(_ path: String, as name: String) throws(SnapshotError) {
+        try synchronise(path, flags: O_RDONLY)
+        guard rename(path, name) == 0 else { throw failure("rename", name) }
+        try synchronise(folder(of: name), flags: O_RDONLY | O_DIRECTORY)
+    }
+
+    /// The folder's path, `.` for a bare name.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func synchronise(_ path: String, flags: Int32) throws(SnapshotError) {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
+    }
+
+    static func failure(_ call: StaticString, _ path: String) -> SnapshotError {
+        .database(DatabaseError(systemCall: call, path: path, code: errno))
+    }
+}

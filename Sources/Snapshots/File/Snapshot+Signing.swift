@@ -1,0 +1,19 @@
+import SQLiteDatabase
+
+extension Snapshot {
+    /// Adds a key's signature of the root `full` to a finished file, which is replaced as a whole: who has it open goes on with the old one.
+    /// - Throws: what opening it throws. A key that has signed it already is no error.
+    package static func sign(path: String, by key: SigningKey) throws(SnapshotError) {
+        let snapshot = try Snapshot(path: path)
+        if snapshot.signers.contains(key.verifying) { return }
+        guard snapshot.signers.count < SnapshotLimits.signatures else { throw .tooLarge("signatures") }
+        let signature = try key.signature(of: snapshot.roots.full)
+        let copy = path + ".signing"
+        try FileBasics.copy(path, to: copy)
+        try onDatabase { () throws(DatabaseError) in
+            let tables = SnapshotTables(try Connection(path: copy, access: .writing))
+            try tables.insertSignature(key: key.verifying.octets, octets: signature)
+        }
+        try FileBasics.publish(copy, as: path)
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPMessage
+import HTTPSerialization
+import SQLiteDatabase
+import ServerTrust
+
+/// A finished snapshot, open for reading. It is not believed: each row is held against the root `full` before it is given out, and a piece of
+/// a body against the digest that its recording's row names.
+///
+/// Opening takes a time that the number of recordings bounds (24 octets are read of each), not what they hold. Confined to one thread; others
+/// open their own.
+package final class Snapshot {
+    package let path: String
+    package let manifest: Manifest
+    package let roots: SnapshotRoots
+    /// The keys whose signatures of `full` are good, in the order in which they signed.
+    package let signers: [VerifyingKey]
+
+    let tables: SnapshotTables
+    let keys: KeyTable
+    private var tree: CheckedTree
+
+    /// - Parameter keys: one of them has to have signed; empty where nobody has to.
+    /// - Throws: `notASnapshot`, `damaged`, `tooLarge`, `notSigned`, or what SQLite says. A bad signature is `damaged`, whoever made it.
+    package init(path: String, signedBy required: [VerifyingKey] = []) throws(SnapshotError) {
+        try SnapshotHeader.check(path: path)
+        self.path = path
+        let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: path, access: .immutable) }
+        guard try onDatabase({ () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }) else {
+            throw .notASnapshot("another schema")
+        }
+        let tables = SnapshotTables(connection)
+        self.tables = tables
+        let (text, root, signatures) = try onDatabase { () throws(DatabaseError) in
+            (try tables.manifest(), try tables.seal(), try tables.signatures())
+        }
+        guard let text, let root, let full = SHA256Digest(root) else { throw .damaged("no seal") }
+        let manifest = try Manifest(text: text)
+        self.manifest = manifest
+        guard let content = SHA256Digest(manifest.totals.content) else { throw .damaged("no root") }
+        roots = SnapshotRoots(content: content, full: full)
+        tree = try CheckedTree(tables, root: full, leaves: manifest.totals.recordings + 1)
+        try tree.check(MerkleTree.leaf(text), at: 0, tables)
+        var signers: [VerifyingKey] = []
+        for (octets, signature) in signatures {
+            let key = VerifyingKey(octets: octets)
+            guard key.accepts(signature, of: full) else { throw .damaged("a signature is not of this file") }
+            signers.append(key)
+        }
+        self.signers = signers
+        guard required.isEmpty || required.contains(where: signers.contains) else { throw .notSigned }
+        keys = try KeyTable(tables, manifest.totals)
+    }
+
+    /// How many recordings there are, those of older generations among them.
+    package var count: Int { manifest.totals.recordings }
+
+    // MARK: Recordings
+
+    /// The recording at a place in canonical order, checked.
+    package func recording(at place: Int) throws(SnapshotError) -> Recording {
+        let row = try row(at: place)
+        guard let recording = RecordingRow.decode(row) else { throw .damaged("recording \(place)") }
+        return recording
+    }
+
+    /// The octets of its row, checked.
+    func row(at place: Int) throws(SnapshotError) -> [UInt8] {
+        precondition((0..<count).contains(place), "a place behind the last recording")
+        let id = keys.rowID(at: place)
+        guard let row = try onDatabase({ [tables] () throws(DatabaseError) in try tables.recording(id) }) else {
+            throw .damaged("recording \(place) is missing")
+        }
+        try tree.check(MerkleTree.leaf(row), at: place + 1, tables)
+        return row
+    }
+
+    /// The record of a certificate chain that a recording names.
+    package func chain(_ digest: SHA256Digest) throws(SnapshotError) -> [UInt8] {
+        let record = try onDatabase { [tables] () throws(DatabaseError) in try tables.chain(digest.octets) }
+        guard let record, record.count <= SnapshotLimits.chainLength, SHA256Digest(of: record) == digest else {
+            throw .damaged("a chain")
+        }
+        return record
+    }
+
+    // MARK: Bodies
+
+    /// Opens a body that a recording names.
+    /// - Throws: `damaged` where it is not there: ask `isKept` before.
+    package func body(_ body: RecordedBody) throws(SnapshotError) -> BodyReader { try BodyReader(body, tables) }
+
+    /// A whole body that is not longer than a limit.
+    package func octets(of body: RecordedBody, limit: Int = SnapshotLimits.requestBodyLength) throws(SnapshotError) -> [UInt8] {
+        guard body.length <= UInt64(limit) else { throw .tooLarge("a body of \(body.length) octets") }
+        let reader = try self.body(body)
+        var octets: [UInt8] = []
+        octets.reserveCapacity(Int(body.length))
+        while let piece = try reader.next() { octets += piece }
+        return octets
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import HTTPMessage
+import SQLiteDatabase
+
+/// The first 100 octets of a finished snapshot, read before SQLite is given the file (sqlite.org/fileformat2.html, §1.3).
+enum SnapshotHeader {
+    /// - Throws: `notASnapshot` for anything but a finished file of this version: another application's, a log left beside it, a length that is not
+    ///   what the header says.
+    static func check(path: String) throws(SnapshotError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .database(DatabaseError(systemCall: "open", path: path, code: errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notASnapshot("no regular file") }
+        var header = [UInt8](repeating: 0, count: 100)
+        guard pread(descriptor, &header, 100, 0) == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw .notASnapshot("no SQLite file")
+        }
+        let span = header.span
+        guard span.bigEndian(at: 68) as UInt32 == SnapshotSchema.applicationID else {
+            throw .notASnapshot("another application's")
+        }
+        let version: UInt32 = span.bigEndian(at: 60)
+        guard version == SnapshotSchema.version else { throw .notASnapshot("of version \(version)") }
+        guard Int(span.bigEndian(at: 16) as UInt16) == SnapshotSchema.pageLength else { throw .notASnapshot("another page size") }
+        // Neither a log nor pages kept for others, text in UTF-8, no file that moves its pages about.
+        guard header[18] == 1, header[19] == 1, header[20] == 0, span.bigEndian(at: 56) as UInt32 == 1,
+            span.bigEndian(at: 52) as UInt32 == 0
+        else { throw .notASnapshot("not finished") }
+        let pages: UInt32 = span.bigEndian(at: 28)
+        guard Int64(pages) * Int64(SnapshotSchema.pageLength) == Int64(status.st_size) else { throw .damaged("cut short") }
+    }
+}

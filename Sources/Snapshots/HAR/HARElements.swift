@@ -1,0 +1,85 @@
+import HTTPMessage
+
+/// Cuts the entries out of a HAR file while it comes, so that one of them at a time is in memory. Strings and brackets are all it knows of JSON: what
+/// is between an entry's brackets is judged by who parses it.
+struct HARElements {
+    /// Octets of one entry's text: twice what a body in base64 may be that is searched for secrets, and heads.
+    static let elementLimit = 48 << 20
+    /// How deeply brackets may stand in each other.
+    static let depthLimit = 512
+
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// The last string that was read outside of the entries, and the name that it was where a colon came behind it.
+    private var string: [UInt8] = []
+    private var name: [UInt8] = []
+    /// At which depth the array of entries stands; `nil` before and behind it.
+    private var entriesDepth: Int?
+    private var isInLog = false
+    private(set) var hasEntries = false
+    private var element: [UInt8] = []
+
+    /// - Parameter take: is given each entry's text.
+    mutating func append(
+        _ octets: Span<UInt8>, take: (_ entry: [UInt8]) throws(SnapshotError) -> Void
+    ) throws(SnapshotError) {
+        for index in 0..<octets.count {
+            let octet = octets[index]
+            let isInEntry = entriesDepth.map { depth > $0 } ?? false
+            if isInEntry || entriesDepth == depth && octet == UInt8(ascii: "{") {
+                guard element.count < Self.elementLimit else { throw .tooLarge("an entry") }
+                element.append(octet)
+            }
+            if isInString {
+                takeInString(octet, isInEntry: isInEntry)
+                continue
+            }
+            switch octet {
+            case ASCII.quote:
+                isInString = true
+                string = []
+            case ASCII.colon: if !isInEntry { name = string }
+            case UInt8(ascii: "{"), UInt8(ascii: "["): try open(octet)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                guard depth >= 0 else { throw .malformed("no HAR: a bracket that nothing opens") }
+                if let entriesDepth, depth == entriesDepth {
+                    try take(element)
+                    element = []
+                } else if let entriesDepth, depth < entriesDepth {
+                    self.entriesDepth = nil
+                }
+            default: break
+            }
+        }
+    }
+
+    private mutating func takeInString(_ octet: UInt8, isInEntry: Bool) {
+        if isEscaped {
+            isEscaped = false
+        } else if octet == ASCII.backslash {
+            isEscaped = true
+        } else if octet == ASCII.quote {
+            isInString = false
+        } else if !isInEntry, string.count < 16 {
+            string.append(octet)
+        }
+    }
+
+    private mutating func open(_ octet: UInt8) throws(SnapshotError) {
+        depth += 1
+        guard depth <= Self.depthLimit else { throw .malformed("no HAR: brackets too deep") }
+        if depth == 2 { isInLog = octet == UInt8(ascii: "{") && name == Array("log".utf8) }
+        if depth == 3, isInLog, !hasEntries, octet == UInt8(ascii: "["), name == Array("entries".utf8) {
+            entriesDepth = depth
+            hasEntries = true
+        }
+    }
+
+    /// - Throws: `malformed` where the text did not come to its end, or has no entries.
+    func finish() throws(SnapshotError) {
+        guard hasEntries else { throw .malformed("no HAR: there is no log with entries") }
+        guard depth == 0 else { throw .malformed("the HAR file is cut short") }
+    }
+}

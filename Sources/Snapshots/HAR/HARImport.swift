@@ -1,0 +1,158 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+
+/// What became of the entries of a HAR file.
+package struct HARImportReport: Equatable, Sendable {
+    /// An entry that was left out.
+    package struct LeftOut: Equatable, Sendable {
+        /// From 0, in the order of the file.
+        package let index: Int
+        package let reason: String
+    }
+
+    package internal(set) var recorded = 0
+    package internal(set) var leftOut: [LeftOut] = []
+}
+
+/// Records what a HAR file holds, whoever wrote it: browsers leave out what they took off, and write what no message can hold.
+package final class HARImport {
+    private let recorder: SnapshotRecorder
+    private var elements = HARElements()
+    private var index = 0
+    package private(set) var report = HARImportReport()
+
+    package init(_ recorder: SnapshotRecorder) { self.recorder = recorder }
+
+    /// The next octets of the file.
+    package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
+        var entries: [[UInt8]] = []
+        try elements.append(octets) { entries.append($0) }
+        for entry in entries {
+            if let reason = try record(entry) {
+                report.leftOut.append(HARImportReport.LeftOut(index: index, reason: reason))
+            } else {
+                report.recorded += 1
+            }
+            index += 1
+        }
+    }
+
+    package func finish() throws(SnapshotError) { try elements.finish() }
+
+    /// - Returns: why it was left out; `nil` where it was recorded.
+    private func record(_ text: [UInt8]) throws(SnapshotError) -> String? {
+        // What is wrong with it is told by where it stands.
+        guard let entry = try? JSONValue(parsing: text), let request = entry["request"], let response = entry["response"] else {
+            return "it is no entry"
+        }
+        if entry["_webSocketMessages"] != nil { return "a WebSocket" }
+        guard let status = response["status"]?.int, (200...599).contains(status) else { return "no answer (status 0)" }
+        if status == 304 { return "304: the whole answer was in the browser's cache" }
+        guard let uri = Self.uri(request["url"]?.string ?? "") else { return "its URL is none of http or https" }
+        guard let method = request["method"]?.string, !method.isEmpty, method.utf8.allSatisfy(ASCII.isTokenCharacter) else {
+            return "its method is none"
+        }
+        let fields = Self.fields(request["headers"], cookies: request["cookies"])
+        guard let requestBody = Self.requestBody(request) else { return "its request's body cannot be read" }
+        guard let content = Self.content(response) else { return "its body is not there" }
+        let matched = RequestToMatch(
+            method: Array(method.utf8), uri: uri, fields: fields, body: requestBody.isEmpty ? .none : .octets(requestBody))
+        do throws(SnapshotError) {
+            let exchange = try recorder.begin(matched)
+            var responseFields = Self.fields(response["headers"], cookies: nil)
+            Self.describe(content, in: &responseFields)
+            exchange.head(
+                status: Status(UInt16(status)),
+                reason: Array((response["statusText"]?.string ?? "").utf8).filter(ASCII.isFieldValueCharacter),
+                fields: responseFields)
+            try exchange.append(content.span)
+            let version = (response["httpVersion"]?.string ?? "HTTP/1.1").utf8.filter { $0 > 0x20 && $0 < 0x7F }
+            try exchange.finish(times: Self.times(entry), protocolName: Array(version.prefix(16)))
+        } catch {
+            // The file fails as a whole only where nothing more can be written.
+            if case .database = error { throw error }
+            return error.description
+        }
+        return nil
+    }
+
+    private static func uri(_ text: String) -> [UInt8]? {
+        let uri = Array(text.utf8.prefix { $0 != UInt8(ascii: "#") })
+        guard let head = RequestHead(uri: uri.span, method: .get), head.target.form == .absolute else { return nil }
+        return CacheKey(of: head).bytes
+    }
+
+    /// Pseudo-fields of HTTP/2 and what is no field are left out; cookies that stand beside the fields alone are put among them.
+    private static func fields(_ lines: JSONValue?, cookies: JSONValue?) -> Fields {
+        var fields = Fields()
+        for line in lines?.array ?? [] {
+            guard let name = line["name"]?.string, let value = line["value"]?.string, FieldName(name) != nil,
+                fields.count < SnapshotLimits.fieldLines
+            else { continue }
+            // Several lines of one name stand in one value with line feeds between them.
+            for part in value.split(separator: "\n", omittingEmptySubsequences: false) {
+                fields.append(name: name, value: String(decoding: part.utf8.filter(ASCII.isFieldValueCharacter), as: UTF8.self))
+            }
+        }
+        let pairs = (cookies?.array ?? []).compactMap { cookie -> String? in
+            guard let name = cookie["name"]?.string, let value = cookie["value"]?.string else { return nil }
+            return "\(name)=\(value)"
+        }
+        let line = pairs.joined(separator: "; ")
+        if !fields.contains(.cookie), !pairs.isEmpty, line.utf8.allSatisfy(ASCII.isFieldValueCharacter) {
+            fields.append(name: "Cookie", value: line)
+        }
+        return fields
+    }
+
+    /// - Returns: empty without one; `nil` where it cannot be had.
+    private static func requestBody(_ request: JSONValue) -> [UInt8]? {
+        guard let data = request["postData"], !data.isNull else { return [] }
+        if let text = data["text"]?.string {
+            return data["_encoding"]?.string == "base64" ? Base64.decode(Array(text.utf8)) : Array(text.utf8)
+        }
+        let pairs = (data["params"]?.array ?? []).compactMap { parameter -> String? in
+            guard let name = parameter["name"]?.string else { return nil }
+            return FormEncoder.escape(name, .plus) + "=" + FormEncoder.escape(parameter["value"]?.string ?? "", .plus)
+        }
+        return Array(pairs.joined(separator: "&").utf8)
+    }
+
+    /// The content as a browser has it: out of its codings.
+    /// - Returns: `nil` where there was one and it is not in the file.
+    private static func content(_ response: JSONValue) -> [UInt8]? {
+        guard let text = response["content"]?["text"]?.string else {
+            let size = response["content"]?["size"]?.int ?? response["bodySize"]?.int ?? 0
+            return size > 0 ? nil : []
+        }
+        return response["content"]?["encoding"]?.string == "base64" ? Base64.decode(Array(text.utf8)) : Array(text.utf8)
+    }
+
+    /// What fields say of the length and of codings that were taken off is not so any more.
+    private static func describe(_ content: [UInt8], in fields: inout Fields) {
+        let hadLength = fields.contains(.contentLength)
+        fields.remove { _, line in
+            line.known == .contentEncoding || line.known == .contentLength || line.known == .transferEncoding
+        }
+        if hadLength { fields.append(name: "Content-Length", value: "\(content.count)") }
+    }
+
+    /// HAR counts in milliseconds, and TLS as a part of connecting.
+    private static func times(_ entry: JSONValue) -> RecordedTimes {
+        func microseconds(_ name: String) -> Int64? {
+            guard let value = entry["timings"]?[name]?.double, value >= 0, value < 1e9 else { return nil }
+            return Int64(value * 1000)
+        }
+        let tls = microseconds("ssl")
+        let connect = microseconds("connect").map { max(0, $0 - (tls ?? 0)) }
+        let started = entry["startedDateTime"]?.string.flatMap(HARTime.read) ?? Timestamp(seconds: 0)
+        return RecordedTimes(
+            started: started,
+            phases: [
+                microseconds("blocked"), microseconds("dns"), connect, tls, microseconds("send"), microseconds("wait"),
+                microseconds("receive"),
+            ])
+    }
+}

@@ -1,0 +1,159 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+
+/// A request with all that says nothing about the answer taken out, and a mark in the place of each secret.
+///
+/// Its text is written to be read, and to be compared line by line (docs/snapshot-format.md): method, URI, digest of the body, then the fields
+/// that count.
+struct CanonicalRequest {
+    let method: [UInt8]
+    let uri: [UInt8]
+    /// SHA-256 of the canonical body in hexadecimal, or `-`.
+    let bodyDigest: [UInt8]
+    /// The canonical body; `nil` where it is none, or only its digest is known.
+    let body: [UInt8]?
+    /// How it is read.
+    let mediaKind: MediaKind
+    /// Without those that are ignored, with marks for secrets.
+    let fields: Fields
+    /// Those that count whatever the response says: credentials, and the ones of `match.fields`.
+    let countedFields: [(name: [UInt8], value: [UInt8])]
+    /// The secrets of what counts, each with its kind.
+    let secrets: [(octets: [UInt8], found: FoundSecret)]
+
+    private let terms: MatchTerms
+    private let ignoredFields: [String]
+
+    init(_ request: RequestToMatch, _ matcher: RequestMatcher) {
+        let rules = matcher.rules(for: request)
+        var secrets: [(octets: [UInt8], found: FoundSecret)] = []
+        func marked(_ text: [UInt8], _ found: [FoundSecret]) -> [UInt8] {
+            text.replacing(found) { octets, secret in
+                secrets.append((Array(octets), secret))
+                return SecretMark.canonical
+            }
+        }
+        method = request.method
+        uri = rules.reduce(marked(request.uri, SecretScan.secrets(in: request.uri))) { uri, rule in rule.canonicalURI(uri) }
+        let ignored = rules.flatMap { $0.canonicaliser.ignoredFields }
+        let counted = ["authorization", "cookie"] + matcher.terms.fields.filter { $0 != "authorization" && $0 != "cookie" }
+        var kept = Fields()
+        for line in request.fields.lines {
+            let name = request.fields.bytes[line.name.range].map(ASCII.lowercased)
+            let text = String(decoding: name, as: UTF8.self)
+            if ignored.contains(text) { continue }
+            let value = Array(request.fields.bytes[line.value.range])
+            let found = FieldSecrets.secrets(of: line, in: request.fields)
+            // The secrets of fields that tell no requests apart tell none apart either.
+            let canonical =
+                counted.contains(text) ? marked(value, found) : value.replacing(found) { _, _ in SecretMark.canonical }
+            kept.append(name: name.span, value: canonical.span)
+        }
+        switch request.body {
+        case .none:
+            body = nil
+            bodyDigest = [UInt8(ascii: "-")]
+        case .octets(let octets) where octets.isEmpty:
+            body = nil
+            bodyDigest = [UInt8(ascii: "-")]
+        case .octets(let octets):
+            var content = CanonicalBody(octets, describedBy: request.fields, matcher.terms)
+            content.apply(rules)
+            let text = marked(content.text, content.secrets)
+            body = text
+            bodyDigest = Array(Hexadecimal.encode(Hashing.sha256(text)).utf8)
+        case .digest(let digest, _):
+            body = nil
+            bodyDigest = Array(Hexadecimal.encode(digest.octets).utf8)
+        }
+        fields = kept
+        mediaKind = MediaKind(of: request.fields)
+        self.secrets = secrets
+        terms = matcher.terms
+        ignoredFields = ignored
+        countedFields = counted.compactMap { name in
+            kept.value(ofAllLinesNamed: Array(name.utf8)).map { (Array(name.utf8), $0) }
+        }
+    }
+
+    /// What is hashed into the primary key.
+    var text: [UInt8] {
+        var text = Array("larder-request-1\n".utf8)
+        for line in [method, uri, bodyDigest] { text += line + [ASCII.lf] }
+        for (name, value) in countedFields { text += name + [ASCII.colon] + value + [ASCII.lf] }
+        return text
+    }
+
+    var primary: PrimaryKey { PrimaryKey(SHA256Digest(of: text)) }
+
+    /// The key under a response: the text, a zero octet, and the canonical form of the fields that its Vary names.
+    func key(nominatedBy response: Fields?) -> SHA256Digest {
+        SHA256Digest(Hashing.sha256(text, [0], response.map(nominatedForm) ?? []))!  // 32 octets
+    }
+
+    /// The names in lower case that tell recordings apart where the response has these fields; none where it varies by everything.
+    func nominatedNames(by response: Fields) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        for line in response.lines where line.known == .vary {
+            let value = response.value(of: line)
+            var elements = ListElements()
+            while let element = elements.next(in: value) {
+                let name = element.map { ASCII.lowercased(value[$0]) }
+                // What varies by everything was recorded all the same, and is the answer to its request.
+                if name == [UInt8(ascii: "*")] { return [] }
+                if isCounted(name), !names.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    private func isCounted(_ name: [UInt8]) -> Bool {
+        if name == Array("accept-encoding".utf8), !terms.isExact { return false }
+        return !ignoredFields.contains(String(decoding: name, as: UTF8.self))
+    }
+
+    private func nominatedForm(_ response: Fields) -> [UInt8] {
+        let names = nominatedNames(by: response)
+        if names.isEmpty { return [] }
+        var head = ResponseHead()
+        head.fields.append("Vary", Array(names.joined(separator: [ASCII.comma])).span)
+        var request = RequestHead()
+        request.fields = fields
+        // More names than can be told apart are none: the answer is the one to its URI.
+        return Vary.nominatedFields(for: head, request: request) ?? []
+    }
+
+    /// What the request's secrets come to: their placeholders, sorted, each with a line feed; those that are placeholders already stand for
+    /// themselves.
+    /// - Returns: `nil` where there is a secret and no key to say its placeholder by.
+    func secretsDigest(under key: ProjectKey?) -> SHA256Digest? {
+        var lines: [[UInt8]] = []
+        for (octets, secret) in secrets {
+            if secret.isPlaceholder {
+                lines.append(octets + [ASCII.lf])
+            } else if let key {
+                lines.append(Placeholder.make(for: octets, secret.kind, under: key) + [ASCII.lf])
+            } else {
+                return nil
+            }
+        }
+        lines.sort { $0.lexicographicallyPrecedes($1) }
+        return SHA256Digest(of: Array(lines.joined()))
+    }
+}
+
+extension Fields {
+    /// The values of all lines with a name, given in lower case, joined by a comma and a space (RFC 9110 §5.3).
+    func value(ofAllLinesNamed name: [UInt8]) -> [UInt8]? {
+        var joined: [UInt8]?
+        var index = index(ofName: name.span)
+        while let found = index {
+            let value = Array(bytes[lines[found].value.range])
+            joined = joined.map { $0 + [ASCII.comma, ASCII.space] + value } ?? value
+            index = self.index(ofName: name.span, from: found + 1)
+        }
+        return joined
+    }
+}

@@ -1,0 +1,89 @@
+import HTTPCaching
+import HTTPMessage
+
+/// A canonicaliser with its patterns read.
+struct CanonicalRule: Sendable {
+    let canonicaliser: Canonicaliser
+    private let rewriting: KeyRewriting?
+    private let replacements: [(place: Canonicaliser.Replacement.Place, pattern: LinearPattern, text: [UInt8])]
+    let formNames: [KeyRewriting.ParameterPattern]
+
+    init(_ canonicaliser: Canonicaliser) throws(SnapshotError) {
+        self.canonicaliser = canonicaliser
+        var rewriting = KeyRewriting()
+        rewriting.dropped = try Self.parameters(canonicaliser.ignoredParameters)
+        rewriting.sortsQuery = canonicaliser.sortsQuery
+        self.rewriting = canonicaliser.ignoredParameters.isEmpty && !canonicaliser.sortsQuery ? nil : rewriting
+        formNames = try Self.parameters(canonicaliser.ignoredFormFields)
+        var replacements: [(place: Canonicaliser.Replacement.Place, pattern: LinearPattern, text: [UInt8])] = []
+        for replacement in canonicaliser.replacements {
+            replacements.append((replacement.place, try LinearPattern(replacement.pattern), Array(replacement.text.utf8)))
+        }
+        self.replacements = replacements
+    }
+
+    private static func parameters(_ names: [String]) throws(SnapshotError) -> [KeyRewriting.ParameterPattern] {
+        var patterns: [KeyRewriting.ParameterPattern] = []
+        for name in names {
+            guard let pattern = KeyRewriting.ParameterPattern(name) else { throw .malformed("\(name) is no parameter's name") }
+            patterns.append(pattern)
+        }
+        return patterns
+    }
+
+    func concerns(method: [UInt8], uri: [UInt8]) -> Bool {
+        if let wanted = canonicaliser.method, Array(wanted.utf8) != method { return false }
+        return canonicaliser.uri == "*" || Wildcard.matches(Array(canonicaliser.uri.utf8), uri)
+    }
+
+    /// The URI without what says nothing; what cannot be read stays as it is.
+    func canonicalURI(_ uri: [UInt8]) -> [UInt8] {
+        var uri = uri
+        if let rewriting, let head = RequestHead(uri: uri.span, method: .get) {
+            CacheKey.write(head, rewriting, into: &uri)
+        }
+        return canonicalText(uri, .uri)
+    }
+
+    /// Replacements and marks for UUIDs and times.
+    func canonicalText(_ text: [UInt8], _ place: Canonicaliser.Replacement.Place) -> [UInt8] {
+        var text = text
+        for replacement in replacements where replacement.place == place {
+            text = replacement.pattern.replacingAll(in: text, by: replacement.text)
+        }
+        guard canonicaliser.hasUUIDs || canonicaliser.hasTimes else { return text }
+        return VolatileText.marked(text, uuids: canonicaliser.hasUUIDs, times: canonicaliser.hasTimes)
+    }
+
+    /// Whether a body has to be looked at for it.
+    var changesBodies: Bool {
+        !formNames.isEmpty || !canonicaliser.ignoredPointers.isEmpty || canonicaliser.hasUUIDs || canonicaliser.hasTimes
+            || replacements.contains { $0.place == .body }
+    }
+}
+
+/// Stars that stand for any octets, none among them.
+enum Wildcard {
+    /// In time that is linear in both for each star.
+    static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
+        var (p, t) = (0, 0)
+        var (star, resumed) = (-1, 0)
+        while t < text.count {
+            if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
+                star = p
+                resumed = t
+                p += 1
+            } else if p < pattern.count, pattern[p] == text[t] {
+                p += 1
+                t += 1
+            } else if star >= 0 {
+                p = star + 1
+                resumed += 1
+                t = resumed
+            } else {
+                return false
+            }
+        }
+        return pattern[p...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}

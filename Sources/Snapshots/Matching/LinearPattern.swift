@@ -1,0 +1,143 @@
+import HTTPMessage
+
+/// A regular expression that is matched in time bounded by the text's length, whatever it says: all its ways are followed at once, one octet
+/// after the other, so that nothing is tried twice (T35).
+///
+/// It knows octets, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, `^` and `$` for the text's ends.
+/// What it finds is the leftmost and, from there, the longest. Nothing is captured.
+struct LinearPattern: Sendable {
+    /// Steps of a pattern; one with more is refused.
+    static let stepLimit = 512
+    /// Octets of a text in which it is looked for: of a longer one, the first.
+    static let textLimit = 1 << 20
+    /// Steps that are taken for all findings in a text together; what is left then stays as it is.
+    static let workLimit = 64 << 20
+
+    private let steps: [Step]
+
+    /// What is done at one place of a pattern.
+    enum Step: Sendable {
+        case octet(OctetSet)
+        /// Goes on at both.
+        case either(Int, Int)
+        case go(Int)
+        case start
+        case end
+        case found
+    }
+
+    /// - Throws: `malformed` with what is wrong with it.
+    init(_ text: String) throws(SnapshotError) {
+        var parser = LinearPatternParser(text)
+        steps = try parser.parse()
+    }
+
+    /// The text with another one in place of each finding. A finding of nothing is none.
+    func replacingAll(in text: [UInt8], by replacement: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var place = 0
+        var search = Search(steps)
+        while place < min(text.count, Self.textLimit), let range = search.first(in: text, from: place) {
+            result += text[place..<range.lowerBound]
+            result += replacement
+            place = range.upperBound
+        }
+        return place == 0 ? text : result + text[place...]
+    }
+
+    /// One search over a text: the places of the pattern that are reached, each with where its finding began.
+    private struct Search {
+        private let steps: [Step]
+        private var current: [(step: Int, start: Int)] = []
+        private var next: [(step: Int, start: Int)] = []
+        /// By step: the round in which it was reached last.
+        private var reached: [Int]
+        private var round = 0
+
+        init(_ steps: [Step]) {
+            self.steps = steps
+            reached = [Int](repeating: -1, count: steps.count)
+        }
+
+        mutating func first(in text: [UInt8], from start: Int) -> Range<Int>? {
+            var found: Range<Int>?
+            current.removeAll(keepingCapacity: true)
+            let limit = min(text.count, LinearPattern.textLimit)
+            var place = start
+            while round < LinearPattern.workLimit / steps.count {
+                round += 1
+                next.removeAll(keepingCapacity: true)
+                for (step, start) in current { follow(step, start, place, text, &found) }
+                // As long as nothing was found, a finding may begin here too; those that began before come first.
+                if found == nil { follow(0, place, place, text, &found) }
+                swap(&current, &next)
+                if place >= limit || current.isEmpty && found != nil { return found }
+                advance(over: text[place])
+                place += 1
+            }
+            return nil
+        }
+
+        /// Reaches a step and all that follow it without an octet.
+        private mutating func follow(_ step: Int, _ start: Int, _ place: Int, _ text: [UInt8], _ found: inout Range<Int>?) {
+            guard reached[step] != round else { return }
+            reached[step] = round
+            switch steps[step] {
+            case .octet: next.append((step, start))
+            case .either(let one, let other):
+                follow(one, start, place, text, &found)
+                follow(other, start, place, text, &found)
+            case .go(let target): follow(target, start, place, text, &found)
+            case .start: if place == 0 { follow(step + 1, start, place, text, &found) }
+            case .end: if place == text.count { follow(step + 1, start, place, text, &found) }
+            case .found:
+                guard place > start else { return }
+                if let earlier = found, earlier.lowerBound < start { return }
+                found = start..<place
+            }
+        }
+
+        /// Those that take the octet go on behind it.
+        private mutating func advance(over octet: UInt8) {
+            var kept = 0
+            for index in current.indices {
+                guard case .octet(let set) = steps[current[index].step], set.contains(octet) else { continue }
+                current[kept] = (current[index].step + 1, current[index].start)
+                kept += 1
+            }
+            current.removeLast(current.count - kept)
+        }
+    }
+}
+
+/// Which of the 256 octets are meant.
+struct OctetSet: Sendable, Equatable {
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    init(where contains: (UInt8) -> Bool = { _ in false }) {
+        for octet in 0...255 where contains(UInt8(octet)) { insert(UInt8(octet)) }
+    }
+
+    mutating func insert(_ octet: UInt8) {
+        let bit = UInt64(1) << UInt64(octet & 63)
+        switch octet >> 6 {
+        case 0: words.0 |= bit
+        case 1: words.1 |= bit
+        case 2: words.2 |= bit
+        default: words.3 |= bit
+        }
+    }
+
+    func contains(_ octet: UInt8) -> Bool {
+        let word =
+            switch octet >> 6 {
+            case 0: words.0
+            case 1: words.1
+            case 2: words.2
+            default: words.3
+            }
+        return word >> UInt64(octet & 63) & 1 == 1
+    }
+
+    static func == (left: OctetSet, right: OctetSet) -> Bool { left.words == right.words }
+}

@@ -1,0 +1,89 @@
+import HTTPSerialization
+
+/// As the manifest has them. What says nothing is not written, so that terms are written in one way.
+extension MatchTerms {
+    var json: JSONValue {
+        var members: [(String, JSONValue)] = []
+        if !canonicalisers.isEmpty { members.append(("canonicalisers", .array(canonicalisers.map(\.json)))) }
+        if isExact { members.append(("exact", true)) }
+        if !fields.isEmpty { members.append(("fields", .array(fields.map(JSONValue.string)))) }
+        if !secretPointers.isEmpty { members.append(("secrets", .strings(secretPointers.map(\.description)))) }
+        return .object(JSONObject(members))
+    }
+
+    init(json: JSONValue) throws(SnapshotError) {
+        self.init()
+        let reader = try JSONMembers(json, of: "match", known: ["canonicalisers", "exact", "fields", "secrets"])
+        for value in try reader.array("canonicalisers") { canonicalisers.append(try Canonicaliser(json: value)) }
+        guard canonicalisers.count <= Self.canonicaliserLimit,
+            canonicalisers.reduce(0, { $0 + $1.replacements.count }) <= Self.replacementLimit
+        else { throw .tooLarge("canonicalisers") }
+        isExact = try reader.bool("exact")
+        fields = try reader.strings("fields").map { $0.lowercased() }
+        secretPointers = try JSONPointer.reading(try reader.strings("secrets"))
+    }
+}
+
+extension JSONPointer {
+    static func reading(_ texts: [String]) throws(SnapshotError) -> [JSONPointer] {
+        var pointers: [JSONPointer] = []
+        for text in texts {
+            guard let pointer = JSONPointer(text) else { throw .malformed("\(text) is no JSON pointer") }
+            pointers.append(pointer)
+        }
+        return pointers
+    }
+}
+
+extension Canonicaliser {
+    package var json: JSONValue {
+        var members: [(String, JSONValue)] = []
+        if !ignoredFields.isEmpty { members.append(("fields", ["ignore": .strings(ignoredFields)])) }
+        if !ignoredFormFields.isEmpty { members.append(("form", ["ignore": .strings(ignoredFormFields)])) }
+        if !ignoredPointers.isEmpty { members.append(("json", ["ignore": .strings(ignoredPointers.map(\.description))])) }
+        if let method { members.append(("method", .string(method))) }
+        var query: [(String, JSONValue)] = []
+        if !ignoredParameters.isEmpty { query.append(("ignore", .strings(ignoredParameters))) }
+        if sortsQuery { query.append(("sort", true)) }
+        if !query.isEmpty { members.append(("query", .object(JSONObject(query)))) }
+        if !replacements.isEmpty {
+            let written = replacements.map { replacement -> JSONValue in
+                [
+                    "by": .string(replacement.text), "in": .string(replacement.place.rawValue),
+                    "pattern": .string(replacement.pattern),
+                ]
+            }
+            members.append(("replace", .array(written)))
+        }
+        if hasTimes { members.append(("time", true)) }
+        members.append(("uri", .string(uri)))
+        if hasUUIDs { members.append(("uuid", true)) }
+        return .object(JSONObject(members))
+    }
+
+    package init(json: JSONValue) throws(SnapshotError) {
+        let names = ["fields", "form", "json", "method", "query", "replace", "time", "uri", "uuid"]
+        let reader = try JSONMembers(json, of: "canonicaliser", known: names)
+        self.init(uri: try reader.string("uri") ?? "*")
+        method = try reader.string("method")
+        ignoredFields = try reader.object("fields", known: ["ignore"]).strings("ignore").map { $0.lowercased() }
+        ignoredFormFields = try reader.object("form", known: ["ignore"]).strings("ignore")
+        ignoredPointers = try JSONPointer.reading(try reader.object("json", known: ["ignore"]).strings("ignore"))
+        let query = try reader.object("query", known: ["ignore", "sort"])
+        ignoredParameters = try query.strings("ignore")
+        sortsQuery = try query.bool("sort")
+        for value in try reader.array("replace") {
+            let replacement = try JSONMembers(value, of: "replace", known: ["by", "in", "pattern"])
+            guard let place = (try replacement.string("in")).flatMap(Replacement.Place.init(rawValue:)),
+                let pattern = try replacement.string("pattern")
+            else { throw .malformed("a replacement needs `in` (uri, body) and `pattern`") }
+            replacements.append(Replacement(place, pattern, by: try replacement.string("by") ?? ""))
+        }
+        hasTimes = try reader.bool("time")
+        hasUUIDs = try reader.bool("uuid")
+    }
+}
+
+extension JSONValue {
+    static func strings(_ strings: [String]) -> JSONValue { .array(strings.map(JSONValue.string)) }
+}

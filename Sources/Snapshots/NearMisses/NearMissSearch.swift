@@ -1,0 +1,119 @@
+import HTTPMessage
+import ServerTrust
+
+/// A recording that a request nearly matched.
+package struct NearMiss: Sendable {
+    package let place: Int
+    package let method: [UInt8]
+    package let uri: [UInt8]
+    package let generation: UInt32
+    package let differences: [RequestDifference]
+    /// By which both would be the same; `nil` where no canonicaliser does that.
+    package let canonicaliser: Canonicaliser?
+}
+
+/// Looks for the recordings that are nearest to a request which nothing answers. Confined to its snapshot's thread.
+package final class NearMissSearch {
+    /// How many are told.
+    package static let count = 5
+    /// How many of the nearest targets are compared place by place.
+    static let candidateCount = 24
+    /// Octets of a recorded body that is compared place by place.
+    static let bodyLimit = 1 << 20
+
+    private let snapshot: Snapshot
+    private let matcher: RequestMatcher
+    private let key: ProjectKey?
+    private let targets: TargetTable
+
+    /// - Parameter key: the project's, if it was replayed with one.
+    package init(_ snapshot: Snapshot, key: ProjectKey?) throws(SnapshotError) {
+        self.snapshot = snapshot
+        self.key = key
+        matcher = try RequestMatcher(snapshot.manifest.terms)
+        targets = try TargetTable(snapshot)
+    }
+
+    /// The nearest first: those with the fewest differences.
+    package func nearest(to request: RequestToMatch) throws(SnapshotError) -> [NearMiss] {
+        let offered = CanonicalRequest(request, matcher)
+        var found: [NearMiss] = []
+        for place in targets.nearest(to: request.method, request.uri, count: Self.candidateCount) {
+            let recording = try snapshot.recording(at: place)
+            let recorded = try self.request(of: recording)
+            let canonical = CanonicalRequest(recorded, matcher)
+            let names = recording.response.map { canonical.nominatedNames(by: $0.fields) } ?? []
+            var comparison = RequestComparison(recorded: canonical, offered: offered, nominated: names)
+            if comparison.differences.isEmpty, let secrets = offered.secretsDigest(under: key),
+                secrets != recording.identity.secrets
+            {
+                comparison.note(RequestDifference(.secret, recorded: nil, offered: nil))
+            }
+            found.append(
+                NearMiss(
+                    place: place, method: recording.request.method, uri: recording.request.uri, generation: recording.generation,
+                    differences: comparison.differences, canonicaliser: nil))
+        }
+        // Sorting keeps no order of equals by itself: the nearer target comes first.
+        let ranked = found.enumerated().sorted { left, right in
+            left.element.weight == right.element.weight
+                ? left.offset < right.offset : left.element.weight < right.element.weight
+        }
+        var nearest: [NearMiss] = []
+        for (_, miss) in ranked.prefix(Self.count) { nearest.append(try proposing(miss, to: request)) }
+        return nearest
+    }
+
+    private func proposing(_ miss: NearMiss, to request: RequestToMatch) throws(SnapshotError) -> NearMiss {
+        let recording = try snapshot.recording(at: miss.place)
+        let proposal = CanonicaliserProposal(for: miss.differences, of: request)
+        guard let canonicaliser = proposal.canonicaliser else { return miss }
+        // Only what makes both the same is proposed.
+        var terms = matcher.terms
+        terms.canonicalisers.append(canonicaliser)
+        guard let proposed = try? RequestMatcher(terms) else { return miss }
+        let old = CanonicalRequest(try self.request(of: recording), proposed)
+        let new = CanonicalRequest(request, proposed)
+        let fields = recording.response?.fields
+        guard old.key(nominatedBy: fields) == new.key(nominatedBy: fields) else { return miss }
+        return NearMiss(
+            place: miss.place, method: miss.method, uri: miss.uri, generation: miss.generation, differences: miss.differences,
+            canonicaliser: canonicaliser)
+    }
+
+    private func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {
+        try snapshot.request(of: recording, bodyLimit: Self.bodyLimit)
+    }
+}
+
+extension NearMiss {
+    /// How far it is: a method or an origin counts for more than a field.
+    fileprivate var weight: Int {
+        differences.reduce(0) { weight, difference in
+            switch difference.place {
+            case .origin: weight + 64
+            case .path: weight + 16
+            case .method: weight + 8
+            case .body: weight + 4
+            default: weight + 1
+            }
+        }
+    }
+}
+
+extension Snapshot {
+    /// A recording's request as one to be matched.
+    /// - Parameter bodyLimit: of a longer body the digest stands for it, under which it may match nothing.
+    package func request(
+        of recording: Recording, bodyLimit: Int = SnapshotLimits.requestBodyLength
+    ) throws(SnapshotError) -> RequestToMatch {
+        var body = RequestToMatch.Body.none
+        if let recorded = recording.request.body {
+            body =
+                recorded.isKept && recorded.length <= UInt64(bodyLimit)
+                ? .octets(try octets(of: recorded)) : .digest(recorded.digest, length: recorded.length)
+        }
+        return RequestToMatch(
+            method: recording.request.method, uri: recording.request.uri, fields: recording.request.fields, body: body)
+    }
+}

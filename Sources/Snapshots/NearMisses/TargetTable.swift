@@ -1,0 +1,60 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// The methods and URIs of all recordings in memory, in canonical order, read when something is first missed.
+struct TargetTable {
+    private let octets: [UInt8]
+    /// Where each line begins; one more than there are lines.
+    private let starts: [Int]
+
+    /// - Throws: `damaged` unless the lines come to the digest in the manifest.
+    init(_ snapshot: Snapshot) throws(SnapshotError) {
+        let totals = snapshot.manifest.totals
+        octets = try snapshot.tables.pages(.targets, length: totals.targetsLength)
+        guard Hashing.sha256(octets) == totals.targets else { throw .damaged("the targets") }
+        var starts = [0]
+        starts.reserveCapacity(totals.recordings + 1)
+        for place in octets.indices where octets[place] == ASCII.lf { starts.append(place + 1) }
+        guard starts.count == totals.recordings + 1 else { throw .damaged("the targets") }
+        self.starts = starts
+    }
+
+    /// The places of the recordings whose lines are most like a target, the nearest first. Of equal lines that stand side by side one is taken.
+    func nearest(to method: [UInt8], _ uri: [UInt8], count: Int) -> [Int] {
+        let wanted = method + [ASCII.space] + uri
+        var best: [(distance: Int, place: Int)] = []
+        wanted.withUnsafeBufferPointer { wanted in
+            octets.withUnsafeBufferPointer { octets in
+                for place in 0..<starts.count - 1 {
+                    let line = UnsafeBufferPointer(rebasing: octets[starts[place]..<starts[place + 1] - 1])
+                    let bound = best.count == count ? best[count - 1].distance : Int.max
+                    let distance = Self.distance(line, wanted, below: bound)
+                    if distance >= bound || isRepeated(place, octets) { continue }
+                    let rank = best.firstIndex { $0.distance > distance } ?? best.count
+                    best.insert((distance, place), at: rank)
+                    if best.count > count { best.removeLast() }
+                }
+            }
+        }
+        return best.map(\.place)
+    }
+
+    /// How many octets are not in the common beginning or the common end of both.
+    private static func distance(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>, below bound: Int) -> Int
+    {
+        let shorter = min(one.count, other.count)
+        if abs(one.count - other.count) >= bound { return bound }
+        var front = 0
+        while front < shorter, one[front] == other[front] { front += 1 }
+        var back = 0
+        while back < shorter - front, one[one.count - 1 - back] == other[other.count - 1 - back] { back += 1 }
+        return one.count + other.count - 2 * (front + back)
+    }
+
+    private func isRepeated(_ place: Int, _ octets: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard place > 0 else { return false }
+        let (start, before) = (starts[place], starts[place - 1])
+        guard start - before == starts[place + 1] - start else { return false }
+        return octets[before..<start].elementsEqual(octets[start..<starts[place + 1]])
+    }
+}

@@ -1,0 +1,47 @@
+import ServerTrust
+
+/// By what a recording is found: what its request comes to under the snapshot's canonicalisers.
+///
+/// Three digests, each taking in more. Requests that share `primary` are candidates for each other; those that share `key` too are
+/// answered by one sequence, unless their secrets tell them apart and the project's key is there to say so.
+package struct RequestIdentity: Hashable, Sendable {
+    /// The first 16 octets of a digest of method, URI, body, kinds of credentials and the fields of `match.fields`.
+    package let primary: PrimaryKey
+    /// The same and the fields that the response's Vary names.
+    package let key: SHA256Digest
+    /// The placeholders of the request's secrets, in order; that of nothing where there are none.
+    package let secrets: SHA256Digest
+
+    package init(primary: PrimaryKey, key: SHA256Digest, secrets: SHA256Digest) {
+        self.primary = primary
+        self.key = key
+        self.secrets = secrets
+    }
+}
+
+/// 128 bits by which the recordings of a file are ordered and found.
+package struct PrimaryKey: Hashable, Comparable, Sendable {
+    package static let count = 16
+
+    package let high: UInt64
+    package let low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(_ digest: SHA256Digest) { self.init(digest.octets[...])! /* a digest is longer */ }
+
+    /// - Returns: `nil` for fewer octets than 16; more are not looked at.
+    package init?(_ octets: ArraySlice<UInt8>) {
+        guard octets.count >= Self.count else { return nil }
+        func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }
+        high = number(octets.prefix(8))
+        low = number(octets.dropFirst(8).prefix(8))
+    }
+
+    package static func < (left: PrimaryKey, right: PrimaryKey) -> Bool {
+        left.high == right.high ? left.low < right.low : left.high < right.high
+    }
+}

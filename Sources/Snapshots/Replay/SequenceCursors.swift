@@ -1,0 +1,41 @@
+import ServerTrust
+
+/// What comes behind the last answer of a sequence.
+package enum SequenceEnd: String, Sendable, CaseIterable {
+    /// The first one again.
+    case loop
+    /// The last one again.
+    case last
+    /// Nothing: it is a miss.
+    case error
+}
+
+/// How far the sequences of one replay session have come. A value: whoever shares it among threads locks it.
+package struct SequenceCursors: Sendable {
+    /// Which answers are given one after the other.
+    package struct Sequence: Hashable, Sendable {
+        /// The place of the file among the layers.
+        let layer: Int
+        let key: SHA256Digest
+        let secrets: SHA256Digest
+        let generation: UInt32
+    }
+
+    /// More sequences than these are not told apart any more: all begin anew.
+    package static let limit = 1 << 20
+
+    private var given: [Sequence: Int] = [:]
+
+    package init() {}
+
+    /// How many answers of a sequence have been asked for, with this one; counted on.
+    mutating func next(of sequence: Sequence) -> Int {
+        if given.count >= Self.limit, given[sequence] == nil { given.removeAll() }
+        let count = given[sequence, default: 0] + 1
+        given[sequence] = count
+        return count
+    }
+
+    /// All sequences begin anew.
+    package mutating func rewind() { given.removeAll() }
+}

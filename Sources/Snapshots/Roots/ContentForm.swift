@@ -1,0 +1,53 @@
+import HTTPMessage
+import ServerTrust
+
+/// What a recording means, apart from when it was made and by whom: what is hashed into the root `content`.
+///
+/// Key (32 octets), position (4), then parts as in a row: the status, the reason is left out, each response field in lower case with its
+/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure. Of volatile fields the names alone stand there.
+enum ContentForm {
+    /// What differs from one answer to the next without meaning another one: when it was sent, how long it had been stored, who passed it on, and
+    /// what is made anew for each.
+    static let volatileFields: Set<String> = [
+        "age", "alt-svc", "cache-status", "cf-ray", "date", "expires", "nel", "report-to",
+        "server-timing", "set-cookie", "via", "x-amz-request-id", "x-amzn-requestid", "x-amzn-trace-id", "x-cache",
+        "x-cache-hits",
+        "x-correlation-id", "x-github-request-id", "x-request-id", "x-runtime", "x-served-by", "x-timer", "x-trace-id",
+    ]
+
+    static func make(of recording: Recording) -> [UInt8] {
+        var form = recording.identity.key.octets
+        form.append(bigEndian: recording.position)
+        if let response = recording.response {
+            form.append(RecordingRow.Part.status.rawValue)
+            form.append(bigEndian: response.status.code)
+            append(.responseField, lines(of: response.fields), to: &form)
+            append(.trailer, lines(of: response.trailers), to: &form)
+            if let body = response.body {
+                form.append(RecordingRow.Part.responseBody.rawValue)
+                form += body.digest.octets
+                form.append(bigEndian: body.length)
+            }
+        }
+        if let failure = recording.failure { form += [RecordingRow.Part.failure.rawValue, failure.kind.rawValue] }
+        return form
+    }
+
+    private static func append(_ part: RecordingRow.Part, _ lines: [[UInt8]], to form: inout [UInt8]) {
+        for line in lines {
+            form.append(part.rawValue)
+            form.append(bigEndian: UInt32(line.count))
+            form += line
+        }
+    }
+
+    /// `name:value` each, sorted by their octets.
+    static func lines(of fields: Fields) -> [[UInt8]] {
+        fields.lines.map { line in
+            let range = line.name.range
+            let name = fields.bytes[range].map(ASCII.lowercased)
+            let isVolatile = volatileFields.contains(String(decoding: name, as: UTF8.self))
+            return name + [ASCII.colon] + (isVolatile ? [] : fields.bytes[line.value.range])
+        }.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+}

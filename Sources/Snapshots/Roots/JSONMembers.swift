@@ -1,0 +1,62 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// Reads the members of a JSON object that is known to the letter: what is of another type, or unknown, is refused with its name.
+struct JSONMembers {
+    private let object: JSONObject
+    private let name: String
+
+    /// - Throws: `malformed` where the value is no object, or has a member that is not known.
+    init(_ value: JSONValue, of name: String, known: [String]) throws(SnapshotError) {
+        guard let object = value.object else { throw .malformed("\(name) is no object") }
+        for member in object.members where !known.contains(member.name) {
+            throw .malformed("\(name) has a member that is not known: \(member.name)")
+        }
+        self.object = object
+        self.name = name
+    }
+
+    func object(_ member: String, known: [String]) throws(SnapshotError) -> JSONMembers {
+        try JSONMembers(object[member] ?? .object([:]), of: "\(name).\(member)", known: known)
+    }
+
+    func array(_ member: String) throws(SnapshotError) -> [JSONValue] {
+        guard let value = object[member] else { return [] }
+        guard let array = value.array else { throw .malformed("\(name).\(member) is no array") }
+        return array
+    }
+
+    func strings(_ member: String) throws(SnapshotError) -> [String] {
+        var strings: [String] = []
+        for value in try array(member) {
+            guard let string = value.string else { throw .malformed("\(name).\(member) holds what is no string") }
+            strings.append(string)
+        }
+        return strings
+    }
+
+    func string(_ member: String) throws(SnapshotError) -> String? {
+        guard let value = object[member] else { return nil }
+        guard let string = value.string else { throw .malformed("\(name).\(member) is no string") }
+        return string
+    }
+
+    func bool(_ member: String) throws(SnapshotError) -> Bool {
+        guard let value = object[member] else { return false }
+        guard let bool = value.bool else { throw .malformed("\(name).\(member) is neither true nor false") }
+        return bool
+    }
+
+    func int(_ member: String) throws(SnapshotError) -> Int {
+        guard let int = object[member]?.int else { throw .malformed("\(name).\(member) is no whole number") }
+        return int
+    }
+
+    /// Hexadecimal digits of a digest.
+    func digest(_ member: String) throws(SnapshotError) -> [UInt8] {
+        guard let text = try string(member), let octets = Hexadecimal.decode(text), octets.count == 32 else {
+            throw .malformed("\(name).\(member) is no digest")
+        }
+        return octets
+    }
+}

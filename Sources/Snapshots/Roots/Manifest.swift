@@ -1,0 +1,103 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// What holds for a snapshot as a whole: the first leaf under `full`, so that who believes the root believes it.
+package struct Manifest: Equatable, Sendable {
+    /// One run that recorded.
+    package struct Generation: Equatable, Sendable {
+        /// From 1.
+        package let number: UInt32
+        package let started: Timestamp
+
+        package init(number: UInt32, started: Timestamp) {
+            self.number = number
+            self.started = started
+        }
+    }
+
+    /// What the members of the manifest stand for that finishing finds out.
+    package struct Totals: Equatable, Sendable {
+        package var recordings = 0
+        /// The root `content`.
+        package var content = [UInt8](repeating: 0, count: 32)
+        /// SHA-256 of the primary keys in canonical order.
+        package var keys = [UInt8](repeating: 0, count: 32)
+        /// SHA-256 of the lines of targets in canonical order.
+        package var targets = [UInt8](repeating: 0, count: 32)
+        /// Octets of the lines of targets.
+        package var targetsLength = 0
+    }
+
+    package var created: Timestamp
+    /// Which program wrote it.
+    package var tool: String
+    package var generations: [Generation]
+    package var terms: MatchTerms
+    package var totals = Totals()
+
+    package init(created: Timestamp, tool: String, generations: [Generation], terms: MatchTerms) {
+        self.created = created
+        self.tool = tool
+        self.generations = generations
+        self.terms = terms
+    }
+
+    static let format = "larder-snapshot/1"
+
+    /// The text that stands in the file.
+    var text: [UInt8] {
+        let value: JSONValue = [
+            "content": .string(Hexadecimal.encode(totals.content)),
+            "created": .number(JSONNumber(created.milliseconds)),
+            "format": .string(Self.format),
+            "generations": .array(
+                generations.map {
+                    ["number": .number(JSONNumber($0.number)), "started": .number(JSONNumber($0.started.milliseconds))]
+                }),
+            "keys": .string(Hexadecimal.encode(totals.keys)),
+            "match": terms.json,
+            "recordings": .number(JSONNumber(totals.recordings)),
+            "targets": .string(Hexadecimal.encode(totals.targets)),
+            "targetsLength": .number(JSONNumber(totals.targetsLength)),
+            "tool": .string(tool),
+        ]
+        return value.text()
+    }
+
+    /// - Throws: `malformed` for anything but what `text` writes, octet for octet; `tooLarge` for what goes past a limit.
+    init(text: [UInt8]) throws(SnapshotError) {
+        guard text.count <= SnapshotLimits.manifestLength else { throw .tooLarge("the manifest") }
+        let value: JSONValue
+        do throws(JSONParseError) {
+            value = try JSONValue(parsing: text, options: JSONParseOptions(depthLimit: 16, refusesRepeatedNames: true))
+        } catch {
+            throw .malformed("the manifest: \(error)")
+        }
+        let names = [
+            "content", "created", "format", "generations", "keys", "match", "recordings", "targets", "targetsLength", "tool",
+        ]
+        let reader = try JSONMembers(value, of: "manifest", known: names)
+        guard try reader.string("format") == Self.format else { throw .notASnapshot("another format") }
+        created = Timestamp(milliseconds: Int64(try reader.int("created")))
+        tool = try reader.string("tool") ?? ""
+        generations = []
+        for generation in try reader.array("generations") {
+            let members = try JSONMembers(generation, of: "generation", known: ["number", "started"])
+            guard generations.count < SnapshotLimits.generations, let number = UInt32(exactly: try members.int("number")) else {
+                throw .tooLarge("generations")
+            }
+            generations.append(
+                Generation(number: number, started: Timestamp(milliseconds: Int64(try members.int("started")))))
+        }
+        terms = try MatchTerms(json: value["match"] ?? .object([:]))
+        totals.recordings = try reader.int("recordings")
+        totals.content = try reader.digest("content")
+        totals.keys = try reader.digest("keys")
+        totals.targets = try reader.digest("targets")
+        totals.targetsLength = try reader.int("targetsLength")
+        guard (0...SnapshotLimits.recordings).contains(totals.recordings),
+            (0...totals.recordings * SnapshotLimits.recordLength).contains(totals.targetsLength)
+        else { throw .tooLarge("recordings") }
+        guard self.text == text else { throw .malformed("the manifest is not written as it is written") }
+    }
+}

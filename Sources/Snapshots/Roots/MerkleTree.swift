@@ -1,0 +1,58 @@
+import HTTPSerialization
+import ServerTrust
+
+/// A tree of SHA-256 digests with 256 children at each node, so that a leaf's path is two or three pages of 8 KiB.
+///
+/// A leaf is SHA-256 of 0x00 and the row's octets, a node SHA-256 of 0x01 and the digests of its children, each level grouped from its
+/// beginning by 256 until one node is left; there is at least one level of nodes. The root is SHA-256 of a name, a zero octet, the number of
+/// leaves (8 octets, the greatest first) and the topmost node, so that no root of one tree is one of another.
+struct MerkleTree: Sendable {
+    static let fanOut = 256
+
+    /// Digests one behind the other: the leaves, then each level of nodes up to the topmost one.
+    private(set) var levels: [[UInt8]]
+    let root: SHA256Digest
+
+    /// - Parameter leaves: the leaves' digests one behind the other, at least one.
+    init(name: String, leaves: [UInt8]) {
+        precondition(!leaves.isEmpty && leaves.count % 32 == 0, "a tree has whole leaves")
+        var levels = [leaves]
+        repeat {
+            var nodes: [UInt8] = []
+            let below = levels[levels.count - 1]
+            for start in stride(from: 0, to: below.count, by: Self.fanOut * 32) {
+                nodes += Self.node(below[start..<min(start + Self.fanOut * 32, below.count)])
+            }
+            levels.append(nodes)
+        } while levels[levels.count - 1].count > 32
+        self.levels = levels
+        root = Self.root(name: name, count: leaves.count / 32, top: levels[levels.count - 1])
+    }
+
+    static func leaf(_ row: [UInt8]) -> [UInt8] { Hashing.sha256([0x00], row) }
+
+    static func node(_ children: ArraySlice<UInt8>) -> [UInt8] { Hashing.sha256([0x01], Array(children)) }
+
+    static func root(name: String, count: Int, top: [UInt8]) -> SHA256Digest {
+        var prefix = Array(name.utf8)
+        prefix.append(0)
+        prefix.append(bigEndian: UInt64(count))
+        return SHA256Digest(Hashing.sha256(prefix, top))!  // 32 octets
+    }
+
+    /// How many digests there are on each level of a tree with so many leaves, the leaves first.
+    static func levelCounts(leaves count: Int) -> [Int] {
+        var counts = [count]
+        repeat { counts.append((counts[counts.count - 1] + fanOut - 1) / fanOut) } while counts[counts.count - 1] > 1
+        return counts
+    }
+}
+
+/// SHA-256 of several pieces, by OpenSSL.
+enum Hashing {
+    static func sha256(_ pieces: [UInt8]...) -> [UInt8] {
+        let hasher = DigestHasher(.sha256)
+        for piece in pieces { hasher.update(piece.span) }
+        return hasher.finish().octets
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// What stands in a recording in place of a secret: the same for the same secret under one key, and in its form, so that who reads it goes on.
+enum Placeholder {
+    static func make(for secret: [UInt8], _ kind: SecretKind, under key: ProjectKey) -> [UInt8] {
+        let code = key.code(of: secret)
+        let opaque = SecretMark.word + code[..<32]
+        switch kind {
+        case .opaque: return opaque
+        case .basic: return Array(Base64.encode(Array("larder:".utf8) + opaque).utf8)
+        case .awsKeyID: return Array(secret[..<4]) + SecretMark.capitals + capitals(code, count: 10)
+        case .slackToken: return Array(secret[..<5]) + opaque
+        case .gitHubToken:
+            let fineGrained = Array("github_pat_".utf8)
+            if secret.starts(with: fineGrained) {
+                return fineGrained + SecretMark.word + code[..<10] + [UInt8(ascii: "_")] + code[..<59]
+            }
+            return Array(secret[..<4]) + SecretMark.word + code[..<24]
+        case .privateKey:
+            let lines = secret.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: true)
+            let label = lines.first.map { Array($0.dropFirst("BEGIN ".utf8.count)) } ?? Array("PRIVATE KEY".utf8)
+            // In JSON the line feeds are escaped.
+            let feed = secret.contains(ASCII.lf) ? [ASCII.lf] : Array("\\n".utf8)
+            let dashes = Array("-----".utf8)
+            return dashes + Array("BEGIN ".utf8) + label + dashes + feed + opaque + feed + dashes + Array("END ".utf8) + label
+                + dashes
+        case .webToken:
+            return SecretMark.tokenHeader + [0x2E] + payload(of: secret, code) + [0x2E] + opaque
+        }
+    }
+
+    /// A token's times stay, since clients read them; nothing else of what it says does.
+    private static func payload(of token: [UInt8], _ code: [UInt8]) -> [UInt8] {
+        let parts = token.split(separator: 0x2E, omittingEmptySubsequences: false)
+        var members: [(String, JSONValue)] = []
+        if parts.count == 3, let text = base64URLDecoded(parts[1]),
+            // What is no JSON says nothing that would have to stay.
+            let claims = try? JSONValue(parsing: text, options: JSONParseOptions(depthLimit: 16, lengthLimit: 64 << 10))
+        {
+            for name in ["exp", "iat", "nbf"] {
+                if let number = claims[name]?.number { members.append((name, .number(number))) }
+            }
+        }
+        members.append(("larder", .string(String(decoding: code[..<32], as: UTF8.self))))
+        return base64URLEncoded(JSONValue.object(JSONObject(members)).text())
+    }
+
+    private static func capitals(_ code: [UInt8], count: Int) -> [UInt8] {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+        return (0..<count).map { place in
+            let value = (ASCII.hexValue(code[2 * place]) ?? 0) << 4 | (ASCII.hexValue(code[2 * place + 1]) ?? 0)
+            return letters[Int(value & 31)]
+        }
+    }
+
+    /// RFC 4648 §5, without padding.
+    private static func base64URLEncoded(_ octets: [UInt8]) -> [UInt8] {
+        Base64.encode(octets).utf8.compactMap { letter in
+            switch letter {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case ASCII.equals: nil
+            default: letter
+            }
+        }
+    }
+
+    private static func base64URLDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var letters = text.map { letter in
+            letter == UInt8(ascii: "-") ? UInt8(ascii: "+") : letter == UInt8(ascii: "_") ? ASCII.slash : letter
+        }
+        while letters.count % 4 != 0 { letters.append(ASCII.equals) }
+        return Base64.decode(letters)
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// A secret that stands in a snapshot in the clear.
+package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
+    package let uri: String
+    /// `request field authorization`, `response body`.
+    package let part: String
+    package let kind: SecretKind
+
+    package var description: String { "\(kind.rawValue) in \(part) of \(uri)" }
+}
+
+extension Snapshot {
+    /// Looks through all of a snapshot for secrets that are no placeholders.
+    /// - Parameter limit: no more are looked for.
+    package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
+        var audit = SecretAudit(limit: limit)
+        for place in 0..<count where !audit.isFull {
+            let recording = try recording(at: place)
+            let uri = SecretScan.secrets(in: recording.request.uri)
+            audit.uri = String(
+                decoding: recording.request.uri.replacing(uri) { _, _ in SecretMark.canonical }, as: UTF8.self)
+            audit.note(uri, "URI")
+            audit.note(recording.request.fields, "request field")
+            try look(in: recording.request.body, recording.request.fields, "request body", &audit)
+            guard let response = recording.response else { continue }
+            audit.note(response.fields, "response field")
+            audit.note(response.trailers, "trailer field")
+            try look(in: response.body, response.fields, "response body", &audit)
+        }
+        return audit.places
+    }
+
+    /// Bodies that are longer than what is searched when they are recorded are left out here too.
+    private func look(
+        in body: RecordedBody?, _ fields: Fields, _ part: String, _ audit: inout SecretAudit
+    ) throws(SnapshotError) {
+        guard let body, body.isKept, body.length <= UInt64(SnapshotLimits.requestBodyLength), audit.begin(body) else { return }
+        guard let text = DecodedBody.decoded(try octets(of: body), describedBy: fields) else { return }
+        audit.note(SecretScan.secrets(in: text), part)
+    }
+}
+
+/// What has been found so far. Equal bodies are looked at once.
+private struct SecretAudit {
+    let limit: Int
+    var uri = ""
+    private(set) var places: [SecretPlace] = []
+    private var seen: Set<RecordedBody> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    var isFull: Bool { places.count >= limit }
+
+    mutating func begin(_ body: RecordedBody) -> Bool { seen.insert(body).inserted }
+
+    mutating func note(_ found: [FoundSecret], _ part: String) {
+        for secret in found where !secret.isPlaceholder && !isFull {
+            let place = SecretPlace(uri: uri, part: part, kind: secret.kind)
+            if !places.contains(place) { places.append(place) }
+        }
+    }
+
+    mutating func note(_ fields: Fields, _ part: String) {
+        for line in fields.lines {
+            let name = String(decoding: fields.bytes[line.name.range].map(ASCII.lowercased), as: UTF8.self)
+            note(FieldSecrets.secrets(of: line, in: fields), "\(part) \(name)")
+        }
+    }
+}

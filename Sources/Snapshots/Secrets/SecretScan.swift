@@ -1,0 +1,256 @@
+import HTTPMessage
+
+/// A secret, or the placeholder of one, in a text.
+struct FoundSecret: Equatable {
+    let range: Range<Int>
+    let kind: SecretKind
+    /// Whether a placeholder stands there already.
+    let isPlaceholder: Bool
+}
+
+/// Looks for what is certainly a secret: tokens that say by their form what they are, and values of names that RFC 6749, RFC 7523, RFC 7636 and
+/// AWS give to secrets. One pass over the octets; nothing is guessed from how random a text looks.
+enum SecretScan {
+    /// The shortest value of such a name that is taken for a secret: shorter ones are words such as `none`.
+    static let valueLengthFloor = 8
+    /// Longer tokens are cut here: no header field carries more.
+    static let tokenLengthLimit = 64 << 10
+
+    /// Members of JSON objects, and fields of forms and queries, whose values are secrets.
+    static let names: [[UInt8]] = [
+        "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "assertion", "code_verifier",
+        "device_code",
+        "password", "passwd", "api_key", "apikey", "private_key", "SecretAccessKey", "SessionToken", "aws_secret_access_key",
+        "aws_session_token", "X-Amz-Security-Token", "X-Amz-Signature", "X-Amz-Credential",
+    ].map { Array($0.utf8) }
+
+    /// All of them in order; none overlaps another.
+    static func secrets(in text: [UInt8]) -> [FoundSecret] {
+        var found: [FoundSecret] = []
+        text.withUnsafeBufferPointer { octets in
+            var place = 0
+            while place < octets.count {
+                guard Self.mayBegin[Int(octets[place])], let secret = secret(in: octets, at: place) else {
+                    place += 1
+                    continue
+                }
+                found.append(secret)
+                place = secret.range.upperBound
+            }
+        }
+        return found
+    }
+
+    /// The octets at which a secret, or the name of one, may begin.
+    private static let mayBegin: [Bool] = {
+        var table = [Bool](repeating: false, count: 256)
+        for octet in "eAgx-Bbl".utf8 { table[Int(octet)] = true }
+        for name in names { table[Int(name[0])] = true }
+        return table
+    }()
+
+    /// The names by their first octet, so that hardly any word is compared with one.
+    private static let namesByFirstOctet: [[[UInt8]]] = (0...255).map { octet in names.filter { Int($0[0]) == octet } }
+
+    // Made once: each word of a body may be compared with them.
+    private static let webTokenStart = Array("eyJ".utf8)
+    private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
+    private static let fineGrainedStart = Array("github_pat_".utf8)
+    private static let slackStart = Array("xox".utf8)
+    private static let keyOpening = Array("-----BEGIN ".utf8)
+    private static let keyClosing = Array("-----END ".utf8)
+    private static let keyWord = Array("PRIVATE KEY".utf8)
+    private static let dashes = Array("-----".utf8)
+    private static let schemes = [(name: Array("bearer ".utf8), isBasic: false), (name: Array("basic ".utf8), isBasic: true)]
+
+    private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        // What continues a word is none of its own.
+        if place > 0, isWord(octets[place - 1]) { return nil }
+        return token(in: octets, at: place) ?? scheme(in: octets, at: place) ?? named(in: octets, at: place)
+    }
+
+    // MARK: Tokens that say what they are
+
+    static func token(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        switch octets[place] {
+        case UInt8(ascii: "e"): webToken(in: octets, at: place)
+        case UInt8(ascii: "A"): awsKeyID(in: octets, at: place)
+        case UInt8(ascii: "g"): gitHubToken(in: octets, at: place)
+        case UInt8(ascii: "x"): slackToken(in: octets, at: place)
+        case UInt8(ascii: "-"): privateKey(in: octets, at: place)
+        case UInt8(ascii: "l"): placeholder(in: octets, at: place)
+        default: nil
+        }
+    }
+
+    /// A placeholder of no form of its own: the word and 32 digits.
+    private static func placeholder(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        guard octets.holds(SecretMark.word, at: place) else { return nil }
+        let end = octets.end(from: place + SecretMark.word.count, limit: 32) { ASCII.hexValue($0) != nil }
+        guard end - place == SecretMark.word.count + 32 else { return nil }
+        return FoundSecret(range: place..<end, kind: .opaque, isPlaceholder: true)
+    }
+
+    private static func webToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        // `{"` in base64 begins so.
+        guard octets.holds(webTokenStart, at: place) else { return nil }
+        let header = octets.end(from: place, limit: tokenLengthLimit, while: isBase64URL)
+        guard header - place >= 10, octets.holds([0x2E], at: header) else { return nil }
+        let payload = octets.end(from: header + 1, limit: tokenLengthLimit, while: isBase64URL)
+        guard payload - header > 4, octets.holds([0x2E], at: payload) else { return nil }
+        let end = octets.end(from: payload + 1, limit: tokenLengthLimit, while: isBase64URL)
+        return FoundSecret(
+            range: place..<end, kind: .webToken, isPlaceholder: octets.holds(SecretMark.tokenHeader, at: place))
+    }
+
+    private static func awsKeyID(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        guard awsKeyIDStarts.contains(where: { octets.holds($0, at: place) }) else { return nil }
+        let end = octets.end(from: place + 4, limit: 17) { ASCII.isUppercase($0) || ASCII.isDigit($0) }
+        guard end - place == 20, !octets.continuesWord(at: end) else { return nil }
+        return FoundSecret(
+            range: place..<end, kind: .awsKeyID, isPlaceholder: octets.holds(SecretMark.capitals, at: place + 4))
+    }
+
+    private static func gitHubToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        let fineGrained = fineGrainedStart
+        if octets.holds(fineGrained, at: place) {
+            let end = octets.end(from: place + fineGrained.count, limit: 83, while: isWord)
+            guard end - place == fineGrained.count + 82 else { return nil }
+            return FoundSecret(
+                range: place..<end, kind: .gitHubToken,
+                isPlaceholder: octets.holds(SecretMark.word, at: place + fineGrained.count))
+        }
+        guard place + 4 < octets.count, octets[place + 1] == UInt8(ascii: "h"), "pousr".utf8.contains(octets[place + 2]),
+            octets[place + 3] == UInt8(ascii: "_")
+        else { return nil }
+        let end = octets.end(from: place + 4, limit: 256) { ASCII.isAlpha($0) || ASCII.isDigit($0) }
+        guard end - place >= 40, !octets.continuesWord(at: end) else { return nil }
+        return FoundSecret(range: place..<end, kind: .gitHubToken, isPlaceholder: octets.holds(SecretMark.word, at: place + 4))
+    }
+
+    private static func slackToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        guard place + 5 < octets.count, octets.holds(slackStart, at: place), "abeoprs".utf8.contains(octets[place + 3]),
+            octets[place + 4] == UInt8(ascii: "-")
+        else { return nil }
+        let end = octets.end(from: place + 5, limit: 512) { ASCII.isAlpha($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }
+        guard end - place >= 20 else { return nil }
+        return FoundSecret(range: place..<end, kind: .slackToken, isPlaceholder: octets.holds(SecretMark.word, at: place + 5))
+    }
+
+    private static func privateKey(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        let opening = keyOpening
+        guard octets.holds(opening, at: place) else { return nil }
+        let label = octets.end(from: place + opening.count, limit: 40) { ASCII.isUppercase($0) || $0 == ASCII.space }
+        let word = keyWord
+        guard label - word.count >= place, octets.holds(word, at: label - word.count), octets.holds(dashes, at: label) else {
+            return nil
+        }
+        let closing = keyClosing + octets[place + opening.count..<label] + dashes
+        var end = label + dashes.count
+        let limit = min(octets.count, end + tokenLengthLimit)
+        while end < limit, !octets.holds(closing, at: end) { end += 1 }
+        // A key that is cut off is one as far as it goes.
+        end = octets.holds(closing, at: end) ? end + closing.count : limit
+        var mark = label + dashes.count
+        while mark < end, !ASCII.isAlpha(octets[mark]), octets[mark] != UInt8(ascii: "-") { mark += 1 }
+        // Behind an escaped line feed in JSON stands an `n`.
+        if mark < end, octets[mark] == UInt8(ascii: "n"), octets.holds(SecretMark.word, at: mark + 1) { mark += 1 }
+        return FoundSecret(range: place..<end, kind: .privateKey, isPlaceholder: octets.holds(SecretMark.word, at: mark))
+    }
+
+    // MARK: What stands behind a word
+
+    /// `Bearer` and `Basic` with what stands behind them (RFC 6750 §2.1, RFC 7617 §2).
+    private static func scheme(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        for (name, isBasic) in schemes where octets.holds(name, ignoringCaseAt: place) {
+            let start = place + name.count
+            let end = octets.end(from: start, limit: tokenLengthLimit, while: isToken68)
+            // Shorter ones are the words of a sentence.
+            guard end - start >= 16 || isBasic && end - start >= valueLengthFloor,
+                octets[start..<end].contains(where: isNoSmallLetter)
+            else { return nil }
+            if let token = token(in: octets, at: start), token.range == start..<end { return token }
+            if isBasic, !BasicSecret.isCredentials(octets[start..<end]) { return nil }
+            let isOurs = isBasic ? BasicSecret.isPlaceholder(octets[start..<end]) : octets.holds(SecretMark.word, at: start)
+            return FoundSecret(range: start..<end, kind: isBasic ? .basic : .opaque, isPlaceholder: isOurs)
+        }
+        return nil
+    }
+
+    /// A value of one of `names`, in JSON, in a form or in a query.
+    private static func named(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        for name in namesByFirstOctet[Int(octets[place])] where octets.holds(name, at: place) {
+            let behind = place + name.count
+            guard behind < octets.count else { return nil }
+            var range: Range<Int>?
+            if octets[behind] == ASCII.equals, place == 0 || "?&;\n".utf8.contains(octets[place - 1]) {
+                let end = octets.end(from: behind + 1, limit: tokenLengthLimit) { !"&;# \"\r\n".utf8.contains($0) }
+                range = behind + 1..<end
+            } else if octets[behind] == ASCII.quote, place > 0, octets[place - 1] == ASCII.quote {
+                range = octets.stringValue(behindNameEndingAt: behind)
+            }
+            guard let range, range.count >= valueLengthFloor else { continue }
+            if let token = token(in: octets, at: range.lowerBound), token.range == range { return token }
+            return FoundSecret(range: range, kind: .opaque, isPlaceholder: octets.holds(SecretMark.word, at: range.lowerBound))
+        }
+        return nil
+    }
+
+    private static func isWord(_ octet: UInt8) -> Bool {
+        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
+    }
+    private static func isBase64URL(_ octet: UInt8) -> Bool { isWord(octet) || octet == UInt8(ascii: "-") }
+    private static func isNoSmallLetter(_ octet: UInt8) -> Bool { !ASCII.isAlpha(octet) || ASCII.isUppercase(octet) }
+    /// RFC 9110 §11.2.
+    static func isToken68(_ octet: UInt8) -> Bool { isBase64URL(octet) || ".~+/=".utf8.contains(octet) }
+}
+
+/// `user:password` in base64.
+enum BasicSecret {
+    static func isCredentials(_ text: some Collection<UInt8>) -> Bool {
+        Base64.decode(Array(text))?.contains(ASCII.colon) ?? false
+    }
+
+    static func isPlaceholder(_ text: some Collection<UInt8>) -> Bool {
+        Base64.decode(Array(text))?.starts(with: Array("larder:".utf8) + SecretMark.word) ?? false
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    func holds(_ text: [UInt8], at place: Int) -> Bool {
+        guard place >= 0, count - place >= text.count else { return false }
+        for index in text.indices where self[place + index] != text[index] { return false }
+        return true
+    }
+
+    /// - Parameter text: in lower case.
+    func holds(_ text: [UInt8], ignoringCaseAt place: Int) -> Bool {
+        guard count - place >= text.count else { return false }
+        for index in text.indices where ASCII.lowercased(self[place + index]) != text[index] { return false }
+        return true
+    }
+
+    func end(from place: Int, limit: Int, while holds: (UInt8) -> Bool) -> Int {
+        var end = place
+        while end < count, end - place < limit, holds(self[end]) { end += 1 }
+        return end
+    }
+
+    func continuesWord(at place: Int) -> Bool {
+        place < count && (ASCII.isAlpha(self[place]) || ASCII.isDigit(self[place]) || self[place] == UInt8(ascii: "_"))
+    }
+
+    /// The string behind a name in a JSON text, without its quotes.
+    fileprivate func stringValue(behindNameEndingAt quote: Int) -> Range<Int>? {
+        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0D }
+        let colon = end(from: quote + 1, limit: 64, while: isBlank)
+        guard colon < count, self[colon] == ASCII.colon else { return nil }
+        let start = end(from: colon + 1, limit: 64, while: isBlank)
+        guard start < count, self[start] == ASCII.quote else { return nil }
+        var end = start + 1
+        while end < count, end - start < SecretScan.tokenLengthLimit, self[end] != ASCII.quote {
+            end += self[end] == ASCII.backslash ? 2 : 1
+        }
+        return start + 1..<Swift.min(end, count)
+    }
+}

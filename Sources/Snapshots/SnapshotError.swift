@@ -1,0 +1,50 @@
+import SQLiteDatabase
+
+/// Why a snapshot cannot be made, opened or read.
+package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// SQLite or the file system failed.
+    case database(DatabaseError)
+    /// The file is not a snapshot of this version.
+    case notASnapshot(String)
+    /// Not what was written, or not what was signed: nothing of it is served.
+    case damaged(String)
+    /// More than `SnapshotLimits` allow.
+    case tooLarge(String)
+    /// There is a file already, and it was not said what becomes of it.
+    case exists(path: String)
+    /// A recording that has not been finished stands beside the file.
+    case unfinished(path: String)
+    /// None of the keys that were asked for has signed it.
+    case notSigned
+    /// A key cannot be read, or is of another kind than Ed25519.
+    case unusableKey(String)
+    /// Secrets, or what could not be looked through for them, stand in what was to be written.
+    case holdsSecrets(String)
+    /// A text that was to be read is malformed.
+    case malformed(String)
+
+    package var description: String {
+        switch self {
+        case .database(let error): error.description
+        case .notASnapshot(let detail): "not a snapshot: \(detail)"
+        case .damaged(let detail): "damaged: \(detail)"
+        case .tooLarge(let detail): "too large: \(detail)"
+        case .exists(let path): "\(path) is there already"
+        case .unfinished(let path): "\(path) holds a recording that was not finished"
+        case .notSigned: "not signed by a key that is asked for"
+        case .unusableKey(let detail): "the key cannot be used: \(detail)"
+        case .holdsSecrets(let detail): "holds secrets: \(detail)"
+        case .malformed(let detail): "malformed: \(detail)"
+        }
+    }
+}
+
+/// Carries out what SQLite is asked for, with its failures as the snapshot's.
+@inline(__always)
+func onDatabase<Result>(_ work: () throws(DatabaseError) -> Result) throws(SnapshotError) -> Result {
+    do throws(DatabaseError) {
+        return try work()
+    } catch {
+        throw .database(error)
+    }
+}

@@ -1,0 +1,1 @@
+SnapshotTorture.run(arguments: Array(CommandLine.arguments.dropFirst()))

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@Suite("A process that is killed while it records", .serialized)
+struct SnapshotCrashTests {
+    static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "SnapshotTorture")
+
+    /// `make test-long` sets it to 50.
+    static let count = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap(Int.init) ?? 3
+
+    @Test("What is older than a second is there after kill -9, and no body is wrong", arguments: 0..<Self.count)
+    func survivesKill(round: Int) throws {
+        let fixture = SnapshotFixture()
+        // Its folder goes with it.
+        defer { withExtendedLifetime(fixture) {} }
+        let writer = Process()
+        writer.executableURL = Self.program
+        writer.arguments = ["write", fixture.path]
+        // To a file, which nobody has to empty.
+        let log = fixture.folder + "/log"
+        #expect(FileManager.default.createFile(atPath: log, contents: nil))
+        writer.standardOutput = try #require(FileHandle(forWritingAtPath: log))
+        try writer.run()
+        Thread.sleep(forTimeInterval: 0.7 + Double(round) * 0.213)
+        let seen = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }.max() ?? -1
+        // From here on what was seen becomes older than a second.
+        Thread.sleep(forTimeInterval: 1.05)
+        kill(writer.processIdentifier, SIGKILL)
+        writer.waitUntilExit()
+        #expect(seen > 0)
+
+        let reader = Process()
+        reader.executableURL = Self.program
+        reader.arguments = ["resume", fixture.path, "\(seen)"]
+        let pipe = Pipe()
+        reader.standardOutput = pipe
+        try reader.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        reader.waitUntilExit()
+        #expect(reader.terminationStatus == 0, "\(output)")
+    }
+}

@@ -1,0 +1,224 @@
+import HTTPMessage
+import HTTPSerialization
+import Testing
+@testable import Snapshots
+
+@Suite("Matching")
+struct MatchingTests {
+    /// Which of some exchanges answers a request: its body, or the reason why none does.
+    static func answer(
+        _ exchanges: [Exchange], to request: Exchange, terms: MatchTerms = MatchTerms(), key: ProjectKey? = SnapshotFixture.key
+    ) throws -> String {
+        let fixture = SnapshotFixture()
+        try fixture.write(exchanges, terms: terms)
+        var cursors = SequenceCursors()
+        return try answer(SnapshotLayer(Snapshot(path: fixture.path), key: key), request, &cursors)
+    }
+
+    static func answer(_ layer: SnapshotLayer, _ request: Exchange, _ cursors: inout SequenceCursors) throws -> String {
+        switch try layer.find(request.request, &cursors) {
+        case .found(let found):
+            return try found.recording.response?.body.map { try layer.snapshot.octets(of: $0).text } ?? ""
+        case .missed(let reason): return reason.rawValue
+        }
+    }
+
+    static func exchange(_ uri: String, _ body: String = "", _ change: (inout Exchange) -> Void = { _ in }) -> Exchange {
+        var exchange = Exchange(uri, body)
+        change(&exchange)
+        return exchange
+    }
+
+    @Test("Method, URL and body tell recordings apart")
+    func matchesExactly() throws {
+        let recorded = [
+            Self.exchange("http://a:80/?x=1", "get"),
+            Self.exchange("http://a:80/?x=1", "post one") {
+                $0.method = "POST"; $0.requestBody = [1]
+            },
+            Self.exchange("http://a:80/?x=1", "post two") {
+                $0.method = "POST"; $0.requestBody = [2]
+            },
+        ]
+        #expect(try Self.answer(recorded, to: recorded[0]) == "get")
+        #expect(try Self.answer(recorded, to: recorded[2]) == "post two")
+        #expect(try Self.answer(recorded, to: Self.exchange("http://a:80/?x=2")) == "not_recorded")
+        #expect(try Self.answer(recorded, to: Self.exchange("http://a:80/?x=1") { $0.method = "PUT" }) == "not_recorded")
+        #expect(try Self.answer(recorded, to: Self.exchange("http://a:80/?x=1") { $0.requestBody = [1] }) == "not_recorded")
+    }
+
+    @Test("HEAD is answered from a recorded GET, unless HEAD was recorded")
+    func answersHead() throws {
+        let get = Self.exchange("http://a:80/", "get")
+        let head = Self.exchange("http://a:80/") { $0.method = "HEAD" }
+        #expect(try Self.answer([get], to: head) == "get")
+        #expect(try Self.answer([get, head], to: head) == "")
+    }
+
+    @Test("The fields that Vary names tell recordings apart, Accept-Encoding only where it is to be exact")
+    func heedsVary() throws {
+        func recorded(_ language: String, _ coding: String) -> Exchange {
+            Self.exchange("http://a:80/", language + coding) {
+                $0.requestFields = [("Accept-Language", language), ("Accept-Encoding", coding), ("User-Agent", "one")]
+                $0.fields = [("Vary", "Accept-Language, Accept-Encoding")]
+            }
+        }
+        let both = [recorded("de", "gzip"), recorded("en", "gzip")]
+        #expect(try Self.answer(both, to: recorded("en", "br")) == "engzip")
+        #expect(try Self.answer(both, to: recorded("EN", "gzip")) == "engzip")
+        #expect(try Self.answer(both, to: recorded("fr", "gzip")) == "varies")
+        #expect(try Self.answer(both, to: recorded("en", "br"), terms: MatchTerms(isExact: true)) == "varies")
+    }
+
+    @Test("Fields that are named tell recordings apart")
+    func heedsNamedFields() throws {
+        let one = Self.exchange("http://a:80/", "one") { $0.requestFields = [("X-Tenant", "1")] }
+        let terms = MatchTerms(fields: ["x-tenant"])
+        #expect(try Self.answer([one], to: Self.exchange("http://a:80/")) == "one")
+        #expect(try Self.answer([one], to: Self.exchange("http://a:80/"), terms: terms) == "not_recorded")
+        #expect(try Self.answer([one], to: one, terms: terms) == "one")
+    }
+
+    @Test("A canonicaliser takes out what says nothing, where it is meant and nowhere else")
+    func canonicalises() throws {
+        var rule = Canonicaliser(uri: "http://a:80/*")
+        rule.ignoredParameters = ["_", "utm_*"]
+        rule.sortsQuery = true
+        rule.ignoredFormFields = ["csrf"]
+        rule.ignoredPointers = [JSONPointer("/id")!, JSONPointer("/meta/at")!]
+        rule.replacements = [Canonicaliser.Replacement(.uri, "/v[0-9]+/", by: "/v/")]
+        rule.hasUUIDs = true
+        rule.hasTimes = true
+        let terms = MatchTerms(canonicalisers: [rule])
+        func check(_ recorded: String, _ offered: String) throws -> Bool {
+            try Self.answer([Self.exchange(recorded, "it")], to: Self.exchange(offered), terms: terms) == "it"
+        }
+        #expect(try check("http://a:80/?b=2&a=1&_=7", "http://a:80/?a=1&utm_x=3&b=2"))
+        #expect(try !check("http://b:80/?b=2&a=1", "http://b:80/?a=1&b=2"))
+        #expect(try check("http://a:80/v1/x", "http://a:80/v22/x"))
+        #expect(try check("http://a:80/f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "http://a:80/F81D4FAE-7DEC-11D0-A765-000000000000"))
+        #expect(try check("http://a:80/?t=1795415000", "http://a:80/?t=1795415999123"))
+        #expect(try check("http://a:80/?t=2026-11-23T06:23:20Z", "http://a:80/?t=2025-01-01T00%3A00%3A00.5%2B01%3A00"))
+        #expect(try !check("http://a:80/?n=12345", "http://a:80/?n=12346"))
+        func post(_ type: String, _ body: String) -> Exchange {
+            Self.exchange("http://a:80/p", "it") {
+                $0.method = "POST"
+                $0.requestFields = [("Content-Type", type)]
+                $0.requestBody = Array(body.utf8)
+            }
+        }
+        let json = "application/json; charset=utf-8"
+        #expect(
+            try Self.answer(
+                [post(json, #"{"id":1,"a":[1,2],"meta":{"at":3,"b":4}}"#)],
+                to: post(json, #"{ "id": 9, "a": [1, 2], "meta": {"b":4} }"#),
+                terms: terms) == "it")
+        #expect(try Self.answer([post(json, #"{"a":1}"#)], to: post(json, #"{"a":2}"#), terms: terms) == "not_recorded")
+        let form = "application/x-www-form-urlencoded"
+        #expect(try Self.answer([post(form, "a=1&csrf=x&b=2")], to: post(form, "a=1&b=2&csrf=y"), terms: terms) == "it")
+    }
+
+    @Test("The boundary of a multipart body says nothing")
+    func ignoresBoundaries() throws {
+        func post(_ boundary: String) -> Exchange {
+            Self.exchange("http://a:80/", "it") {
+                $0.method = "POST"
+                $0.requestFields = [("Content-Type", "multipart/form-data; boundary=\(boundary)")]
+                $0.requestBody = Array("--\(boundary)\r\n\r\nvalue\r\n--\(boundary)--\r\n".utf8)
+            }
+        }
+        #expect(try Self.answer([post("one")], to: post("\"another\"")) == "not_recorded")
+        #expect(try Self.answer([post("one")], to: post("another")) == "it")
+    }
+
+    @Test("Terms are written and read again, and what is not known is refused")
+    func writesTerms() throws {
+        var rule = Canonicaliser(uri: "http://a:80/*")
+        rule.method = "GET"
+        rule.ignoredParameters = ["a"]
+        rule.ignoredFields = ["x-a"]
+        rule.ignoredFormFields = ["c"]
+        rule.ignoredPointers = [JSONPointer("/a~1b")!]
+        rule.replacements = [Canonicaliser.Replacement(.body, "a+", by: "b")]
+        rule.hasTimes = true
+        let terms = MatchTerms(canonicalisers: [rule], fields: ["x-b"], isExact: true, secretPointers: [JSONPointer("/s")!])
+        #expect(try MatchTerms(json: terms.json) == terms)
+        #expect(throws: SnapshotError.self) { try Canonicaliser(json: ["urI": "*"]) }
+        #expect(throws: SnapshotError.self) { try Canonicaliser(json: ["query": ["ignore": "a"]]) }
+    }
+}
+
+@Suite("Sequences")
+struct SequenceTests {
+    @Test(
+        "Several answers to one request come in the order of recording, and end as is set",
+        arguments: [
+            (SequenceEnd.loop, ["one", "two", "three", "one", "two"]), (.last, ["one", "two", "three", "three", "three"]),
+            (.error, ["one", "two", "three", "exhausted", "exhausted"]),
+        ])
+    func replays(end: SequenceEnd, expected: [String]) throws {
+        let fixture = SnapshotFixture()
+        let uri = "http://a:80/job"
+        try fixture.write([Exchange(uri, "one"), Exchange("http://a:80/", "other"), Exchange(uri, "two"), Exchange(uri, "three")])
+        let layer = try SnapshotLayer(Snapshot(path: fixture.path), key: nil, end: end)
+        var (one, other) = (SequenceCursors(), SequenceCursors())
+        for answer in expected {
+            #expect(try MatchingTests.answer(layer, Exchange(uri), &one) == answer)
+        }
+        #expect(try MatchingTests.answer(layer, Exchange(uri), &other) == "one")
+        one.rewind()
+        #expect(try MatchingTests.answer(layer, Exchange(uri), &one) == "one")
+    }
+
+    @Test("The newest generation answers, and an older one where that is asked for")
+    func heedsGenerations() throws {
+        let fixture = SnapshotFixture()
+        try fixture.write([Exchange("http://a:80/1", "old"), Exchange("http://a:80/2", "only")], now: Timestamp(seconds: 100))
+        try fixture.write(
+            [Exchange("http://a:80/1", "new"), Exchange("http://a:80/3", "late")], existing: .append, now: Timestamp(seconds: 200)
+        )
+        func answer(_ uri: String, _ asOf: AsOf) throws -> String {
+            var cursors = SequenceCursors()
+            return try MatchingTests.answer(
+                SnapshotLayer(Snapshot(path: fixture.path), key: nil, asOf: asOf), Exchange(uri), &cursors)
+        }
+        #expect(try answer("http://a:80/1", .newest) == "new")
+        #expect(try answer("http://a:80/2", .newest) == "only")
+        #expect(try answer("http://a:80/1", .generation(1)) == "old")
+        #expect(try answer("http://a:80/1", .time(Timestamp(seconds: 199))) == "old")
+        #expect(try answer("http://a:80/1", .time(Timestamp(seconds: 200))) == "new")
+        #expect(try answer("http://a:80/3", .generation(1)) == "later")
+    }
+}
+
+@Suite("Patterns in bounded time (T35)")
+struct LinearPatternTests {
+    @Test(
+        "A pattern finds what it says",
+        arguments: [
+            ("a+b", "xaabab", "x--"), ("[0-9]{2,3}", "1 22 333 4444", "1 - - -4"), ("^a|b$", "aab", "-a-"),
+            ("(?:ab|a)c?", "abc ac a", "- - -"),
+            ("\\d+\\.\\w*", "v1.0x 2.", "v- -"), ("[^a-c]+", "abcXYcba", "abc-cba"), ("x*", "axxb", "a-b"),
+            ("a{2}", "aaaaa", "--a"),
+            ("[]a]", "]a", "--"), ("\\/\\[", "/[", "-"), (".", "a\nb", "-\n-"), ("a|b|c", "cab", "---"), ("a??", "a", "-"),
+        ])
+    func finds(pattern: String, text: String, expected: String) throws {
+        let result = try LinearPattern(pattern).replacingAll(in: Array(text.utf8), by: [UInt8(ascii: "-")])
+        #expect(result.text == expected)
+    }
+
+    @Test(
+        "What is no pattern is refused",
+        arguments: ["(", ")", "a)", "*a", "[", "[b-a]", "a{3,2}", "a{999}", "\\1", "\\", "(a{200}){200}", "+"])
+    func refuses(pattern: String) {
+        #expect(throws: SnapshotError.self) { try LinearPattern(pattern) }
+    }
+
+    @Test("What makes others try for ever takes a moment", arguments: ["(a*)*b", "(a|aa)+$x", "a.*b.*c.*d", "(.*)(.*)(.*)x"])
+    func isBounded(pattern: String) throws {
+        let compiled = try LinearPattern(pattern)
+        let began = ContinuousClock.now
+        _ = compiled.replacingAll(in: [UInt8](repeating: UInt8(ascii: "a"), count: 20_000), by: [])
+        #expect(ContinuousClock.now - began < .seconds(30))
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import HTTPMessage
+import ServerTrust
+import TestSupport
+import Testing
+@testable import Snapshots
+
+@Suite("A snapshot's file")
+struct SnapshotFileTests {
+    static func bodies(_ snapshot: Snapshot) throws -> [String: [UInt8]] {
+        var bodies: [String: [UInt8]] = [:]
+        for place in 0..<snapshot.count {
+            let recording = try snapshot.recording(at: place)
+            let body = try recording.response?.body.map { try snapshot.octets(of: $0, limit: 1 << 30) }
+            bodies[recording.request.uri.text + "#\(recording.generation).\(recording.position)"] = body ?? []
+        }
+        return bodies
+    }
+
+    @Test("What was recorded is read again, in one file for the owner alone")
+    func roundTrip() throws {
+        let fixture = SnapshotFixture()
+        let roots = try fixture.write([
+            Exchange("http://a:80/1", "one"), Exchange("http://a:80/2"), Exchange("http://a:80/1", "two"),
+        ])
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(snapshot.roots == roots)
+        #expect(
+            try Self.bodies(snapshot).mapValues(\.text) == [
+                "http://a:80/1#1.0": "one", "http://a:80/1#1.1": "two", "http://a:80/2#1.0": "",
+            ])
+        #expect(try snapshot.verify() == SnapshotVerification(recordings: 3, bodies: 2, bodyOctets: 6))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["test.larder"])
+        let mode = try FileManager.default.attributesOfItem(atPath: fixture.path)[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o600)
+    }
+
+    @Test("Bodies of any length come back, piece by piece, and equal ones stand once", arguments: [1, 262_144, 262_145, 3 << 20])
+    func keepsBodies(length: Int) throws {
+        let fixture = SnapshotFixture()
+        var chance = SeededGenerator(seed: UInt64(length))
+        var one = Exchange("http://a:80/1")
+        one.body = (0..<length).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
+        var two = one
+        two.uri = "http://a:80/2"
+        try fixture.write([one, two])
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(try Self.bodies(snapshot)["http://a:80/2#1.0"] == one.body)
+        let result = try snapshot.verify()
+        #expect(result.bodies == 1)
+        #expect(result.bodyOctets == UInt64(length))
+        #expect(try fixture.octets().count < length + 200_000)
+    }
+
+    @Test("A body that is still coming when recording ends leaves nothing behind")
+    func forgetsUnfinished() throws {
+        let fixture = SnapshotFixture()
+        let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+        let body = writer.beginBody()
+        try body.append([UInt8](repeating: 65, count: 1 << 20).span)
+        _ = try writer.finish()
+        #expect(try Snapshot(path: fixture.path).verify() == SnapshotVerification())
+        #expect(try !fixture.octets().containsRun(of: 65, length: 64))
+        _ = body
+    }
+
+    @Test("A file that is there is refused, appended to as a generation of its own, or replaced")
+    func heedsExisting() throws {
+        let fixture = SnapshotFixture()
+        let first = try fixture.write([Exchange("http://a:80/1", "one")])
+        #expect(throws: SnapshotError.exists(path: fixture.path)) { try fixture.write([]) }
+        let second = try fixture.write([Exchange("http://a:80/1", "new")], existing: .append)
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(snapshot.manifest.generations.map(\.number) == [1, 2])
+        #expect(
+            try Self.bodies(snapshot).mapValues(\.text) == ["http://a:80/1#1.0": "one", "http://a:80/1#2.0": "new"])
+        #expect(second.content != first.content)
+        #expect(try fixture.write([Exchange("http://a:80/1", "one")], existing: .overwrite) == first)
+    }
+
+    @Test("What was committed is there after the writer has gone, and nothing is written over it")
+    func resumes() throws {
+        let fixture = SnapshotFixture()
+        var writer: SnapshotWriter? = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+        try Exchange("http://a:80/1", "one").append(to: try #require(writer))
+        try writer?.commit()
+        try Exchange("http://a:80/2", "lost").append(to: try #require(writer))
+        writer = nil
+        #expect(throws: SnapshotError.unfinished(path: fixture.path + ".partial")) { try fixture.write([]) }
+        let resumed = try SnapshotWriter(resuming: fixture.path)
+        #expect(resumed.count == 1)
+        try Exchange("http://a:80/3", "three").append(to: resumed)
+        let roots = try resumed.finish()
+        let other = SnapshotFixture()
+        #expect(try other.write([Exchange("http://a:80/1", "one"), Exchange("http://a:80/3", "three")]) == roots)
+        _ = try Snapshot(path: fixture.path).verify()
+    }
+
+    @Test("Rows in another order, and in a file of another history, come to the same roots")
+    func rootsKnowNoOrder() throws {
+        let (one, other) = (SnapshotFixture(), SnapshotFixture())
+        let exchanges = (0..<600).map { Exchange("http://a:80/\($0)", "body \($0 % 7)") }
+        let roots = try one.write(exchanges)
+        try other.write([Exchange("http://b:80/", "gone")])
+        #expect(try other.write(exchanges.reversed(), existing: .overwrite) == roots)
+    }
+
+    @Test("Time and volatile fields change `full` and not `content`; anything else changes both")
+    func contentIsWhatItMeans() throws {
+        func roots(_ change: (inout Exchange) -> Void) throws -> SnapshotRoots {
+            var exchange = Exchange("http://a:80/", "body")
+            exchange.fields += [
+                ("Date", "Mon, 23 Nov 2026 06:23:20 GMT"), ("Set-Cookie", "id=one; Path=/"), ("X-A", "1"), ("X-B", "2"),
+            ]
+            change(&exchange)
+            return try SnapshotFixture().write([exchange])
+        }
+        let original = try roots { _ in }
+        #expect(try roots { _ in } == original)
+        for change in [
+            { $0.started = Timestamp(seconds: 1) }, { $0.fields[1].1 = "Tue, 24 Nov 2026 06:23:20 GMT" },
+            { $0.fields.swapAt(3, 4) }, { $0.fields[3].0 = "x-a" }, { $0.fields[2].1 = "id=two; Path=/" },
+        ] as [(inout Exchange) -> Void] {
+            let changed = try roots(change)
+            #expect(changed.full != original.full)
+            #expect(changed.content == original.content)
+        }
+        for change in [
+            { $0.body = [1] }, { $0.status = 404 }, { $0.fields[3].1 = "2" }, { $0.uri = "http://a:80/2" }, { $0.method = "PUT" },
+            { $0.fields.remove(at: 2) }, { $0.requestBody = [1] },
+        ] as [(inout Exchange) -> Void] {
+            let changed = try roots(change)
+            #expect(changed.full != original.full)
+            #expect(changed.content != original.content)
+        }
+    }
+
+    @Test("A snapshot in a folder that cannot be written opens")
+    func opensReadOnly() throws {
+        let fixture = SnapshotFixture()
+        try fixture.write([Exchange("http://a:80/1", "one")])
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder)
+        defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: fixture.folder) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: fixture.path)
+        #expect(try Self.bodies(Snapshot(path: fixture.path)).count == 1)
+    }
+}
+
+extension Array<UInt8> {
+    func containsRun(of octet: UInt8, length: Int) -> Bool {
+        var run = 0
+        for element in self {
+            run = element == octet ? run + 1 : 0
+            if run == length { return true }
+        }
+        return false
+    }
+}
