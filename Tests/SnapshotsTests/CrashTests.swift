@@ -19,7 +19,7 @@ struct SnapshotCrashTests {
         // To a file, which nobody has to empty.
         let log = fixture.folder + "/log"
         #expect(FileManager.default.createFile(atPath: log, contents: nil))
-        writer.standardOutput = try #require(FileHandle(forWritingAtPath: log))
+        writer.standardOutput = FileHandle(forWritingAtPath: log)
         try writer.run()
         Thread.sleep(forTimeInterval: 0.7 + Double(round) * 0.213)
         let seen = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }.max() ?? -1
