@@ -22,14 +22,15 @@ public struct Larder: ParsableCommand {
               larder fetch https://example.com/image.iso
 
             Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run --strict tells of, 5 a store in which something is \
-            wrong (cache verify), 7 pins that do not hold (pins check). fetch has more, which larder help fetch tells.
+            wrong (cache verify) or a snapshot or lock that does not hold, 6 snapshots that differ (snapshot diff), 7 pins that do \
+            not hold (pins check). fetch has more, which larder help fetch tells.
             """,
         version: "larder \(Version.number)",
         subcommands: [
             ServeCommand.self, RunCommand.self, FetchCommand.self, EnvCommand.self, DoctorCommand.self, StatusCommand.self,
             ReloadCommand.self,
             StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
-            VersionCommand.self, CompletionsCommand.self,
+            SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
         ])
 
     public init() {}

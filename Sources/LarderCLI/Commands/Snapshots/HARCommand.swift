@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import HTTPMessage
+import ProxyAdmin
+import Snapshots
+
+struct HARCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "har", abstract: "Writes a snapshot as HAR 1.2, or makes one of a HAR file.",
+        subcommands: [Export.self, Import.self])
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export", abstract: "Prints recordings as HAR 1.2.",
+            discussion: "Contents stand there in base64, out of their codings.")
+
+        @Argument(help: "A snapshot.")
+        var snapshot: String
+
+        @Option(help: ArgumentHelp("Only of this generation.", valueName: "number"))
+        var generation: UInt32?
+
+        func run() throws {
+            try SnapshotFiles.run {
+                let export = HARExport(try Snapshot(path: snapshot), tool: (name: "larder", version: Version.number))
+                let count = try export.write {
+                    generation == nil || $0.generation == generation
+                } to: {
+                    Terminal.output(bytes: $0[...])
+                }
+                Terminal.talk("larder: exported \(count)\n")
+            }
+        }
+    }
+
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "import", abstract: "Makes a snapshot of a HAR file; what is left out is told with its index.",
+            discussion: "Secrets become placeholders under the project's key, as in any recording.")
+
+        @Argument(help: "A HAR file.")
+        var har: String
+
+        @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
+        var target: String
+
+        @Option(help: ArgumentHelp("The project's key; made where it is not there.", valueName: "file"))
+        var projectKey: String
+
+        @Flag(help: "A snapshot that is there gets a generation more.")
+        var append = false
+
+        func run() throws {
+            try SnapshotFiles.run {
+                guard let input = FileHandle(forReadingAtPath: har) else {
+                    Terminal.talk("larder: cannot read \(printable(har, limit: 4096))\n")
+                    throw ExitCode.failure
+                }
+                let key = try ProjectKeyFile.load(projectKey)
+                let writer = try SnapshotWriter(
+                    path: target, existing: append ? .append : .refuse, tool: SnapshotFiles.tool,
+                    now: Timestamp(seconds: Int64(Date.now.timeIntervalSince1970)))
+                do {
+                    let reader = HARImport(try SnapshotRecorder(writer, key: key))
+                    while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
+                        try reader.append([UInt8](piece).span)
+                    }
+                    try reader.finish()
+                    _ = try writer.finish()
+                    for entry in reader.report.leftOut {
+                        Terminal.talk("larder: entry \(entry.index) is left out: \(printable(entry.reason, limit: 1000))\n")
+                    }
+                    Terminal.output("recorded \(reader.report.recorded), left out \(reader.report.leftOut.count)\n")
+                } catch {
+                    writer.abandon()
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+/// The file that holds a project's key. It is not to be committed.
+enum ProjectKeyFile {
+    /// Reads it, or makes it for the owner alone.
+    static func load(_ path: String) throws -> ProjectKey {
+        if let data = FileManager.default.contents(atPath: path) {
+            guard let key = ProjectKey(text: [UInt8](data)) else {
+                Terminal.talk("larder: \(printable(path, limit: 4096)) holds no project's key: 64 hexadecimal digits\n")
+                throw ExitCode.failure
+            }
+            return key
+        }
+        let key = ProjectKey.make()
+        let file = try ExportedFile(path)
+        file.write(key.text[...])
+        try file.close()
+        Terminal.talk("larder: made the project's key \(printable(path, limit: 4096)): do not commit it\n")
+        return key
+    }
+}

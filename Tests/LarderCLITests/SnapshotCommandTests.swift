@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@Suite("larder snapshot, har and lock")
+struct SnapshotCommandTests {
+    /// A HAR file with one answer.
+    static func har(_ body: String) -> String {
+        """
+        {"log":{"version":"1.2","creator":{"name":"test","version":"1"},"entries":[{"startedDateTime":"2026-11-23T06:23:20.000Z","time":1,
+        "request":{"method":"GET","url":"https://a.example/x","httpVersion":"HTTP/1.1","headers":[
+        {"name":"Authorization","value":"Bearer not-a-real-token-1"}],"queryString":[],"cookies":[],"headersSize":-1,"bodySize":0},
+        "response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1","headers":[{"name":"Content-Type","value":"text/plain"}],
+        "cookies":[],"redirectURL":"","headersSize":-1,"bodySize":4,"content":{"size":4,"mimeType":"text/plain","text":"\(body)"}},
+        "cache":{},"timings":{"send":0,"wait":1,"receive":0}}]}}
+        """
+    }
+
+    @Test(
+        "HAR becomes a snapshot without its secrets, which is listed, signed, verified, compared, written as text, read again and locked"
+    )
+    func tellsTheStory() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        try Self.har("one").write(toFile: path + "/one.har", atomically: true, encoding: .utf8)
+        try Self.har("two").write(toFile: path + "/two.har", atomically: true, encoding: .utf8)
+        func larder(_ words: String, _ code: Int32 = 0) throws -> String {
+            let arguments = words.split(separator: " ").map { $0.replacing("@", with: path + "/") }
+            let outcome = try CommandLineTests.larder(arguments)
+            #expect(outcome.code == code, "\(words): \(outcome.output)\(outcome.talk)")
+            return outcome.output
+        }
+        #expect(try larder("har import @one.har -o @one.larder --project-key @key") == "recorded 1, left out 0\n")
+        #expect(try larder("har import @two.har -o @two.larder --project-key @key") == "recorded 1, left out 0\n")
+        let octets = try Data(contentsOf: URL(filePath: path + "/one.larder"))
+        #expect(octets.range(of: Data("not-a-real-token".utf8)) == nil)
+        #expect(try larder("snapshot ls @one.larder") == "1.0 200 3 GET https://a.example:443/x\n")
+        #expect(try larder("snapshot show @one.larder").contains("signed by   nobody"))
+        #expect(try larder("snapshot verify @one.larder") == "good: 1 recordings, 1 bodies of 3 octets, not signed\n")
+        #expect(try larder("snapshot diff @one.larder @two.larder", 6) == "~ GET https://a.example:443/x  (body)\n")
+        #expect(try larder("snapshot diff @one.larder @one.larder").isEmpty)
+
+        let pem =
+            "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAInrPka5zi7MnCNjkK6l7ybFqVzojOL/UaWAiX2DNEO\n-----END PRIVATE KEY-----\n"
+        try pem.write(toFile: path + "/signing.pem", atomically: true, encoding: .utf8)
+        _ = try larder("snapshot verify @one.larder --signed-by @signing.pem", 5)
+        _ = try larder("snapshot sign @one.larder --key @signing.pem")
+        #expect(try larder("snapshot verify @one.larder --signed-by @signing.pem").hasSuffix("signed by 1\n"))
+
+        #expect(try larder("snapshot export @one.larder --text @text") == "exported 1\n")
+        _ = try larder("snapshot create --from-text @text -o @again.larder")
+        func roots(_ name: String) throws -> [Substring] {
+            try larder("snapshot show @\(name)").split(separator: "\n").prefix(2) + []
+        }
+        #expect(try roots("again.larder") == roots("one.larder"))
+
+        let lock = try larder("lock write @one.larder")
+        try lock.write(toFile: path + "/lock", atomically: true, encoding: .utf8)
+        #expect(try larder("lock verify @lock @again.larder").isEmpty)
+        #expect(try larder("lock verify @lock @two.larder", 5).hasPrefix("- GET https://a.example:443/x 200 sha256:"))
+
+        _ = try larder("snapshot merge @one.larder @two.larder -o @both.larder")
+        #expect(try larder("snapshot gc @both.larder") == "removed 1\n")
+        #expect(try larder("snapshot diff @both.larder @two.larder").isEmpty)
+        #expect(try larder("har export @both.larder").contains("\"text\":\"dHdv\""))
+        _ = try larder("snapshot show @lock", 5)
+    }
+}
