@@ -24,7 +24,7 @@ struct SnapshotCommandTests {
         try Self.har("one").write(toFile: path + "/one.har", atomically: true, encoding: .utf8)
         try Self.har("two").write(toFile: path + "/two.har", atomically: true, encoding: .utf8)
         func larder(_ words: String, _ code: Int32 = 0) throws -> String {
-            let arguments = words.split(separator: " ").map { $0.replacing("@", with: path + "/") }
+            let arguments = words.split(separator: " ").map { String($0).replacing("@", with: path + "/") }
             let outcome = try CommandLineTests.larder(arguments)
             #expect(outcome.code == code, "\(words): \(outcome.output)\(outcome.talk)")
             return outcome.output
