@@ -7,7 +7,7 @@ import HTTPWire
 import ProxyCore
 
 /// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
-extension ClientConnection {
+extension ClientConnection: EntranceReader {
     /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
     /// - Returns: as `recv`.
     func receive() -> Int {
@@ -60,6 +60,8 @@ extension ClientConnection {
     /// The CONNECT is answered, and what comes next decides.
     func enter(_ entrance: TunnelEntrance) {
         driver = nil
+        // From here on it has a queue of its own, and is read as TLS wants it.
+        admit()
         self.entrance = entrance
         phase = .entering
         setDeadline(entrance.silenceLimit)
@@ -76,9 +78,19 @@ extension ClientConnection {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
-        if count == buffer.count { admit() }
         entrance.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         flush()
+    }
+
+    func awaitTurn() {
+        awaitsTurn = true
+        if let registration { loop.modify(registration, Interest()) }
+    }
+
+    func readAtItsTurn() {
+        awaitsTurn = false
+        if phase == .entering { readEntrance() }
+        if phase == .entering { flush() }
     }
 
     /// What came together with the CONNECT.

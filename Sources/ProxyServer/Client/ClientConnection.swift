@@ -34,6 +34,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
+    /// It is ready to be read on, and others are before it (`EntranceQueue`).
+    @exclusivity(unchecked) var awaitsTurn = false
     /// It has not shown yet that it asks for something: others are heard first.
     @exclusivity(unchecked) private var isNewcomer = true
     private var hasAsked = false
@@ -97,7 +99,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: readRequest()
             case .exchanging: readBody()
-            case .entering: readEntrance()
+            case .entering: if worker.entrances.takesNow(self) { readEntrance() } else { awaitTurn() }
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -108,7 +110,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
     }
 
-    /// Who comes back behind a request, is being answered or sends much is no newcomer any more. Whoever asks once and goes never costs this.
+    /// Who comes back behind a request, is being answered, has sent a part of a head alone or much at once is no newcomer any more. Whoever
+    /// asks once and goes never costs this.
     func admit() {
         if let registration { loop.admit(registration) }
         isNewcomer = false
@@ -144,7 +147,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             return
         }
         if isNewcomer {
-            if (hasAsked && phase == .idle) || count == buffer.count { admit() }
+            if hasAsked || count == buffer.count { admit() }
             hasAsked = true
         }
         if hasInput {
@@ -155,6 +158,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             let used = process(bytes.bytes)
             if used < count, phase != .closed { keep(UnsafeRawBufferPointer(rebasing: bytes[used...])) }
         }
+        if isNewcomer, phase == .readingHead { admit() }
         feedBody()
         flush()
     }
@@ -388,7 +392,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 loop.cancelTimer(timer)
             }
         case .entering:
-            loop.modify(registration, entrance?.takesInput == true ? .read : Interest())
+            loop.modify(registration, entrance?.takesInput == true && !awaitsTurn ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

@@ -25,6 +25,7 @@ final class LoopWorker: BatchHandler {
     let recordBuffer: UnsafeMutableRawBufferPointer
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self)
+    private(set) lazy var entrances = EntranceQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
     /// Some clients say who they are.

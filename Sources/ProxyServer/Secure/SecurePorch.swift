@@ -13,7 +13,7 @@ import ServerTrust
 /// States and moves: `hello`, until all of the ClientHello is there → `awaitingLeaf`, where a certificate has to be made → `queued` →
 /// `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How long an open one may be idle is
 /// for the connection inside to say; once that has gone, what it has left is delivered for as long as the client takes it.
-final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
+final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceReader {
     private enum State {
         case hello
         case awaitingLeaf(Reply<LeafShelf.Answer>)
@@ -52,12 +52,14 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
     /// The client was told that no more is sent.
     private var hasToldClient = false
     private var isLingering = false
+    /// It is ready to be read on, and others are before it.
+    private var awaitsTurn = false
 
     static func start(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS) throws(SystemError)
         -> SecurePorch
     {
         let first = FirstHandler()
-        let client = try worker.loop.register(descriptor, .read, handler: first, isNewcomer: true)
+        let client = try worker.loop.register(descriptor, .read, handler: first)
         let porch = SecurePorch(worker, client: client, peer: peer, tls: tls)
         worker.loop.setHandler(porch, of: client)
         return porch
@@ -96,8 +98,25 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
 
     func ready(_ events: ReadyEvents) {
         if events.isBroken { return close() }
-        if events.isReadable { readClient() }
+        if events.isReadable {
+            if isLetIn || worker.entrances.takesNow(self) {
+                readClient()
+            } else {
+                awaitsTurn = true
+            }
+        }
         pump()
+    }
+
+    func readAtItsTurn() {
+        awaitsTurn = false
+        if case .ended = state { return }
+        readClient()
+        pump()
+    }
+
+    private var isLetIn: Bool {
+        if case .open = state { true } else { false }
     }
 
     private func innerReady(_ events: ReadyEvents) {
@@ -118,7 +137,6 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
             if errno != EAGAIN && errno != EINTR { close() }
             return
         }
-        if count == buffer.count { worker.loop.admit(client) }
         let octets = UnsafeRawBufferPointer(rebasing: buffer[..<count])
         switch state {
         case .hello: octets.withMemoryRebound(to: UInt8.self) { readHello($0.span) }
@@ -237,7 +255,6 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
             return refuse(.clientHandshakeFailed, String(cString: strerror(error.code)))
         }
         if let timer { worker.loop.cancelTimer(timer) }
-        worker.loop.admit(client)
         hasLetIn = true
         worker.adopt(descriptor: pair.1, peer: peer, behind: self, user: tls.asksForCertificates ? session.clientName : [])
     }
@@ -365,7 +382,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake {
         let isSending = session?.output.isEmpty == false
         let takes: Bool
         switch state {
-        case .hello, .handshaking: takes = true
+        case .hello, .handshaking: takes = !awaitsTurn
         // Who has TLS answer by itself, and takes nothing of it, has no more and more of it made.
         case .open(let session): takes = unread.isEmpty && !hasClientEnded && session.output.count <= Self.outputLimit
         case .awaitingLeaf, .queued: takes = false
