@@ -20,7 +20,7 @@ package final class EventLoop {
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
     /// Those that are ready, by token.
-    @exclusivity(unchecked) private var newcomers = TurnQueue()
+    @exclusivity(unchecked) private var newcomers = TurnQueue<UInt64>()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
     private var pendingReplies: [UInt64: PendingReply] = [:]
@@ -104,7 +104,7 @@ package final class EventLoop {
     // MARK: Newcomers
 
     /// How many newcomers are heard in a turn.
-    private static let newcomersInTurn = 2
+    private static let newcomersInTurn = 4
 
     @inline(never)
     private func wait(for token: UInt64, _ descriptor: Int, _ events: ReadyEvents) {

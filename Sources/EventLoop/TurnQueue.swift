@@ -1,23 +1,37 @@
-/// Numbers in the order in which they came, in storage that is used again.
-struct TurnQueue {
-    private var numbers: [UInt64] = []
+/// Those who wait for their turn, in the order in which they came, in storage that is used again.
+package struct TurnQueue<Element> {
+    /// `nil` where its turn has been.
+    private var elements: [Element?] = []
     private var next = 0
 
-    var isEmpty: Bool { next == numbers.count }
+    /// So many places are kept when all turns have been.
+    private static var keptPlaces: Int { 1024 }
 
-    mutating func append(_ number: UInt64) { numbers.append(number) }
+    package init() {}
 
-    mutating func popFirst() -> UInt64? {
+    package var isEmpty: Bool { next == elements.count }
+    package var count: Int { elements.count - next }
+    package var first: Element? { isEmpty ? nil : elements[next] }
+
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    package mutating func popFirst() -> Element? {
         if isEmpty { return nil }
-        let first = numbers[next]
+        let first = elements[next].take()
         next += 1
         if isEmpty {
-            numbers.removeAll(keepingCapacity: true)
+            elements.removeAll(keepingCapacity: next <= Self.keptPlaces)
             next = 0
-        } else if next > 1024, next * 2 > numbers.count {
-            numbers.removeFirst(next)
+        } else if next > Self.keptPlaces, next * 2 > elements.count {
+            elements.removeFirst(next)
             next = 0
         }
         return first
+    }
+
+    /// Lets those go that wait no more.
+    package mutating func removeAll(where hasLeft: (Element) -> Bool) {
+        elements = elements[next...].filter { $0.map(hasLeft) == false }
+        next = 0
     }
 }

@@ -29,9 +29,11 @@ package final class ProxyServer: Sendable {
         let source = SettingsSource(settings: settings, rules: rules)
         self.source = Guarded(source)
         let current = Self.current(source, addresses: addresses, after: nil, warn)
+        var handshakeBeginners: [LoopThread] = []
+        for index in 0..<loops { handshakeBeginners.append(try LoopThread(name: "handshakes-\(index)") { _ in }) }
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in }, budgets: budgets,
-            loops: loops, accessLog: accessLog,
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in },
+            handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared
         if settings.admission.passwords != nil { try shared.credentials.start() }
@@ -101,8 +103,10 @@ package final class ProxyServer: Sendable {
         }
         for thread in threads { thread.join() }
         shared.checks.stop()
-        shared.leafMaker.handle.stop()
-        shared.leafMaker.join()
+        for helper in shared.handshakeBeginners + [shared.leafMaker] {
+            helper.handle.stop()
+            helper.join()
+        }
         shared.credentials.stop()
     }
 

@@ -84,6 +84,8 @@ enum FloorPlan {
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",
+        "Sources/ProxyServer/Interception/HandshakeBeginning.swift":
+            "a session on its way from the thread that began it to its loop, of which nobody else has a reference",
         "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]

@@ -433,4 +433,37 @@ struct InterceptionTests {
         idle.close()
         try eventually { stage.proxy.server.connectionCount == 0 }
     }
+
+    @Test(
+        "A drain waits a moment for who has only begun: a silent tunnel, half a ClientHello, half a handshake",
+        arguments: [[], [22, 3, 1], TLSClient.hello(to: "one.test")])
+    func drainsEntrances(octets: [UInt8]) throws {
+        let stage = try InterceptingStage(change: {
+            $0.timeouts.clientHandshake = 60_000
+            $0.timeouts.firstOctets = 60_000
+            $0.timeouts.lingering = 200
+        })
+        let client = try stage.connect()
+        client.send(bytes: octets)
+        // Its octets have been read once another one has been served behind them.
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        let drained = Gate()
+        stage.proxy.server.drain { drained.open() }
+        #expect(drained.wait())
+        client.close()
+    }
+
+    @Test("An upload whose head comes in pieces behind the handshake is heard whole", arguments: [1_000, 40_000, 200_000])
+    func hearsPieces(count: Int) throws {
+        let stage = try InterceptingStage(answer: { request, connection in
+            if request.method == "POST", connection.read(count: count) == nil { return false }
+            return InterceptingStage.answersPath(request, connection)
+        })
+        let client = try stage.secure()
+        let head = stage.head("/up", method: "POST", fields: "Content-Length: \(count)\r\n")
+        client.send(String(head.prefix(30)))
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        client.send(String(head.dropFirst(30)) + String(repeating: "x", count: count))
+        #expect(try client.readResponse().text == "answer to POST /up")
+    }
 }

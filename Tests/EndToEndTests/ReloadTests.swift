@@ -86,6 +86,19 @@ struct ReloadTests {
         #expect(drained.wait())
     }
 
+    @Test("A head that has begun when a drain does, and does not go on, has a moment left")
+    func drainsHalfHeads() throws {
+        let drained = Gate()
+        let stage = try Stage(change: { $0.timeouts.lingering = 200 }) { _, connection in connection.respond(body: "last") }
+        let client = try stage.client()
+        client.send("GET http://o")
+        _ = try stage.fetch("/")
+        stage.proxy.server.drain { drained.open() }
+        #expect(try client.readResponse().status == 408)
+        client.close()
+        #expect(drained.wait())
+    }
+
     @Test("A drain waits for tunnels")
     func drainsTunnels() throws {
         let drained = Gate()

@@ -74,10 +74,11 @@ extension ClientConnection {
         return HandedOver(registration: registration, received: received, output: leaving)
     }
 
-    /// Closes at once when idle, else after the answer under way.
+    /// Closes at once when idle, else after the answer under way. For what has only begun its client has a moment left.
     func drain() {
         if phase == .idle, output.isEmpty { return closeIdle() }
         closesWhenDrained = true
+        if phase == .readingHead || phase == .entering { setDeadline(worker.settings.timeouts.lingering) }
     }
 
     /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing

@@ -104,7 +104,7 @@ extension ClientConnection: EntranceReader {
     }
 
     /// The client has begun to speak: from here on it has the time of a handshake.
-    func entranceHasBegun() { setDeadline(worker.settings.timeouts.clientHandshake) }
+    func entranceHasBegun() { if !closesWhenDrained { setDeadline(worker.settings.timeouts.clientHandshake) } }
 
     /// What is in the tunnel is plain HTTP.
     func enter(_ tunnel: TunnelAuthority, plain octets: UnsafeRawBufferPointer) {

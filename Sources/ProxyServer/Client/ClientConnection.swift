@@ -39,6 +39,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// It has not shown yet that it asks for something: others are heard first.
     @exclusivity(unchecked) private var isNewcomer = true
     private var hasAsked = false
+    /// How many requests may still be begun before others have their turn.
+    @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
     /// While it is open what becomes of a tunnel.
     var entrance: TunnelEntrance?
     /// Through which it reaches its client, where the listener speaks TLS.
@@ -61,6 +63,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// What is under way is the last: the connection ends when its answer is written.
     var closesWhenDrained = false
     private var isFlushPlanned = false
+
+    /// So many of the requests that one client has sent at once are begun in one turn of the loop.
+    private static let requestsInTurn = 32
 
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
         self.worker = worker
@@ -88,6 +93,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {
+        requestsLeft = Self.requestsInTurn
         if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
             // A client that refuses our certificate says so in its last octets.
@@ -121,7 +127,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         switch phase {
         case .idle: closeIdle()
         case .lingering: close()
-        case .entering: entrance?.deadlinePassed()
+        case .entering: entrance?.deadlinePassed(isLast: closesWhenDrained)
         case .readingHead:
             takeDriver().reject(.requestTimeout)
             flush()
@@ -173,7 +179,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     private var takesRequests: Bool {
         // A head that has begun is still read, and so held to the limits for heads.
         guard phase == .readingHead || (phase == .idle && !closesWhenDrained) else { return false }
-        return !output.hasTail
+        return requestsLeft > 0 && !output.hasTail
             && output.pendingCount < worker.settings.proxyLimits.pipelinedOutput
     }
 
@@ -220,6 +226,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     private func start(_ read: HeadRead, with driver: ExchangeDriver) {
         phase = .exchanging
+        requestsLeft &-= 1
         switch read {
         case .incomplete: break
         case .request(let framing, _):
@@ -333,6 +340,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         }
         if phase == .entering { feedEntrance() }
         if phase != .closed, phase != .handedOver { settle() }
+        if awaitsOthers { flushSoon() }
     }
 
     /// Writes at the end of the batch what its events have put together.
@@ -342,8 +350,12 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         loop.atEndOfBatch(self)
     }
 
+    /// There are requests to serve, and it is others' turn.
+    private var awaitsOthers: Bool { requestsLeft <= 0 && hasInput && phase == .idle && output.isEmpty }
+
     func batchEnded() {
         isFlushPlanned = false
+        requestsLeft = Self.requestsInTurn
         flush()
     }
 
@@ -374,7 +386,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
             if output.isSecured { releaseRecords() }
             isInputPaused = false
-            loop.modify(registration, .read)
+            loop.modify(registration, awaitsOthers ? Interest() : .read)
             setDeadline(timeouts.clientIdle)
         case .readingHead:
             loop.modify(registration, .read)

@@ -10,8 +10,7 @@ protocol EntranceReader: AnyObject {
 /// the batches that follow. A thousand that come together so hold nobody up for longer than one of them. Confined to its loop.
 final class EntranceQueue: BatchHandler {
     private let loop: EventLoop
-    private var waiting: [any EntranceReader] = []
-    private var next = 0
+    private var waiting = TurnQueue<any EntranceReader>()
     /// The batch in which somebody has had a turn.
     private var usedBatch: UInt64 = 0
     private var isPlanned = false
@@ -20,7 +19,7 @@ final class EntranceQueue: BatchHandler {
 
     /// - Returns: whether the reader is to go on now. Else it has to wait for its turn, and to see to it that it comes here once.
     func takesNow(_ reader: any EntranceReader) -> Bool {
-        if next == waiting.count, usedBatch != loop.batchCount {
+        if waiting.isEmpty, usedBatch != loop.batchCount {
             usedBatch = loop.batchCount
             return true
         }
@@ -31,21 +30,13 @@ final class EntranceQueue: BatchHandler {
 
     func batchEnded() {
         isPlanned = false
-        let first = waiting[next]
-        next += 1
-        if next == waiting.count {
-            waiting.removeAll(keepingCapacity: next <= 1024)
-            next = 0
-        } else if next > 1024, next * 2 > waiting.count {
-            waiting.removeFirst(next)
-            next = 0
-        }
+        let first = waiting.popFirst()
         plan()
-        first.readAtItsTurn()
+        first?.readAtItsTurn()
     }
 
     private func plan() {
-        guard !isPlanned, next < waiting.count else { return }
+        guard !isPlanned, !waiting.isEmpty else { return }
         isPlanned = true
         loop.atEndOfBatch(self)
     }

@@ -4,108 +4,100 @@ import EventLoop
 protocol QueuedHandshake: AnyObject {
     /// It still does.
     var awaitsHandshake: Bool { get }
-    /// It is its turn; the queue is told when it is over.
-    func beginHandshake()
+    /// It is its turn. From here on it is under way, and the queue is told when it is over.
+    /// - Returns: `nil` where nothing comes of it, of which the queue need not be told.
+    func beginHandshake() -> HandshakeBeginning?
+    /// It has been begun, unless OpenSSL had no memory. It may have ended meanwhile.
+    func handshakeBegan(_ begun: BegunHandshake?)
     /// Others wait, and this one's client has not gone on for long enough: it ends, of which the queue is told.
     func giveWay()
 }
 
-/// Handshakes with clients, one after the other: each costs as much as a hundred answers from memory, so that of those that have come
-/// at once one is begun in each batch of the loop, in their order, and everybody else is served between them. Where as many are under
-/// way as may be, the one that was begun first gives way to who waits, unless it has only begun. Confined to its loop.
-final class HandshakeQueue: BatchHandler, TimerHandler {
+/// Handshakes with clients, begun one after the other, in their order, on a thread beside the loop: each beginning costs as much as ten
+/// answers from memory, and nobody waits for it but its client. Where as many are under way as may be, the one that was begun first gives
+/// way to who waits, unless it has only begun. Confined to its loop.
+final class HandshakeQueue: TimerHandler {
     private struct Begun {
         let handshake: any QueuedHandshake
         let moment: MonotonicTime
     }
 
     private unowned let worker: LoopWorker
-    private var waiting: [any QueuedHandshake] = []
-    private var next = 0
+    private let beginner: LoopHandle
+    private var waiting = TurnQueue<any QueuedHandshake>()
     /// Of those that wait, how many have left.
     private var leftCount = 0
     /// Begun, and not at their end, in their order: as many as there may be at most.
     private var underWay: [Begun] = []
-    private var isPlanned = false
+    /// One is being begun on the other thread.
+    private var isBeginning = false
     private var timer: TimerID?
 
     /// So long a client has for its part before another one may take its place, in milliseconds.
     static let undisturbedMilliseconds = 3_000
 
-    init(_ worker: LoopWorker) { self.worker = worker }
+    /// - Parameter beginner: the thread on which they are begun.
+    init(_ worker: LoopWorker, beginner: LoopHandle) {
+        self.worker = worker
+        self.beginner = beginner
+    }
 
     func add(_ handshake: any QueuedHandshake) {
         waiting.append(handshake)
-        plan()
+        beginNext()
     }
 
-    /// One that was begun is at its end, whichever way.
+    /// One that is under way is at its end, whichever way.
     func ended(_ handshake: any QueuedHandshake) {
         if let place = underWay.firstIndex(where: { $0.handshake === handshake }) { underWay.remove(at: place) }
-        plan()
+        beginNext()
     }
 
     /// One that waited has left.
     func left() {
         leftCount += 1
-        guard leftCount * 2 > waiting.count - next else { return }
-        waiting = waiting[next...].filter(\.awaitsHandshake)
-        next = 0
+        guard leftCount * 2 > waiting.count else { return }
+        waiting.removeAll { !$0.awaitsHandshake }
         leftCount = 0
     }
 
-    func batchEnded() {
-        isPlanned = false
-        while next < waiting.count, !waiting[next].awaitsHandshake {
-            next += 1
-            leftCount -= 1
+    func deadlinePassed(_ timer: TimerID) { beginNext() }
+
+    private func beginNext() {
+        while !isBeginning, let first = waiting.first {
+            guard first.awaitsHandshake else {
+                _ = waiting.popFirst()
+                leftCount -= 1
+                continue
+            }
+            guard hasRoom else { return makeRoom() }
+            _ = waiting.popFirst()
+            guard let beginning = first.beginHandshake() else { continue }
+            underWay.append(Begun(handshake: first, moment: worker.loop.now))
+            begin(beginning, for: first)
         }
-        guard next < waiting.count, hasRoom || makeRoom() else {
-            tidy()
-            return plan()
-        }
-        let first = waiting[next]
-        next += 1
-        tidy()
-        underWay.append(Begun(handshake: first, moment: worker.loop.now))
-        first.beginHandshake()
-        plan()
     }
 
-    func deadlinePassed(_ timer: TimerID) { plan() }
+    private func begin(_ beginning: HandshakeBeginning, for handshake: any QueuedHandshake) {
+        isBeginning = true
+        let reply = worker.loop.reply { [unowned self] (begun: BegunHandshake?) in
+            isBeginning = false
+            handshake.handshakeBegan(begun)
+            beginNext()
+        }
+        if !beginner.post({ _ in reply.send(beginning.begin()) }) { reply.send(nil) }
+    }
 
     private var hasRoom: Bool { underWay.count < worker.settings.handshakeLimit }
 
-    /// When the one that was begun first may be disturbed.
-    private var nextRoom: MonotonicTime {
-        underWay.first?.moment.advanced(milliseconds: Self.undisturbedMilliseconds) ?? worker.loop.now
-    }
-
-    private func makeRoom() -> Bool {
-        guard nextRoom <= worker.loop.now else { return false }
-        underWay.first?.handshake.giveWay()
-        return hasRoom
-    }
-
-    private func tidy() {
-        if next == waiting.count {
-            waiting.removeAll(keepingCapacity: next <= 1024)
-            next = 0
-        } else if next > 1024, next * 2 > waiting.count {
-            waiting.removeFirst(next)
-            next = 0
-        }
-    }
-
-    private func plan() {
-        guard !isPlanned, next < waiting.count else { return }
-        if hasRoom || nextRoom <= worker.loop.now {
-            isPlanned = true
-            worker.loop.atEndOfBatch(self)
-        } else {
-            let timer = timer ?? worker.loop.makeTimer(self)
-            self.timer = timer
-            worker.loop.setTimer(timer, at: nextRoom)
-        }
+    /// The one that was begun first gives way, now or when its time has come.
+    private func makeRoom() {
+        guard let oldest = underWay.first else { return }
+        let moment = oldest.moment.advanced(milliseconds: Self.undisturbedMilliseconds)
+        // Its end leads back here.
+        if moment <= worker.loop.now { return oldest.handshake.giveWay() }
+        let timer = timer ?? worker.loop.makeTimer(self)
+        self.timer = timer
+        worker.loop.setTimer(timer, at: moment)
     }
 }

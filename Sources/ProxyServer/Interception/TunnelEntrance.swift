@@ -10,13 +10,14 @@ import ServerTrust
 /// HTTP, or gets a tunnel after all. Until then nobody is connected to.
 ///
 /// States and moves: `reading`, until the client's first octets say what it speaks → `awaitingLeaf`, where TLS is to end here →
-/// `queued` → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
+/// `queued` → `beginning`, on another thread → `handshaking` → `ended`, the connection's requests being read from then on as those inside. From `reading` also to
 /// `tunnelling`, a tunnel being opened. From each to `ended`. Confined to its loop; its connection keeps it.
 final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     private enum State {
         case reading
         case awaitingLeaf(Reply<LeafShelf.Answer>)
         case queued(Leaf)
+        case beginning
         case handshaking(ServerTLSSession)
         case tunnelling(TunnelOpening)
         case ended
@@ -54,7 +55,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     var takesInput: Bool {
         switch state {
         case .reading, .handshaking: true
-        case .awaitingLeaf, .queued, .tunnelling, .ended: false
+        case .awaitingLeaf, .queued, .beginning, .tunnelling, .ended: false
         }
     }
 
@@ -86,24 +87,25 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         switch state {
         case .reading: octets.withMemoryRebound(to: UInt8.self) { read($0.span) }
         case .handshaking(let session): handshake(session, octets)
-        case .awaitingLeaf, .queued, .tunnelling, .ended: preconditionFailure("nothing was asked for")
+        case .awaitingLeaf, .queued, .beginning, .tunnelling, .ended: preconditionFailure("nothing was asked for")
         }
     }
 
     /// The client has left, or the connection ends for another reason.
     func connectionEnded() {
         switch state {
-        case .reading, .awaitingLeaf, .queued, .handshaking: refuse(.clientLeft)
+        case .reading, .awaitingLeaf, .queued, .beginning, .handshaking: refuse(.clientLeft)
         case .tunnelling: end { $0.tunnelEnded(TunnelCounts()) }
         case .ended: break
         }
     }
 
-    func deadlinePassed() {
+    /// - Parameter isLast: no more is begun on this connection.
+    func deadlinePassed(isLast: Bool) {
         switch state {
         // Who sends nothing waits for the server to speak, as in many protocols.
-        case .reading where held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
-        case .reading, .awaitingLeaf, .queued, .handshaking: refuse(.timedOut)
+        case .reading where !isLast && held.isEmpty && !worker.transport.mayIntercept(tunnelTo: origin): openTunnel()
+        case .reading, .awaitingLeaf, .queued, .beginning, .handshaking: refuse(.timedOut)
         case .tunnelling, .ended: break
         }
     }
@@ -202,30 +204,40 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         worker.handshakes.add(self)
     }
 
-    /// It is this one's turn.
-    func beginHandshake() {
-        guard case .queued(let leaf) = state else { return worker.handshakes.ended(self) }
+    func beginHandshake() -> HandshakeBeginning? {
+        guard case .queued(let leaf) = state else { return nil }
+        state = .beginning
+        guard let context = worker.interception?.context else {
+            refuse(.noLeaf(.noAuthority))
+            return nil
+        }
         // A ticket is good for this host alone, and for this port.
         let scope = SHA256Digest(of: Array("\(shownHost):\(origin.port)".utf8)).octets
-        guard let context = worker.interception?.context, let session = ServerTLSSession(context, showing: leaf, scope: scope)
-        else {
-            worker.handshakes.ended(self)
-            // It waits no more.
-            state = .ended
-            return refuse(.noLeaf(.failed))
-        }
-        state = .handshaking(session)
+        return HandshakeBeginning(context: context, shown: .leaf(leaf), scope: scope, octets: reader.octets)
+    }
+
+    func handshakeBegan(_ begun: BegunHandshake?) {
+        guard case .beginning = state else { return }
+        guard let begun else { return refuse(.noLeaf(.failed)) }
+        state = .handshaking(begun.session)
         owner.delivery.connectOutcome = .intercepted
-        connection.output.session = session
-        let hello = reader.octets
-        hello.withUnsafeBytes { handshake(session, $0) }
+        connection.output.session = begun.session
+        let octets = reader.octets
+        octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
         connection.flush()
     }
 
     func giveWay() { refuse(.gaveWay) }
 
     private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
-        switch session.handshake(octets) {
+        goOn(session.handshake(octets), of: session, behind: octets)
+    }
+
+    /// - Parameter octets: with which the handshake has come so far.
+    private func goOn(
+        _ progress: ServerTLSSession.Handshake, of session: ServerTLSSession, behind octets: UnsafeRawBufferPointer
+    ) {
+        switch progress {
         case .needsMore: break
         case .established(let taken):
             end { $0.tunnelEnded(TunnelCounts()) }
@@ -291,7 +303,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         case .tunnelling(let opening):
             opening.cancel()
             worker.openingTunnels -= 1
-        case .handshaking: worker.handshakes.ended(self)
+        case .beginning, .handshaking: worker.handshakes.ended(self)
         case .queued: worker.handshakes.left()
         case .reading, .ended: break
         }

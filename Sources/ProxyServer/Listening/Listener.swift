@@ -17,6 +17,9 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
     private var timer: TimerID?
     private static let pauseMilliseconds = 100
     private var warning = RareWarning()
+    /// The last batch in which somebody had come, and how many were to be accepted in it.
+    private var lastBatch: UInt64 = 0
+    private var expectedCount = 1
 
     init(_ worker: LoopWorker, socket: ListeningSocket, number: Int, loops: [LoopHandle]) throws(SystemError) {
         self.worker = worker
@@ -30,10 +33,24 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
     /// Others first: one of them may make the room that this one takes.
     func ready(_ events: ReadyEvents) { worker.loop.atEndOfBatch(self) }
 
-    /// One in each batch, however many have come: who is served already waits for no longer than that takes.
+    /// So many are accepted in each batch at most, however many have come: who is served already waits for no longer than that takes.
+    private static let mostInBatch = 4
+
+    /// One, and more where one batch after the other has found some: to look for a second one costs a call for nothing else.
     func batchEnded() {
-        guard registration != nil else { return }
-        if isFull, !worker.canRefuse { return pause("\(worker.settings.connectionLimit) connections are open") }
+        let batch = worker.loop.batchCount
+        expectedCount = batch == lastBatch &+ 1 ? min(expectedCount * 2, Self.mostInBatch) : 1
+        lastBatch = batch
+        for _ in 0..<expectedCount where !acceptOne() { return }
+    }
+
+    /// - Returns: whether there may be another.
+    private func acceptOne() -> Bool {
+        guard registration != nil else { return false }
+        if isFull, !worker.canRefuse {
+            pause("\(worker.settings.connectionLimit) connections are open")
+            return false
+        }
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let descriptor = withUnsafeMutablePointer(to: &address) { storage in
@@ -41,8 +58,12 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
                 accept4(socket.descriptor, $0, &length, larder_sock_nonblock | larder_sock_cloexec)
             }
         }
-        if descriptor < 0 { return acceptFailed(errno) }
+        if descriptor < 0 {
+            acceptFailed(errno)
+            return false
+        }
         accepted(descriptor, PeerAddress(address))
+        return true
     }
 
     func deadlinePassed(_ timer: TimerID) {

@@ -24,7 +24,7 @@ final class LoopWorker: BatchHandler {
     /// room there.
     let recordBuffer: UnsafeMutableRawBufferPointer
     private(set) var interception: Interception?
-    private(set) lazy var handshakes = HandshakeQueue(self)
+    private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
     private(set) lazy var entrances = EntranceQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext

@@ -20,6 +20,8 @@ final class ServerShared: Sendable {
     let variants = VariantShelf()
     /// The thread on which certificates for hosts are made.
     let leafMaker: LoopThread
+    /// Threads on which handshakes with clients are begun, one for each loop.
+    let handshakeBeginners: [LoopThread]
     let credentials = CredentialsJudge()
     let budgets: UpstreamBudgets
     let counts: ConnectionCounts
@@ -31,7 +33,8 @@ final class ServerShared: Sendable {
     private let state: Guarded<Current>
 
     init(
-        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, budgets: UpstreamBudgets, loops: Int,
+        store: ResponseStore, checks: CheckPool, leafMaker: LoopThread, handshakeBeginners: [LoopThread],
+        budgets: UpstreamBudgets,
         accessLog: AccessLog, instance: UInt64,
         current: Current,
         warn: @escaping @Sendable (String) -> Void
@@ -39,8 +42,9 @@ final class ServerShared: Sendable {
         self.store = store
         self.checks = checks
         self.leafMaker = leafMaker
+        self.handshakeBeginners = handshakeBeginners
         self.budgets = budgets
-        self.counts = ConnectionCounts(loops: loops)
+        self.counts = ConnectionCounts(loops: handshakeBeginners.count)
         self.warn = warn
         self.accessLog = accessLog
         self.instance = instance

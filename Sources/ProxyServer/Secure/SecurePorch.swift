@@ -11,13 +11,15 @@ import ServerTrust
 /// sockets, at whose other end a `ClientConnection` is served as any other, so that tunnels and TLS inside of TLS need not know of it.
 ///
 /// States and moves: `hello`, until all of the ClientHello is there → `awaitingLeaf`, where a certificate has to be made → `queued` →
-/// `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How long an open one may be idle is
-/// for the connection inside to say; once that has gone, what it has left is delivered for as long as the client takes it.
+/// `beginning`, on another thread → `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How
+/// long an open one may be idle is for the connection inside to say; once that has gone, what it has left is delivered for as long as the
+/// client takes it.
 final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceReader {
     private enum State {
         case hello
         case awaitingLeaf(Reply<LeafShelf.Answer>)
-        case queued(Leaf?)
+        case queued(HandshakeBeginning.Shown)
+        case beginning
         case handshaking(ServerTLSSession)
         case open(ServerTLSSession)
         case ended
@@ -86,7 +88,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
     private var session: ServerTLSSession? {
         switch state {
         case .handshaking(let session), .open(let session): session
-        case .hello, .awaitingLeaf, .queued, .ended: nil
+        case .hello, .awaitingLeaf, .queued, .beginning, .ended: nil
         }
     }
 
@@ -142,7 +144,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         case .hello: octets.withMemoryRebound(to: UInt8.self) { readHello($0.span) }
         case .handshaking(let session): handshake(session, octets)
         case .open(let session): open(octets, with: session)
-        case .awaitingLeaf, .queued, .ended: break
+        case .awaitingLeaf, .queued, .beginning, .ended: break
         }
     }
 
@@ -159,17 +161,21 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
     }
 
     private func chooseCertificate(for hello: ClientHello) {
-        guard case .authority(let names) = tls.shown else { return queue(nil) }
+        let names: [LeafName]
+        switch tls.shown {
+        case .identity(let identity): return queue(.identity(identity))
+        case .authority(let shown): names = shown
+        }
         guard let leaves = worker.interception?.leaves else { return refuse(.noLeaf(.noAuthority)) }
         guard let name = ListenerTLS.name(among: names, asked: hello.serverName, at: address) else {
             return refuse(.noLeaf(.noName))
         }
         let now = POSIXTime(worker.now)
-        if let leaf = leaves.leaf(for: name, at: now) { return queue(leaf) }
+        if let leaf = leaves.leaf(for: name, at: now) { return queue(.leaf(leaf)) }
         let reply = worker.loop.reply { [weak self] (answer: LeafShelf.Answer) in
             guard let self, case .awaitingLeaf = state else { return }
             switch answer {
-            case .success(let leaf): queue(leaf)
+            case .success(let leaf): queue(.leaf(leaf))
             case .failure(let missing): refuse(.noLeaf(missing))
             }
         }
@@ -177,8 +183,8 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
     }
 
-    private func queue(_ leaf: Leaf?) {
-        state = .queued(leaf)
+    private func queue(_ shown: HandshakeBeginning.Shown) {
+        state = .queued(shown)
         worker.handshakes.add(self)
     }
 
@@ -186,22 +192,18 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         if case .queued = state { true } else { false }
     }
 
-    func beginHandshake() {
-        guard case .queued(let leaf) = state else { return worker.handshakes.ended(self) }
-        let made: ServerTLSSession? =
-            switch tls.shown {
-            case .identity(let identity): ServerTLSSession(tls.context, showing: identity, scope: Self.scope)
-            case .authority: leaf.flatMap { ServerTLSSession(tls.context, showing: $0, scope: Self.scope) }
-            }
-        guard let session = made else {
-            worker.handshakes.ended(self)
-            // It waits no more.
-            state = .hello
-            return refuse(.noLeaf(.failed))
-        }
-        state = .handshaking(session)
-        let hello = reader.octets
-        hello.withUnsafeBytes { handshake(session, $0) }
+    func beginHandshake() -> HandshakeBeginning? {
+        guard case .queued(let shown) = state else { return nil }
+        state = .beginning
+        return HandshakeBeginning(context: tls.context, shown: shown, scope: Self.scope, octets: reader.octets)
+    }
+
+    func handshakeBegan(_ begun: BegunHandshake?) {
+        guard case .beginning = state else { return }
+        guard let begun else { return refuse(.noLeaf(.failed)) }
+        state = .handshaking(begun.session)
+        let octets = reader.octets
+        octets.withUnsafeBytes { goOn(begun.progress, of: begun.session, behind: $0) }
         pump()
     }
 
@@ -209,7 +211,14 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
     private static let scope = Array("listener".utf8)
 
     private func handshake(_ session: ServerTLSSession, _ octets: UnsafeRawBufferPointer) {
-        switch session.handshake(octets) {
+        goOn(session.handshake(octets), of: session, behind: octets)
+    }
+
+    /// - Parameter octets: with which the handshake has come so far.
+    private func goOn(
+        _ progress: ServerTLSSession.Handshake, of session: ServerTLSSession, behind octets: UnsafeRawBufferPointer
+    ) {
+        switch progress {
         case .needsMore: break
         case .established(let taken):
             worker.handshakes.ended(self)
@@ -385,7 +394,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         case .hello, .handshaking: takes = !awaitsTurn
         // Who has TLS answer by itself, and takes nothing of it, has no more and more of it made.
         case .open(let session): takes = unread.isEmpty && !hasClientEnded && session.output.count <= Self.outputLimit
-        case .awaitingLeaf, .queued: takes = false
+        case .awaitingLeaf, .queued, .beginning: takes = false
         case .ended: return
         }
         var interest = Interest()
@@ -412,7 +421,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         switch former {
         case .ended: return
         case .awaitingLeaf(let reply): worker.loop.forget(reply)
-        case .handshaking: worker.handshakes.ended(self)
+        case .beginning, .handshaking: worker.handshakes.ended(self)
         case .queued: worker.handshakes.left()
         case .hello, .open: break
         }
