@@ -91,6 +91,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "Snapshots",
                 "ProxyCore",
                 "CLinux",
             ]),
@@ -191,7 +192,7 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "HTTPSession",
-                "ResponseStore", "Reachability", "ProxyCore",
+                "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
                 "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],

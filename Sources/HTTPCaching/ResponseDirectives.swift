@@ -32,6 +32,9 @@ package struct ResponseDirectives {
 
     init() {}
 
+    /// The origin server wants it kept by no shared cache.
+    package var forbidsSharing: Bool { !flags.isDisjoint(with: [.noStore, .private]) }
+
     package init(_ fields: Fields, targets: TargetedCacheControl) {
         self = targets.directives(of: fields) ?? ResponseDirectives(fields)
     }

@@ -6,7 +6,8 @@ import HTTPMessage
 package struct DecisionTrace: Sendable {
     /// How the request was answered in the end.
     package enum Outcome: UInt8, Sendable, CaseIterable {
-        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed, background
+        case none, hit, staleHit, revalidated, miss, refreshed, bypass, collapsed, denied, tunnel, local, failed, background,
+            replayed, recorded
 
         /// The word in the log.
         package var word: StaticString {
@@ -24,6 +25,8 @@ package struct DecisionTrace: Sendable {
             case .local: "local"
             case .failed: "failed"
             case .background: "background"
+            case .replayed: "replayed"
+            case .recorded: "recorded"
             }
         }
     }
@@ -35,6 +38,8 @@ package struct DecisionTrace: Sendable {
     package var reuse: ReuseDecision?
     /// Why the response was or was not kept; `nil` where that was not asked.
     package var storage: StorageTrace?
+    /// What recordings had to do with it; `nil` where none were asked, and nothing was recorded.
+    package internal(set) var recording: RecordingTrace?
     package var fault: Fault?
     /// Conditions of ours, with which the origin was asked: once at least, where it was asked more than once.
     package internal(set) var sentConditions = RequestConditions()

@@ -254,7 +254,7 @@ extension Exchange {
 
     /// How the cache handled the request (RFC 9211), on every response.
     private func writeCacheStatus(into output: inout OutputSpan<UInt8>) {
-        guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return }
+        guard let reuse = trace.reuse, var status = CacheStatus(reuse) else { return writeRecordingStatus(into: &output) }
         // It went forward, and what came was an error.
         if case .staleAllowed = reuse, trace.upstreamStatus > 0 { status.outcome = .forwarded(.stale) }
         switch trace.storage {
@@ -334,6 +334,6 @@ extension Exchange {
             error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
             reason: denying?.reason ?? "",
             findings: trace.findings,
-            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal)
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal, nearest: nearMisses)
     }
 }

@@ -38,6 +38,7 @@ extension Exchange {
             return fail(.plaintextToPinnedHost, at: now, into: &commands)
         }
         if asksForSwitch() { return fetchForSwitch(at: now, into: &commands) }
+        if usesRecordings { return gatherForRecordings(at: now, into: &commands) }
         if obligations.rewritesKey, isToBeKeyedByContent {
             if requestBody != .none, requestBody != .known(0) {
                 state = .gathering

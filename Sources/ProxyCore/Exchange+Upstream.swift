@@ -30,12 +30,12 @@ extension Exchange {
             ).write(into: &output)
         }
         let policy = obligations.cache.effectivePolicy
-        guard isValidating || policy == .reloadAll || obligations.transforms else {
+        guard isValidating || policy == .reloadAll || obligations.transforms || wantsWholeRecorded else {
             return writeForwardedHead(request.fields, into: &output)
         }
         var fields = request.fields
         // What the client has was made here: the origin server knows nothing of it.
-        if obligations.transforms { fields.removeCacheConditions() }
+        if obligations.transforms || wantsWholeRecorded { fields.removeCacheConditions() }
         if isValidating, let stored = selected { Validation.addPreconditions(of: stored, to: &fields) }
         if policy == .reloadAll { Validation.addReload(to: &fields) }
         writeForwardedHead(fields, into: &output)
@@ -44,8 +44,8 @@ extension Exchange {
     private func writeForwardedHead(_ fields: Fields, into output: inout [UInt8]) {
         ForwardedRequest(
             request: request, fields: fields, body: requestBody, context: context,
-            asksForWhole: obligations.checksBody || obligations.transforms || isValidating, isBodyAtHand: isKeyedByContent,
-            isForSwitch: isForSwitch
+            asksForWhole: obligations.checksBody || obligations.transforms || isValidating || wantsWholeRecorded,
+            isBodyAtHand: isKeyedByContent || isRecorded, isForSwitch: isForSwitch
         ).write(into: &output)
     }
 
@@ -99,7 +99,8 @@ extension Exchange {
 }
 
 extension Fields {
-    fileprivate mutating func removeCacheConditions() {
+    /// What the client has of the response says nothing any more.
+    package mutating func removeCacheConditions() {
         if contains(.ifNoneMatch) { remove(.ifNoneMatch) }
         if contains(.ifModifiedSince) { remove(.ifModifiedSince) }
     }

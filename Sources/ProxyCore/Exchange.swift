@@ -14,6 +14,7 @@ import ProxyPolicy
 ///     delivering, where rules want something made of what is stored: ──▶ transforming ──transformed──▶ delivering  (Exchange+Transforming)
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
+///     idle, gathering ──▶ recalling ──recalled──▶ delivering | lookingUp | fetching   (recordings are asked: Exchange+Recalling)
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
 ///     idle ──requestHead (Upgrade)──▶ fetching ──protocolSwitched──▶ tunnelling  (any other answer is one: delivering)
@@ -27,7 +28,8 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, gathering, lookingUp, joining, fetching, checking, judging, transforming, connecting, purging,
+        case idle, authenticating, gathering, recalling, lookingUp, joining, fetching, checking, judging, transforming,
+            connecting, purging,
             delivering, tunnelling, finished
     }
 
@@ -123,6 +125,8 @@ package struct Exchange: ~Copyable, Sendable {
     package var trustRefusal: TrustRefusal?
     /// What is told unless the chain that was recorded with `selected` lets it be used.
     var faultUnlessAccepted: Fault?
+    /// What recordings have for the request. Filled by the driver before `recalled`, and taken away by it after.
+    package var recollection: Recollection?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
@@ -231,12 +235,18 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .requestBodyEnded(let now):
             guard state == .gathering else { return }
+            if usesRecordings { return askRecordings(at: now, into: &commands) }
             keyByContent()
             lookUp(at: now, into: &commands)
 
         case .requestBodyTooLong(let now):
             guard state == .gathering else { return }
+            if usesRecordings { return passRecordingsBy(at: now, into: &commands) }
             lookUp(at: now, into: &commands)
+
+        case .recalled(let now):
+            guard state == .recalling else { return }
+            recalled(at: now, into: &commands)
 
         case .lookedUp(let candidates, let isComplete, let now):
             guard state == .lookingUp else { return }
@@ -279,7 +289,8 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .lookingUp, .joining, .judging, .transforming, .purging, .delivering, .tunnelling,
+            case .idle, .authenticating, .recalling, .lookingUp, .joining, .judging, .transforming, .purging, .delivering,
+                .tunnelling,
                 .finished:
                 break
             }

@@ -7,6 +7,10 @@ package enum ExchangeCommand: Equatable, Sendable {
     case lookUp(onDisk: Bool)
     /// Read the request's body into `requestContent`. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
     case gatherRequestBody
+    /// Ask the recordings. Answer: `recalled`.
+    case recall
+    /// Record the request, and what the fetch that follows brings. No answer.
+    case beginRecording
     /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,
     /// `fetchesAlone`, and `waitEnded` after `longestWait`.
     case joinFetch
@@ -32,6 +36,9 @@ package enum ExchangeCommand: Equatable, Sendable {
     case transform
     /// Have the trust policy in force judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
     case judgeRecordedChain
+    /// Answer with the upstream's response, which is being recorded: `writeRelayedHead`, then its body, or the part of it that was asked
+    /// for. Answer: `deliveryEnded`.
+    case relayRecorded
     /// Answer with the body that was gathered and checked. `store`: keep it.
     case sendChecked(store: Bool)
     /// Let the upstream's body go: read its end if that is cheap, else close the connection.

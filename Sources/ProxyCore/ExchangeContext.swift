@@ -12,8 +12,27 @@ package final class ExchangeContext: Sendable {
         case live
         /// Nothing: what is stored is served, stale or not, else 504 (RFC 9111 §4.2.4).
         case offline
+        /// Nothing: what was recorded is the answer, else 504.
+        case replay
+        /// Every request goes out and is recorded; the store is not asked.
+        case record
+        /// What was recorded is the answer; else the request goes out and is recorded.
+        case recordMissing
 
-        package var word: String { self == .offline ? "offline" : "live" }
+        package var word: String {
+            switch self {
+            case .live: "live"
+            case .offline: "offline"
+            case .replay: "replay"
+            case .record: "record"
+            case .recordMissing: "record_missing"
+            }
+        }
+
+        /// Nothing leaves.
+        package var isClosed: Bool { self == .offline || self == .replay }
+        /// What goes out is recorded.
+        package var records: Bool { self == .record || self == .recordMissing }
     }
 
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule
@@ -51,6 +70,10 @@ package final class ExchangeContext: Sendable {
     package let mode: Mode
     /// How long past its lifetime a response is served offline; `nil`: however long.
     package let offlineStalenessLimit: DeltaSeconds?
+    /// The names of the recordings that are replayed, in the order in which they are asked.
+    package let layerNames: [String]
+    /// What no recording answers is answered with what is stored, whatever its age.
+    package let replaysStore: Bool
     /// Requests to this machine itself are answered as in `live`.
     package let sparesThisMachine: Bool
     package let limits: ProxyLimits
@@ -82,7 +105,8 @@ package final class ExchangeContext: Sendable {
     private let viaLineOfHTTP10: [UInt8]
 
     package init(
-        rules: PolicyRuleSet, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil, sparesThisMachine: Bool = false,
+        rules: PolicyRuleSet, mode: Mode = .live, offlineStalenessLimit: DeltaSeconds? = nil, layerNames: [String] = [],
+        replaysStore: Bool = false, sparesThisMachine: Bool = false,
         limits: ProxyLimits = ProxyLimits(),
         tunnelPorts: TunnelPorts = .listed([443, 80]),
         hostMismatch: HostMismatch = .ignore, setCookie: SetCookieStorage = .explicit,
@@ -99,6 +123,8 @@ package final class ExchangeContext: Sendable {
         self.rules = rules
         self.mode = mode
         self.offlineStalenessLimit = offlineStalenessLimit
+        self.layerNames = layerNames
+        self.replaysStore = replaysStore
         self.sparesThisMachine = sparesThisMachine
         self.limits = limits
         self.tunnelPorts = tunnelPorts
@@ -122,7 +148,7 @@ package final class ExchangeContext: Sendable {
     /// What the settings say of every request, where no rule has said otherwise.
     func complete(_ cache: inout CacheOverrides) {
         if cache.setCookie == nil { cache.setCookie = setCookie }
-        cache.isDisconnected = mode == .offline
+        cache.isDisconnected = mode.isClosed
         cache.offlineStalenessLimit = offlineStalenessLimit
     }
 

@@ -17,8 +17,10 @@ package enum ExchangeEvent: Sendable {
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
     /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.
     case requestBodyEnded(at: Timestamp)
-    /// The body that was to be gathered is longer than `ProxyLimits.keyedBodyLength`.
+    /// The body that was to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
+    /// `recollection` says what recordings have for the request.
+    case recalled(at: Timestamp)
     /// What the store has under the key. `isComplete` is false while the disk may hold more.
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.

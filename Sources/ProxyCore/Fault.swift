@@ -22,6 +22,8 @@ package enum Fault: Equatable, Sendable {
     case onlyIfCachedMiss(detail: Word)
     /// Nothing may leave, and the answer is not in the store.
     case offlineMiss(detail: Word)
+    /// What was recorded cannot be read, or is not what was recorded.
+    case recordingDamaged
     case loop
     case clientRefusedCertificate(alert: Word)
     case clientHandshakeFailed(reason: Word)

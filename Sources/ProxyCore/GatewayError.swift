@@ -105,6 +105,10 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 504, Word(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
                 "This proxy is offline: nothing may leave it, and nothing stored can be used.", detail: detail)
+        case .recordingDamaged:
+            self.init(
+                500, "recording_damaged", "proxy_internal_error", .larder,
+                "What was recorded cannot be read, or is not what was recorded.")
         case .loop:
             self.init(
                 508, "loop_detected", "proxy_loop_detected", .client, "The request has come back to where it was before.")

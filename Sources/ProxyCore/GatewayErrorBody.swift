@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The body of an error response: problem details as JSON (RFC 9457), HTML or plain text, by the request's Accept.
 ///
-/// Nothing of the request stands in it but the host, and of a server that is not trusted what its certificate says, both escaped for
-/// the format; no version, no path of this machine.
+/// Nothing of the request stands in it but the host, in what way it differs from what was recorded, and of a server that is not trusted
+/// what its certificate says, all escaped for the format; no version, no path of this machine.
 package struct GatewayErrorBody {
     package enum Format: Sendable { case json, html, text }
 
@@ -21,10 +21,13 @@ package struct GatewayErrorBody {
     package let upstreamStatus: UInt16?
     /// Why the host is not trusted, where that is the error.
     package let trust: TrustRefusal?
+    /// What was recorded that comes near to the request, where nothing that was is the answer.
+    package let nearest: NearMissReport?
 
     package init(
         error: GatewayError, requestID: UInt64, host: String = "", rule: String = "", reason: String = "",
-        findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil, trust: TrustRefusal? = nil
+        findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil, trust: TrustRefusal? = nil,
+        nearest: NearMissReport? = nil
     ) {
         self.error = error
         self.requestID = requestID
@@ -34,6 +37,7 @@ package struct GatewayErrorBody {
         self.findings = findings
         self.upstreamStatus = upstreamStatus
         self.trust = trust
+        self.nearest = nearest
     }
 
     /// JSON unless the request prefers HTML or plain text: a program is the usual client.
@@ -107,6 +111,10 @@ package struct GatewayErrorBody {
             output.append(",\"tls\":")
             trust.writeJSON(into: &output)
         }
+        if let nearest {
+            output.append(",\"nearest\":")
+            output.append(contentsOf: nearest.json)
+        }
         output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
     }
 
@@ -167,5 +175,6 @@ package struct GatewayErrorBody {
 
     private var labelledDetails: [(StaticString, String)] {
         [("host", host), ("rule", rule), ("reason", reason)] + (trust?.lines ?? [])
+            + (nearest?.lines.map { ("nearest", $0) } ?? [])
     }
 }

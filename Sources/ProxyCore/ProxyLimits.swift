@@ -10,6 +10,12 @@ package struct ProxyLimits: Equatable, Sendable {
     package var gatheredBodyLength = 16 * 1024
     /// Up to this length a request's body can stand in the key, in octets; a longer one is passed on.
     package var keyedBodyLength = 64 * 1024
+    /// Up to this length a request's body is gathered to be recorded, and to be looked for among recordings, in octets.
+    package var recordedRequestLength = 8 * 1024 * 1024
+    /// How many searches for what comes near to a request that no recording answers may wait; further ones are left to a command.
+    package var waitingSearches = 16
+    /// How much of what is recorded may wait for the disk in memory, in octets; past it no origin is read.
+    package var recordedWindow = 8 * 1024 * 1024
     /// How far a body under way may be before the first octet of a request that reads it along, in octets.
     package var joinedDistance: UInt64 = 1 << 20
     /// How many validations for which no client waits may be under way in all; beyond that a stale response is served unasked.

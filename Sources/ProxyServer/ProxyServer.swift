@@ -163,6 +163,7 @@ package final class ProxyServer: Sendable {
         let mode = settings.mode(on: network)
         return ExchangeContext(
             rules: rules, mode: mode, offlineStalenessLimit: settings.mode == .auto ? settings.offlineStalenessLimit : nil,
+            layerNames: settings.layers?.names ?? [], replaysStore: settings.replaysStore,
             sparesThisMachine: settings.gatePosition(in: mode) == .openToThisMachine,
             limits: settings.proxyLimits, tunnelPorts: settings.tunnelPorts,
             hostMismatch: settings.hostMismatch,

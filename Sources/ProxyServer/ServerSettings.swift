@@ -39,11 +39,17 @@ package struct ServerSettings: Sendable {
         package init() {}
     }
 
-    /// Whether anything may leave: by word, or as there is a network.
-    package enum Mode: Sendable { case live, offline, auto }
+    /// Whether anything may leave, by word, or as there is a network; and what recordings have to do with it.
+    package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing }
 
     /// What closes the gate of `transport`.
     package var mode = Mode.live
+    /// What is replayed; `nil` where nothing is.
+    package var layers: RecordingLayers?
+    /// Where exchanges are recorded; `nil` where nowhere.
+    package var recording: RecordingFile?
+    /// What no recording answers is answered with what is stored, whatever its age.
+    package var replaysStore = false
     /// How long past its lifetime a response is served where `auto` finds no network; `nil`: however long.
     package var offlineStalenessLimit: DeltaSeconds? = DeltaSeconds(7 * 86_400)
     package var parseLimits = ParseLimits()
@@ -82,12 +88,15 @@ package struct ServerSettings: Sendable {
         case .live: .live
         case .offline: .offline
         case .auto: network.isOffline ? .offline : .live
+        case .replay: .replay
+        case .record: .record
+        case .recordMissing: .recordMissing
         }
     }
 
     /// How far the gate is open in that mode. Behind a proxy a loopback address is another machine's.
     func gatePosition(in mode: ExchangeContext.Mode) -> EgressGate.Position {
-        guard mode == .offline else { return .open }
+        guard mode.isClosed else { return .open }
         return self.mode == .auto && transport.proxy == nil ? .openToThisMachine : .closed
     }
 

@@ -53,6 +53,7 @@ enum FloorPlan {
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "Snapshots",
                 "ProxyCore",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),

@@ -26,7 +26,7 @@ struct GatewayErrorTests {
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
-        .transformFailed(.malformedJSON),
+        .transformFailed(.malformedJSON), .recordingDamaged,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -101,6 +101,7 @@ struct GatewayErrorTests {
         case .malformedImage: 67
         case .imageTooLarge: 68
         case .transformFailed: 69
+        case .recordingDamaged: 70
         }
     }
 
@@ -119,7 +120,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<70))
+        #expect(Self.faults.map(Self.number) == Array(0..<71))
     }
 
     @Test(

@@ -17,17 +17,23 @@ public struct Larder: ParsableCommand {
 
               larder run -- curl https://example.com/
 
+            Or record what a command asks for, and have it run again with the network away:
+
+              larder record -o build.larder -- make
+              larder replay build.larder -- make
+
             Or fetch files through the same store:
 
               larder fetch https://example.com/image.iso
 
-            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run --strict tells of, 5 a store in which something is \
+            Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run, record and replay tell of with --strict, 5 a store in which something is \
             wrong (cache verify) or a snapshot or lock that does not hold, 6 snapshots that differ (snapshot diff), 7 pins that do \
             not hold (pins check). fetch has more, which larder help fetch tells.
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, RunCommand.self, FetchCommand.self, EnvCommand.self, DoctorCommand.self, StatusCommand.self,
+            ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, FetchCommand.self, EnvCommand.self,
+            DoctorCommand.self, StatusCommand.self,
             ReloadCommand.self,
             StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,

@@ -22,7 +22,7 @@ struct ServeCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "live, offline (nothing leaves, and what is stored is served whatever its age), or auto (offline without a network).",
+            "live, offline (nothing leaves, and what is stored is served whatever its age), auto (offline without a network), replay, record or record_missing.",
             valueName: "mode"))
     var mode: String?
 

@@ -14,7 +14,10 @@ struct PrivateLarder {
         var store: String?
         /// Where the access log goes, beside being counted.
         var log: String?
-        var isOffline = false
+        /// `nil`: the one that the settings name.
+        var mode: LarderSettings.Mode?
+        /// Further settings that are not the file's to say: the flag that says it, the setting, its value.
+        var settings: [(flag: String, name: String, value: SettingsNode)] = []
         /// Otherwise https is intercepted, by an authority of this run alone.
         var interceptsNobody = false
         /// Whether anybody wants to know what its requests became, which a log's reader does too.
@@ -67,6 +70,9 @@ struct PrivateLarder {
         return tally
     }
 
+    /// What it records and replays.
+    var recordings: RunningRecordings { server.recordings }
+
     /// What a person should know of the store, where it is less than it could be.
     var storeRemark: String? { server.storeRemark }
 
@@ -111,8 +117,8 @@ struct PrivateLarder {
             ("run", "log.access.format", .plain(logPath == nil ? "off" : "ndjson")),
         ]
         if let logPath { flags.append(("run", "log.access.path", .plain(logPath))) }
-        if terms.isOffline { flags.append(("--offline", "mode", .plain(LarderSettings.Mode.offline.rawValue))) }
+        if let mode = terms.mode { flags.append(("--\(mode.rawValue)", "mode", .plain(mode.rawValue))) }
         if let store = terms.store { flags.append(("--store", "store.path", .plain(store))) }
-        return flags
+        return flags + terms.settings
     }
 }

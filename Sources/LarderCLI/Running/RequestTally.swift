@@ -11,6 +11,8 @@ struct RequestTally {
         let url: String
         /// A rule's name, or what went wrong.
         let reason: String
+        /// What was recorded that comes near to it, and in what it differs.
+        var nearest: String?
     }
 
     private(set) var requests = 0
@@ -22,6 +24,9 @@ struct RequestTally {
     private(set) var otherHosts = 0
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
+    private(set) var replayedCount = 0
+    /// Requests that were answered with an error of ours for what went wrong at the origin.
+    private(set) var failedCount = 0
     /// The first of both kinds.
     private(set) var refusals: [Refusal] = []
 
@@ -30,9 +35,10 @@ struct RequestTally {
     /// No line is longer that Larder writes.
     static let lineLimit = 1 << 20
 
-    private static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed"]
+    private static let hitWords: Set = ["hit", "stale_hit", "revalidated", "collapsed", "replayed"]
     /// What could not be answered without a network.
-    private static let missWord = "offline_miss"
+    static let missWord = "offline_miss"
+    private static let replayedWord = "replayed"
 
     /// - Parameter line: one object of NDJSON. What is none tells nothing.
     mutating func add(_ line: [UInt8]) {
@@ -52,9 +58,12 @@ struct RequestTally {
             savedBytes &+= bytes
         }
         add(host: Self.host(of: url), isHit: isHit)
+        if outcome == Self.replayedWord { replayedCount += 1 }
         if error == Self.missWord {
             missedCount += 1
-            note(url, Self.missWord)
+            note(url, Self.missWord, nearest: record["nearest"] as? String)
+        } else if outcome == "failed" {
+            failedCount += 1
         } else if outcome == "denied" {
             deniedCount += 1
             note(url, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
@@ -70,8 +79,8 @@ struct RequestTally {
         if isHit { hosts[name]?.hits += 1 }
     }
 
-    private mutating func note(_ url: String, _ reason: String) {
-        if refusals.count < Self.refusalLimit { refusals.append(Refusal(url: url, reason: reason)) }
+    private mutating func note(_ url: String, _ reason: String, nearest: String? = nil) {
+        if refusals.count < Self.refusalLimit { refusals.append(Refusal(url: url, reason: reason, nearest: nearest)) }
     }
 
     /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.

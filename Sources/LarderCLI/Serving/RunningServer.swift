@@ -28,6 +28,7 @@ final class RunningServer: Sendable {
     /// As they were read last.
     let trust: Guarded<TrustSettings>
     let pinAudit = PinAudit()
+    let recordings = RunningRecordings()
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
     /// One reading at a time, whoever asks for it.
@@ -64,10 +65,14 @@ final class RunningServer: Sendable {
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
+            try recordings.prepare(&serverSettings, for: settings)
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
+        } catch let refusal as RunningRecordings.Refusal {
+            logger.error("\(printable(refusal.reason, limit: 4096))")
+            throw ExitCode.failure
         } catch {
             logger.error("cannot start: \(error)")
             throw ExitCode.failure
@@ -126,6 +131,7 @@ final class RunningServer: Sendable {
         admin.withLock { $0 }?.stop()
         server.stop()
         store.shutdown()
+        finishRecording()
         if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
     }
 
@@ -160,7 +166,14 @@ final class RunningServer: Sendable {
             }
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
+            do throws(RunningRecordings.Refusal) {
+                try recordings.prepare(&serverSettings, for: settings)
+            } catch {
+                log.logger.error("\(printable(error.reason, limit: 4096)): the settings in force stay")
+                return .refused(problems: [error.reason])
+            }
             server.reload(serverSettings, rules: settings.rules.compiled)
+            if let former = recordings.takeFile(unlessFor: settings) { note(RunningRecordings.finish(former), former) }
             log.setLevel(settings.log.level)
             drainLimit.withLock { $0 = settings.timeouts.drain }
             trust.withLock { $0 = settings.tls }

@@ -15,7 +15,11 @@ enum ServerAssembly {
         case .live: result.mode = .live
         case .offline: result.mode = .offline
         case .auto: result.mode = .auto
+        case .replay: result.mode = .replay
+        case .record: result.mode = .record
+        case .recordMissing: result.mode = .recordMissing
         }
+        result.replaysStore = settings.recordings.replaysStore
         result.offlineStalenessLimit = settings.cache.maxStaleOffline.map { DeltaSeconds($0.wholeMilliseconds / 1000) }
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength

@@ -16,6 +16,11 @@ struct StartMessage {
         if let settingsFile { lines.append("  settings  \(printable(settingsFile, limit: 4096))") }
         if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
         if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
+        if mode == .replay { lines.append("  mode      replay: nothing leaves, what was recorded is the answer") }
+        if mode.records {
+            lines.append(
+                "  mode      \(mode.rawValue): answers are recorded, also those that no cache may keep; secrets are put out")
+        }
         if let first = addresses.first {
             lines.append("  use       " + style.bold("export http_proxy=\(first.tls == nil ? "http" : "https")://\(first)"))
         }

@@ -25,6 +25,7 @@ package struct LarderSettings: Equatable, Sendable {
     package var cache = Cache()
     package var tls = TrustSettings()
     package var hostMismatch = HostMismatch.ignore
+    package var recordings = Recordings()
     package var admin = Admin()
     package var traces = Traces()
     package var rules = Rules()
@@ -33,8 +34,16 @@ package struct LarderSettings: Equatable, Sendable {
 }
 
 extension LarderSettings {
-    /// Whether anything may leave: by word, or as there is a network.
-    package enum Mode: String, CaseIterable, Sendable { case live, offline, auto }
+    /// Whether anything may leave, by word, or as there is a network; and what recordings have to do with it.
+    package enum Mode: String, CaseIterable, Sendable {
+        case live, offline, auto, replay, record
+        case recordMissing = "record_missing"
+
+        /// What was recorded is asked for.
+        var replays: Bool { self == .replay || self == .recordMissing }
+        /// What goes out is recorded.
+        var records: Bool { self == .record || self == .recordMissing }
+    }
 
     package struct Store: Equatable, Sendable {
         /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.

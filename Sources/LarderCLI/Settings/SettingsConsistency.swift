@@ -16,6 +16,18 @@ enum SettingsConsistency {
             report("\(name).\(wrong)", "the low mark stands above the high mark")
         }
         if settings.listen.isEmpty { report("listen", "at least one address is needed") }
+        if settings.recordings.layers.dropLast().contains(LarderSettings.Recordings.storeLayer) {
+            report("replay.layers", "`cache` can only be the last one: it has an answer to whatever is stored")
+        }
+        if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
+            report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
+        }
+        if settings.mode == .replay, settings.recordings.layers.isEmpty {
+            report("mode", "there is nothing to replay: replay.layers names no snapshot")
+        }
+        if settings.mode.records, settings.recordings.file == nil {
+            report("mode", "there is nowhere to record: record.file names no file")
+        }
         // T01: an open proxy is never made by leaving something out.
         if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
             settings.clients.passwords == nil

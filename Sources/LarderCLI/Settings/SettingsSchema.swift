@@ -10,7 +10,9 @@ package enum SettingsSchema {
         Setting(
             "mode", \.mode, .word(), reloadable: true,
             "Whether Larder asks origins. `offline`: nothing leaves, what is stored is served whatever its age, and what is not there is "
-                + "answered with 504. `auto`: the one or the other, as this machine has a network."),
+                + "answered with 504. `auto`: the one or the other, as this machine has a network. `replay`: nothing leaves, and what was "
+                + "recorded is the answer. `record`: every request goes out, and is recorded. `record_missing`: what was recorded is the "
+                + "answer, the rest goes out and is recorded. See [replay.md](replay.md)."),
 
         Setting(
             "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
@@ -199,6 +201,50 @@ package enum SettingsSchema {
             "host_mismatch", \.hostMismatch, .word(), reloadable: true,
             "What a `Host` field does that differs from the target's host: it is ignored and written anew, or the request is denied."
         ),
+        Setting(
+            "replay.layers", \.recordings.layers, .list(of: .path), reloadable: true,
+            "The snapshots that `mode: replay` answers from, asked in this order; the first that has an answer gives it. `cache` as the "
+                + "last one is what is stored, whatever its age."),
+        Setting(
+            "replay.as_of", \.recordings.asOf, .generation, reloadable: true,
+            "Up to which generation snapshots are asked, by its number or by a time; `newest`: all."),
+        Setting(
+            "replay.sequence_end", \.recordings.sequenceEnd, .word(), reloadable: true,
+            "What a request gets for which several answers were recorded, when it has got them all: the first again, the last again, or 504."
+        ),
+        Setting(
+            "replay.sequence_scope", \.recordings.sequenceScope, .word(), reloadable: true,
+            "Who goes through such answers together: all clients of this server, those who give one name, or those of one address."
+        ),
+        Setting(
+            "replay.failures", \.recordings.failures, .word(), reloadable: true,
+            "What a request gets that failed when it was recorded: the same failure, or 504 as if it had not been recorded."),
+        Setting(
+            "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
+            "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),
+        Setting(
+            "record.file", \.recordings.file, .optional(.path, or: "off", meaning: "nothing is recorded"), reloadable: true,
+            "The snapshot that `mode: record` makes. It is written as `FILE.partial` until Larder ends, or goes over to another mode."
+        ),
+        Setting(
+            "record.existing", \.recordings.existing, .word(), reloadable: true,
+            "What becomes of a file that is there: it is left alone and nothing starts, it gets a further generation, or it is replaced once "
+                + "the new one is finished; `resume` goes on with `FILE.partial`."),
+        Setting(
+            "record.match", \.recordings.match, .optional(.path, or: "off", meaning: "requests are compared as they are"),
+            reloadable: true,
+            "A JSON file that says what of requests tells recordings apart, kept with the snapshot: see [replay.md](replay.md)."),
+        Setting(
+            "record.no_store", \.recordings.noStore, .word(), reloadable: true,
+            "Whether responses are recorded that no shared cache may keep (`no-store`, `private`)."),
+        Setting(
+            "record.unscanned", \.recordings.unscanned, .word(), reloadable: true,
+            "What becomes of bodies that cannot be searched for secrets: `auto` refuses JSON and forms and keeps others."),
+        Setting(
+            "recordings.key", \.recordings.key, .optional(.path, or: "off", meaning: "any value stands for a secret"),
+            reloadable: true,
+            "The project's key, by which a secret is known again without being in a recording. Whoever may not know the secrets is not to "
+                + "have it."),
         Setting(
             "admin.socket", \.admin.socket, .adminSocket,
             "The Unix socket on which `larder status` and its kin reach a running Larder; for its owner alone."),

@@ -82,10 +82,10 @@ extension Explanation.Action {
     init(_ trace: DecisionTrace) {
         self =
             switch trace.outcome {
-            case .hit, .collapsed: .serveStored
+            case .hit, .collapsed, .replayed: .serveStored
             case .staleHit: .serveStale
             case .revalidated, .refreshed: .validate
-            case .miss, .bypass: .forward
+            case .miss, .bypass, .recorded: .forward
             case .denied, .failed: .refuse
             case .tunnel: .tunnel
             case .local: .answer

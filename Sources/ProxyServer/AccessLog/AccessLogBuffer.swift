@@ -29,7 +29,7 @@ package final class AccessLogBuffer: Sendable {
     package func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
         userAgent: Span<UInt8> = Span(), contentType: Span<UInt8> = Span(), rule: Span<UInt8> = Span(),
-        serverKey: Span<UInt8> = Span(), judged: Span<UInt8> = Span(), user: Span<UInt8> = Span()
+        serverKey: Span<UInt8> = Span(), members: Span<UInt8> = Span(), user: Span<UInt8> = Span()
     ) {
         if isOff { return }
         // A referrer is a URL too.
@@ -37,7 +37,7 @@ package final class AccessLogBuffer: Sendable {
             method: method, url: includesQuery ? url : url.extracting(first: url.lengthBeforeQuery),
             referrer: referrer.extracting(
                 first: referrer.holdsUserinfo ? 0 : includesQuery ? referrer.count : referrer.lengthBeforeQuery),
-            userAgent: userAgent, contentType: contentType, rule: rule, serverKey: serverKey, judged: judged,
+            userAgent: userAgent, contentType: contentType, rule: rule, serverKey: serverKey, members: members,
             user: user)
         let call = lines.withLock { lines -> AccessLogBell.Call in
             if lines.isFull { return .dropped }

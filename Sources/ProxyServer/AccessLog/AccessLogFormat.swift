@@ -12,7 +12,7 @@ extension AccessLog.Format {
 
     /// No line with these texts is longer.
     func lengthLimit(_ texts: borrowing AccessTexts) -> Int {
-        Self.fixedLength + Self.textGrowth * texts.count + texts.judged.count
+        Self.fixedLength + Self.textGrowth * texts.count + texts.members.count
     }
 
     /// - Parameter clock: stands at the record's time.
@@ -60,7 +60,7 @@ extension AccessLog.Format {
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
         line.append(member: ",\"connect\":", record.connect)
-        line.append(texts.judged)
+        line.append(texts.members)
         line.append(",\"bytes\":")
         line.append(decimal: record.bytesSent)
         if record.bytesReceived > 0 {
@@ -173,6 +173,8 @@ extension AccessRecord {
         case .collapsed: "TCP_CF_HIT"
         case .denied: "TCP_DENIED"
         case .tunnel: "TCP_TUNNEL"
+        case .replayed: "TCP_OFFLINE_HIT"
+        case .recorded: "TCP_MISS"
         case .failed where isClientsFault && upstream == nil: "NONE_NONE"
         case .failed: status == 0 ? "TCP_MISS_ABORTED" : "TCP_MISS"
         }

@@ -11,8 +11,8 @@ struct AccessTexts: ~Escapable {
     let rule: Span<UInt8>
     /// The digest of the key of a server that is not trusted.
     let serverKey: Span<UInt8>
-    /// What `JudgedChain.member` has made, to be written as it is; empty where nobody was judged for this request.
-    let judged: Span<UInt8>
+    /// What `JudgedChain` and `RecordingMember` have made, to be written as it is; empty for most requests.
+    let members: Span<UInt8>
     /// The name of who asked, where it was proved.
     let user: Span<UInt8>
 
@@ -31,10 +31,11 @@ struct AccessTexts: ~Escapable {
     }
 
     @_lifetime(
-        copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey, copy judged, copy user)
+        copy method, copy url, copy referrer, copy userAgent, copy contentType, copy rule, copy serverKey, copy members, copy user
+    )
     init(
         method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8>, userAgent: Span<UInt8>, contentType: Span<UInt8>,
-        rule: Span<UInt8>, serverKey: Span<UInt8>, judged: Span<UInt8> = Span(), user: Span<UInt8> = Span()
+        rule: Span<UInt8>, serverKey: Span<UInt8>, members: Span<UInt8> = Span(), user: Span<UInt8> = Span()
     ) {
         self.method = method.extracting(first: Limit.method)
         self.url = url.extracting(first: Limit.url)
@@ -43,7 +44,7 @@ struct AccessTexts: ~Escapable {
         self.contentType = contentType.extracting(first: Limit.contentType)
         self.rule = rule.extracting(first: Limit.rule)
         self.serverKey = serverKey.extracting(first: Limit.serverKey)
-        self.judged = judged
+        self.members = members
         self.user = user.extracting(first: Limit.user)
     }
 

@@ -25,6 +25,8 @@ struct BodyDelivery {
     /// The body of which parts are sent, where it is in memory, and how many parts have been begun.
     var bytes: [UInt8] = []
     var begunPartCount = 0
+    /// Where `body` stands instead of in the store.
+    var recorded: RecordedBodyPlace?
     /// Keeps the body from being evicted while it is sent.
     var hold: BodyHold?
     var reader: FillingReader?
@@ -63,6 +65,7 @@ struct BodyDelivery {
         end = .max
         // Asked first: to let go of nothing is a call each time.
         if body != nil { body = nil }
+        if recorded != nil { recorded = nil }
         if !bytes.isEmpty { bytes = [] }
         begunPartCount = 0
         if hold != nil { hold = nil }

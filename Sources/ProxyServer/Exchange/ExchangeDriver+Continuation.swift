@@ -21,7 +21,7 @@ extension ExchangeDriver {
 
     private var mayContinue: Bool {
         switch fetch.mode {
-        case .none, .checked: false
+        case .none, .checked, .recording: false
         case .direct, .gathering, .filling, .checking: connection != nil || isWanted(readersBesides: 0)
         }
     }

@@ -38,7 +38,8 @@ extension ExchangeDriver {
         case .onDisk(let body):
             delivery.source = .disk
             delivery.body = body
-            delivery.hold = worker.store.hold(body)
+            // What is recorded goes nowhere.
+            if delivery.recorded == nil { delivery.hold = worker.store.hold(body) }
             pump()
         }
     }
@@ -172,6 +173,7 @@ extension ExchangeDriver {
             self.connection?.flush()
         }
         delivery.read = reply
+        if let recorded = delivery.recorded { return recorded.read(at: place, reply: reply) }
         worker.store.readBody(body, at: place, reply: reply)
     }
 

@@ -18,7 +18,7 @@ extension ExchangeDriver {
     /// - Returns: `false` where it is too long: what was gathered is then sent on, and the rest as it comes.
     func gather(_ bytes: RawSpan) -> Bool {
         bytes.withUnsafeBytes { exchange.requestContent.append(contentsOf: $0) }
-        return exchange.requestContent.count <= worker.settings.proxyLimits.keyedBodyLength
+        return exchange.requestContent.count <= exchange.gatheredRequestLimit
     }
 
     func sendGatheredRequestBody(to upstream: OriginExchange) {

@@ -78,6 +78,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         switch fetch.mode {
         case .none, .checked: break
         case .direct: sendDirect(bytes)
+        case .recording: record(bytes)
         case .gathering:
             gather(bytes)
             abandonUnlessWanted()
@@ -99,6 +100,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
         case .none: endFetch()
         case .checked: fetch.hasEnded = true
         case .direct:
+            endFetch()
+            endDirect(trailers)
+        case .recording:
+            endRecording(trailers)
             endFetch()
             endDirect(trailers)
         case .gathering:
@@ -134,13 +139,14 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// What was to come of the origin's message does not come.
     func fetchBroke(_ fault: Fault) {
+        if tape != nil { endRecording(failedBy: fault) }
         switch fetch.mode {
         case .none, .checking:
             fetch.mode = .none
             handle(.upstreamFailed(fault, at: worker.now))
             endFetch()
         case .checked: break
-        case .direct, .gathering:
+        case .direct, .gathering, .recording:
             endFetch()
             handle(.deliveryEnded(isComplete: false, at: worker.now))
         case .filling:
@@ -174,6 +180,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// The origin's part is over. Whoever still waits for it asks for itself.
     func endFetch() {
+        if tape != nil { dropRecording() }
         releaseJoined(.notShareable)
         fetch.reset()
     }
@@ -267,7 +274,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         filling.whenReady(reply)
     }
 
-    private func sendDirect(_ bytes: Span<UInt8>) {
+    func sendDirect(_ bytes: Span<UInt8>) {
         guard let connection, exchange.request.method != .head else { return }
         appendContent(bytes, to: connection)
         if connection.output.pendingCount >= worker.settings.proxyLimits.relayWindow {
@@ -366,13 +373,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func resumeUpstream() {
-        guard let upstream = fetch.upstream, fetch.isUpstreamPaused else { return }
+        guard let upstream = fetch.upstream, fetch.isUpstreamPaused, !fetch.isRecordingBehind else { return }
         fetch.isUpstreamPaused = false
         upstream.resumeReading()
     }
 
     private func pauseIfBehind() {
-        guard fetch.mode == .direct || fetch.mode == .gathering, let connection else { return }
+        guard fetch.mode == .direct || fetch.mode == .gathering || fetch.mode == .recording, let connection else { return }
         if connection.output.pendingCount >= worker.settings.proxyLimits.relayWindow { pauseUpstream() }
     }
 
@@ -390,7 +397,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
         switch fetch.mode {
         case .gathering where isWanted(readersBesides: 0), .filling where isWanted(readersBesides: ownReaders):
             worker.keepRunning(self)
-        case .none, .direct, .gathering, .filling, .checking, .checked: abandonFetch()
+        case .recording where isToBeRecordedWhole: worker.keepRunning(self)
+        case .none, .direct, .gathering, .filling, .checking, .checked, .recording: abandonFetch()
         }
     }
 
@@ -407,6 +415,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func abandonFetch() {
+        if tape != nil { dropRecording() }
         fetch.upstream?.cancel()
         fetch.filling?.abort()
         releaseJoined(.abandoned)

@@ -15,7 +15,7 @@ extension ExchangeDriver {
         case .onDisk(let body):
             delivery.source = .disk
             delivery.body = body
-            delivery.hold = worker.store.hold(body)
+            if delivery.recorded == nil { delivery.hold = worker.store.hold(body) }
         }
         pump()
     }

@@ -13,7 +13,7 @@ extension ExchangeDriver {
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
         let user = exchange.user
-        let judged = delivery.judgedChain.isEmpty ? [] : judgedMember()
+        let members = delivery.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
             let userAgent = request.fields.first(.userAgent)?.value ?? .empty
             let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
@@ -22,7 +22,7 @@ extension ExchangeDriver {
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
                 referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
                 contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span,
-                judged: judged.span, user: user.span)
+                members: members.span, user: user.span)
         }
     }
 
@@ -64,12 +64,15 @@ extension ExchangeDriver {
         return record
     }
 
-    /// The chain of the server that was judged for this request, as the log has it.
-    private func judgedMember() -> [UInt8] {
+    /// The chain of the server that was judged for this request, and what recordings had to do with it, as the log has them.
+    private func madeMembers() -> [UInt8] {
         if !accessLog.tellsChains { return [] }
-        return JudgedChain.member(
-            host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
-            chain: delivery.judgedChain)
+        let recording = recordingMember()
+        if delivery.judgedChain.isEmpty { return recording }
+        return recording
+            + JudgedChain.member(
+                host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
+                chain: delivery.judgedChain)
     }
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.

@@ -34,6 +34,8 @@ final class ExchangeDriver: TunnelDelegate {
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
+    /// Where the exchange is recorded.
+    var tape: RecordingTape?
     private var lookUp: Reply<LookUpResult>?
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
     /// Runs while a wait for another's fetch is bounded.
@@ -153,6 +155,9 @@ final class ExchangeDriver: TunnelDelegate {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .judgeCredentials: judgeCredentials()
         case .gatherRequestBody: gatherRequestBody()
+        case .recall: recall()
+        case .beginRecording: beginRecording()
+        case .relayRecorded: relayRecorded()
         case .joinFetch: joinFetch()
         case .joinBody: joinBody()
         case .fetch: startFetch()
@@ -366,6 +371,7 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     private func splice() {
+        if exchange.context.mode.records, !delivery.isEntered { noteUnrecordedHost() }
         if delivery.isEntered { return enterTunnel() }
         guard let connection, let upstream = delivery.tunnelDescriptor, let opener = delivery.tunnelOpener else { return }
         delivery.tunnelDescriptor = nil
@@ -418,6 +424,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func finish() {
         record()
+        if case .unrecorded? = exchange.trace.recording { noteTooLongToRecord() }
         if exchange.isUnattended { noteUnattendedEnd() }
         if let lookUp {
             loop.forget(lookUp)

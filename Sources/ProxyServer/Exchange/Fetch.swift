@@ -13,6 +13,8 @@ struct Fetch {
         case direct
         /// To the client, and gathered to be stored as one piece when it is complete.
         case gathering
+        /// Into a recording, and to the client what it asked for of it.
+        case recording
         /// Into the store; the client reads from there.
         case filling
         /// Gathered, to be checked before anything is sent.
@@ -34,6 +36,8 @@ struct Fetch {
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
     private(set) var number: UInt64 = 0
     var isUpstreamPaused = false
+    /// The recording is behind: until it has caught up, the origin is not read.
+    var isRecordingBehind = false
     /// The upstream at hand has been asked for the rest of a body that broke off, and has not answered.
     var isContinuing = false
     /// The rest is to be asked for when what lies in the pipe has left.
@@ -65,6 +69,7 @@ struct Fetch {
         filling = nil
         number &+= 1
         isUpstreamPaused = false
+        isRecordingBehind = false
         isContinuing = false
         isContinuationDue = false
         hasEnded = false

@@ -57,8 +57,8 @@ package struct LoopStatistics: Sendable {
 extension DecisionTrace.Outcome {
     fileprivate var isAnsweredFromStore: Bool {
         switch self {
-        case .hit, .staleHit, .revalidated, .collapsed: true
-        case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed, .background: false
+        case .hit, .staleHit, .revalidated, .collapsed, .replayed: true
+        case .none, .miss, .refreshed, .bypass, .denied, .tunnel, .local, .failed, .background, .recorded: false
         }
     }
 }

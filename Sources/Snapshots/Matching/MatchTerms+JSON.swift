@@ -11,6 +11,13 @@ extension MatchTerms {
         return .object(JSONObject(members))
     }
 
+    /// Reads them as the manifest has them.
+    /// - Throws: `malformed`, `tooLarge`.
+    package init(text: [UInt8]) throws(SnapshotError) {
+        guard let json = try? JSONValue(parsing: text) else { throw .malformed("no JSON") }  // where it is wrong, an editor says
+        try self.init(json: json)
+    }
+
     init(json: JSONValue) throws(SnapshotError) {
         self.init()
         let reader = try JSONMembers(json, of: "match", known: ["canonicalisers", "exact", "fields", "secrets"])

@@ -18,6 +18,8 @@ extension FoundRecording {
         head.reason = head.fields.appendBytes(response.reason.span)
         let facts = Storability.facts(
             of: head, directives: ResponseDirectives(head.fields, targets: .none), requestTime: now, responseTime: now)
+        // It stands in the facts, and is told as it is when it is delivered.
+        head.fields.remove(.age)
         return StoredResponse(
             key: recording.request.uri, nominatedFields: [], facts: facts, head: head, requestTime: now, body: body,
             trailers: response.trailers)

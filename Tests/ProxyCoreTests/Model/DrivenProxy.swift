@@ -135,7 +135,7 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .recall, .beginRecording, .relayRecorded,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

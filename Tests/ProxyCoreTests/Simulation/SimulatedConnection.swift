@@ -141,6 +141,8 @@ final class SimulatedConnection {
         case .complete, .joinBody, .fillRest: problem("nothing is stored in part")
         // Nobody is asked who it is.
         case .judgeCredentials: problem("nobody needs credentials")
+        // The mode is live.
+        case .recall, .beginRecording, .relayRecorded: problem("there are no recordings")
         // No rule wants anything made of content.
         case .transform: problem("nothing is to be made")
         // Nothing came over TLS.

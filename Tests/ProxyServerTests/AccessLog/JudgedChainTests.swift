@@ -19,7 +19,7 @@ struct JudgedChainTests {
         let none = Span<UInt8>()
         let texts = AccessTexts(
             method: none, url: none, referrer: none, userAgent: none, contentType: none, rule: none, serverKey: none,
-            judged: member.span)
+            members: member.span)
         lines.append(AccessLogFormatTests.example, texts, as: format)
         return String(decoding: lines.bytes, as: UTF8.self)
     }

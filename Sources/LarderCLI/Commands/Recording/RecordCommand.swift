@@ -1,0 +1,131 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+import ProxyPolicy
+import ProxyServer
+import Snapshots
+
+struct RecordCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Runs a command and records what it asks for, and every answer, into one file.",
+        discussion: """
+            As `larder run` does, it gives the command a Larder of its own. Every request goes out and is recorded: nothing is \
+            answered from the store, and nothing is stored. Answers are recorded that no cache may keep; secrets are put out, and \
+            placeholders stand in their place. The file is FILE.partial until the command has ended.
+
+              larder record -o build.larder -- make
+              larder record -o build.larder --missing -- make
+              larder replay build.larder -- make
+
+            Exit codes: the command's own; 125 where Larder could not do its part, or the recording is incomplete; 4 with --strict.
+            """)
+
+    @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The file.", valueName: "file"))
+    var file = "recording.larder"
+
+    @Flag(help: "What is recorded becomes a further generation of the file that is there.")
+    var append = false
+
+    @Flag(help: "What the file has is the answer; only the rest goes out, and is recorded beside it.")
+    var missing = false
+
+    @Flag(help: "The file that is there is replaced, once the new one is finished.")
+    var overwrite = false
+
+    @Flag(help: "Goes on with FILE.partial, which was not finished.")
+    var resume = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The project's key, by which secrets are known again; made where there is none. Do not commit it.", valueName: "file")
+    )
+    var key: String?
+
+    @Option(help: ArgumentHelp("What of requests tells recordings apart, as JSON.", valueName: "file"))
+    var match: String?
+
+    @Option(help: "What becomes of answers that no shared cache may keep: keep or skip.")
+    var noStore = LarderSettings.NoStore.keep
+
+    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
+    var log: String?
+
+    @Flag(help: "Leaves https alone: it is not recorded.")
+    var noIntercept = false
+
+    @Flag(help: "Exit code 4 where something was asked for that is not in the recording, though the command has done well.")
+    var strict = false
+
+    @OptionGroup var options: SettingsOptions
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty {
+            throw ValidationError("Which command? It stands behind --, as in: larder record -o build.larder -- make")
+        }
+        if [append, missing, overwrite, resume].count(where: { $0 }) > 1 {
+            throw ValidationError("Give one of --append, --missing, --overwrite and --resume.")
+        }
+    }
+
+    func run() throws {
+        let run = try CommandRun()
+        defer { run.end() }
+        if let key { try Self.makeKey(at: key) }
+        let larder = try PrivateLarder(options, terms, in: run.folder)
+        if noStore == .keep {
+            Terminal.talk(
+                "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
+        }
+        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let tally = larder.close()
+        let summary = larder.recordings.ended.map { RecordSummary(file: $0.file, result: $0.result, tally: tally) }
+        if let summary { Terminal.talk(summary.text(remarks: run.remarks(on: larder))) }
+        let ended = try code.get()
+        if ended != 0 { throw ExitCode(ended) }
+        guard let summary, summary.isWritten else { throw PrivateLarder.failureCode }
+        if strict, !summary.isComplete { throw RunCommand.strictCode }
+    }
+
+    private var terms: PrivateLarder.Terms {
+        var terms = PrivateLarder.Terms()
+        terms.policy = policy
+        // Nothing is stored.
+        terms.store = ":memory:"
+        terms.log = log
+        terms.interceptsNobody = noIntercept
+        terms.isCounted = true
+        let path = URL(filePath: file).path
+        let isThere = FileManager.default.fileExists(atPath: path)
+        terms.mode = missing && isThere ? .recordMissing : .record
+        let existing: LarderSettings.Existing =
+            resume ? .resume : overwrite ? .overwrite : append || missing ? .append : .refuse
+        terms.settings = [
+            ("--output", "record.file", .plain(path)), ("record", "record.existing", .plain(existing.rawValue)),
+            ("--no-store", "record.no_store", .plain(noStore.rawValue)),
+        ]
+        if missing, isThere {
+            terms.settings.append(
+                ("--missing", "replay.layers", SettingsNode(.sequence([.plain(path)]), at: .none)))
+        }
+        if let key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
+        if let match { terms.settings.append(("--match", "record.match", .plain(URL(filePath: match).path))) }
+        return terms
+    }
+
+    private static func makeKey(at path: String) throws {
+        if FileManager.default.fileExists(atPath: path) { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PrivateLarder.fail("cannot write \(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        let code = Descriptor.write(ProjectKey.make().text[...], to: descriptor)
+        if code != 0 { throw PrivateLarder.fail("cannot write \(path): \(String(cString: strerror(code)))") }
+    }
+}
+
+extension LarderSettings.NoStore: ExpressibleByArgument {}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+import ProxyPolicy
+import ProxyServer
+import Snapshots
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Runs a command whose requests are answered with what was recorded; nothing leaves.",
+        discussion: """
+            As `larder run` does, it gives the command a Larder of its own. What several files (--layer) have, the first one answers. What none \
+            has is answered with 504, which names what comes near to it; so does the summary.
+
+              larder replay build.larder -- make
+              larder replay --strict --unused build.larder -- npm ci
+
+            Exit codes: the command's own; 125 where Larder could not do its part; 4 with --strict.
+            """)
+
+    @Argument(help: "A snapshot.")
+    var file: String
+
+    @Option(name: .long, help: ArgumentHelp("A further snapshot, asked for what the ones before do not have.", valueName: "file"))
+    var layer: [String] = []
+
+    @Flag(help: "What no file has is answered with what is stored, whatever its age.")
+    var cache = false
+
+    @Option(help: ArgumentHelp("The project's key: a secret matches itself alone. Without one, any does.", valueName: "file"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Only files that this public key has signed.", valueName: "file"))
+    var signedBy: [String] = []
+
+    @Option(
+        help: ArgumentHelp("What was recorded up to a generation, or a time such as 2026-11-23T10:00:00Z.", valueName: "moment"))
+    var asOf: String?
+
+    @Option(help: "What comes behind the last of several answers to one request: loop, last or error.")
+    var sequenceEnd: LarderSettings.SequenceEnd?
+
+    @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
+    var log: String?
+
+    @Flag(help: "Leaves https alone: it gets 504.")
+    var noIntercept = false
+
+    @Flag(help: "Exit code 4 where something was missed, or failed when it was recorded, though the command has done well.")
+    var strict = false
+
+    @Flag(help: "Names the recordings that nobody has asked for.")
+    var unused = false
+
+    @Flag(name: [.short, .long], help: "No summary.")
+    var quiet = false
+
+    @OptionGroup var options: SettingsOptions
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty {
+            throw ValidationError("Which command? It stands behind --, as in: larder replay build.larder -- make")
+        }
+    }
+
+    func run() throws {
+        let run = try CommandRun()
+        defer { run.end() }
+        let larder = try PrivateLarder(options, terms, in: run.folder)
+        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let tally = larder.close()
+        var remarks = run.remarks(on: larder)
+        if key == nil, larder.settings.recordings.key == nil {
+            remarks.append("no key was given: any value has stood for a secret")
+        }
+        if let tally, let layers = larder.recordings.layers, !quiet || unused {
+            let summary = ReplaySummary(tally: tally, layers: layers, remarks: remarks)
+            if !quiet { Terminal.talk(summary.text) }
+            if unused { Terminal.talk(summary.unusedText) }
+        }
+        let ended = try code.get()
+        if ended != 0 { throw ExitCode(ended) }
+        if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
+    }
+
+    private var terms: PrivateLarder.Terms {
+        var terms = PrivateLarder.Terms()
+        terms.policy = policy
+        if !cache { terms.store = ":memory:" }
+        terms.log = log
+        terms.mode = .replay
+        terms.interceptsNobody = noIntercept
+        terms.isCounted = true
+        let layers = ([file] + layer).map { URL(filePath: $0).path } + (cache ? [LarderSettings.Recordings.storeLayer] : [])
+        terms.settings = [("replay", "replay.layers", Self.list(layers))]
+        if !signedBy.isEmpty {
+            terms.settings.append(("--signed-by", "replay.signed_by", Self.list(signedBy.map { URL(filePath: $0).path })))
+        }
+        if let key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
+        if let asOf { terms.settings.append(("--as-of", "replay.as_of", .plain(asOf))) }
+        if let sequenceEnd { terms.settings.append(("--sequence-end", "replay.sequence_end", .plain(sequenceEnd.rawValue))) }
+        return terms
+    }
+
+    private static func list(_ values: [String]) -> SettingsNode {
+        SettingsNode(.sequence(values.map(SettingsNode.plain)), at: .none)
+    }
+}
+
+extension LarderSettings.SequenceEnd: ExpressibleByArgument {}

@@ -1,0 +1,39 @@
+import ProxyAdmin
+import ProxyServer
+import Snapshots
+
+/// What a run has recorded, in a few lines for people.
+struct RecordSummary {
+    let file: RecordingFile
+    let result: Result<SnapshotRoots, SnapshotError>
+    let tally: RequestTally?
+
+    private static let toldLimit = 10
+
+    /// The file is there, and nothing that was to be written could not be.
+    var isWritten: Bool { if case .success = result { file.summary.failure == nil } else { false } }
+    /// All that was asked for is in it.
+    var isComplete: Bool { file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 }
+
+    func text(remarks: [String]) -> String {
+        let summary = file.summary
+        var lines = [countsLine(summary.counts)]
+        lines += summary.tunnels.prefix(Self.toldLimit).map { "  not recorded, a tunnel: \($0)" }
+        lines += summary.unrecorded.prefix(Self.toldLimit).map { "  not recorded (\($0.reason)): \($0.url)" }
+        let others =
+            max(0, summary.tunnels.count - Self.toldLimit) + max(0, summary.unrecordedCount - Self.toldLimit)
+        if others > 0 { lines.append("  and \(others) more") }
+        if let failure = summary.failure { lines.append("the recording is incomplete: \(failure)") }
+        if case .failure(let error) = result {
+            lines.append("\(file.path) could not be finished, \(file.path).partial holds what was recorded: \(error)")
+        }
+        return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
+    }
+
+    private func countsLine(_ counts: RecordingSummary.Counts) -> String {
+        var line = "\(counts.recorded) recorded in \(file.path)"
+        if counts.failures > 0 { line += ", \(counts.failures) of them failures" }
+        if counts.unshared > 0 { line += ", \(counts.unshared) that no cache may keep" }
+        return line
+    }
+}

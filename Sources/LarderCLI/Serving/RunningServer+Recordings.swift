@@ -1,0 +1,23 @@
+import ProxyAdmin
+import ProxyServer
+import Snapshots
+
+/// The recording of a running server at its end.
+extension RunningServer {
+    /// Finishes what is recorded into.
+    func finishRecording() {
+        guard let (file, result) = recordings.finish() else { return }
+        note(result, file)
+    }
+
+    func note(_ result: Result<SnapshotRoots, SnapshotError>, _ file: RecordingFile) {
+        let path = printable(file.path, limit: 4096)
+        let summary = file.summary
+        switch result {
+        case .success: log.logger.notice("\(path): \(summary.counts.recorded) recorded")
+        case .failure(let error):
+            log.logger.error("\(path) cannot be finished, \(path).partial holds what was recorded: \(error)")
+        }
+        if let failure = summary.failure { log.logger.error("\(path) is incomplete: \(printable(failure, limit: 4096))") }
+    }
+}

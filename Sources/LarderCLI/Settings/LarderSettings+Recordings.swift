@@ -1,0 +1,58 @@
+import HTTPMessage
+
+extension LarderSettings {
+    /// What is recorded and replayed. Paths are as they were written until the settings are read to be served by.
+    package struct Recordings: Equatable, Sendable {
+        /// Snapshots, the first asked first; `cache` is what is stored.
+        package var layers: [String] = []
+        package var asOf = Moment.newest
+        package var sequenceEnd = SequenceEnd.loop
+        package var sequenceScope = SequenceScope.server
+        package var failures = FailureReplay.same
+        /// Files of public keys.
+        package var signedBy: [String] = []
+        package var file: String?
+        package var existing = Existing.refuse
+        /// The file of what tells requests apart.
+        package var match: String?
+        package var noStore = NoStore.keep
+        package var unscanned = Unscanned.auto
+        /// The file of the project's key.
+        package var key: String?
+
+        /// The word for what is stored, among layers.
+        package static let storeLayer = "cache"
+
+        /// More of them are refused.
+        package static let fileLimit = 255
+
+        package var files: [String] { layers.filter { $0 != Self.storeLayer } }
+        package var replaysStore: Bool { layers.last == Self.storeLayer }
+    }
+
+    /// Up to which generation recordings are asked.
+    package enum Moment: Equatable, Sendable {
+        case newest
+        case generation(UInt32)
+        case time(Timestamp)
+    }
+
+    package enum SequenceEnd: String, CaseIterable, Sendable { case loop, last, error }
+    package enum SequenceScope: String, CaseIterable, Sendable { case server, user, address }
+    package enum FailureReplay: String, CaseIterable, Sendable { case same, miss }
+    package enum Existing: String, CaseIterable, Sendable { case refuse, append, overwrite, resume }
+    package enum NoStore: String, CaseIterable, Sendable { case keep, skip }
+    package enum Unscanned: String, CaseIterable, Sendable { case auto, refuse, keep }
+}
+
+extension LarderSettings.Recordings {
+    /// Paths stand for files from here on, each in the folder of the settings that name it.
+    mutating func resolvePaths(_ origins: [String: SettingsReader.Origin]) {
+        func resolved(_ path: String, of setting: String) -> String { origins[setting]?.path(of: path) ?? path }
+        layers = layers.map { $0 == Self.storeLayer ? $0 : resolved($0, of: "replay.layers") }
+        signedBy = signedBy.map { resolved($0, of: "replay.signed_by") }
+        file = file.map { resolved($0, of: "record.file") }
+        match = match.map { resolved($0, of: "record.match") }
+        key = key.map { resolved($0, of: "recordings.key") }
+    }
+}

@@ -1,0 +1,12 @@
+/// What recordings had to do with an exchange.
+package enum RecordingTrace: Equatable, Sendable {
+    /// One of them was the answer.
+    /// - Parameter layer: in which of those that are replayed it stands.
+    case replayed(layer: UInt8)
+    /// None of them was.
+    case missed
+    /// The exchange became one.
+    case recorded
+    /// It went out and became none: its request is too long to be held.
+    case unrecorded
+}

@@ -1,0 +1,148 @@
+import HTTPCaching
+import HTTPMessage
+import HTTPSerialization
+import ProxyCore
+import ResponseStore
+import ServerTrust
+import Snapshots
+
+/// The files of the layers as one thread has them open, and how far each session has come in its sequences. Confined to its thread.
+final class LayerReader {
+    private let terms: RecordingLayers.Terms
+    private let layers: [SnapshotLayer]
+    private var searches: [NearMissSearch?]
+    private var cursors: [[UInt8]: SequenceCursors] = [:]
+    private var readers: [SHA256Digest: BodyReader] = [:]
+
+    /// Bodies up to this length are read at once.
+    private static let wholeLength: UInt64 = 1 << 20
+    /// Bodies up to this length are taken out of their codings for a client that does not know them.
+    private static let decodedLength: UInt64 = 8 << 20
+    /// Sessions with cursors of their own; beyond that all begin anew.
+    private static let sessionLimit = 4096
+    /// Bodies that are read piece by piece at the same time and stay open.
+    private static let readerLimit = 64
+
+    /// Opens the files.
+    init(_ terms: RecordingLayers.Terms) throws(LayerFault) {
+        self.terms = terms
+        var layers: [SnapshotLayer] = []
+        for (number, path) in terms.files.enumerated() {
+            do throws(SnapshotError) {
+                let snapshot = try Snapshot(path: path, signedBy: terms.signers)
+                layers.append(try SnapshotLayer(snapshot, number: number, key: terms.key, asOf: terms.asOf, end: terms.end))
+            } catch {
+                throw LayerFault(path: path, reason: error.description)
+            }
+        }
+        self.layers = layers
+        searches = Array(repeating: nil, count: layers.count)
+    }
+
+    /// How many recordings each file has.
+    var counts: [Int] { layers.map(\.snapshot.count) }
+
+    func find(_ query: RecordingQuery) -> LayerAnswer {
+        if cursors.count >= Self.sessionLimit, cursors[query.scope] == nil { cursors.removeAll() }
+        var reason = MissReason.notRecorded
+        do throws(SnapshotError) {
+            for (number, layer) in layers.enumerated() {
+                switch try layer.find(query.request, &cursors[query.scope, default: SequenceCursors()]) {
+                case .found(let found):
+                    if found.recording.failure != nil, terms.failures == .miss { continue }
+                    return try answer(found, from: layer, number, query)
+                case .missed(let why): if reason == .notRecorded { reason = why }
+                }
+            }
+        } catch {
+            return .damaged
+        }
+        return .missed(reason, nearest: nil)
+    }
+
+    private func answer(
+        _ found: FoundRecording, from layer: SnapshotLayer, _ number: Int, _ query: RecordingQuery
+    ) throws(SnapshotError) -> LayerAnswer {
+        if let failure = found.recording.failure {
+            return .found(.failure(failure), layer: number, place: found.place, body: nil)
+        }
+        let recorded = found.recording.response?.body
+        var body = StoredBody.bytes([])
+        var later: RecordedBody?
+        if let recorded {
+            if recorded.length <= Self.wholeLength {
+                body = .bytes(try layer.snapshot.octets(of: recorded))
+            } else {
+                body = .onDisk(BodyReference(id: 0, length: recorded.length))
+                later = recorded
+            }
+        }
+        var found = found
+        if let recorded, recorded.length <= Self.decodedLength, !layer.matcher.terms.isExact,
+            let fields = found.recording.response?.fields,
+            !AcceptedCodings(query.request.fields).permit(ContentCodings(of: fields), of: fields)
+        {
+            let octets = try layer.snapshot.octets(of: recorded)
+            if let (plain, decoded) = found.decoded(octets) {
+                found = plain
+                body = .bytes(decoded)
+                later = nil
+            }
+        }
+        // To a HEAD, its length is all that is told of a body.
+        if query.request.method == Array("HEAD".utf8), !found.isFromGet, let length = found.recording.response?.toldLength {
+            body = .onDisk(BodyReference(id: 0, length: length))
+            later = nil
+        }
+        guard let stored = found.storedResponse(at: query.now, body: body) else { return .damaged }
+        return .found(.response(stored), layer: number, place: found.place, body: later)
+    }
+
+    func nearest(to query: RecordingQuery) -> NearMissReport? {
+        var found: [NearMiss] = []
+        for (number, layer) in layers.enumerated() {
+            do throws(SnapshotError) {
+                if searches[number] == nil { searches[number] = try NearMissSearch(layer.snapshot, key: terms.key) }
+                if let search = searches[number] { found += try search.nearest(to: query.request) }
+            } catch {
+                // What is damaged was told to whoever asked for it.
+                continue
+            }
+        }
+        return NearMissReport(found)
+    }
+
+    func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64) -> BodyReadResult {
+        do throws(SnapshotError) {
+            let reader: BodyReader
+            if let known = readers[body.digest] {
+                reader = known
+            } else {
+                reader = try layers[layer].snapshot.body(body)
+                if readers.count >= Self.readerLimit { readers.removeAll() }
+                readers[body.digest] = reader
+            }
+            let start = reader.seek(to: offset)
+            guard let piece = try reader.next() else { return .failed }
+            return .bytes(piece, min(piece.count, Int(offset - start))..<piece.count)
+        } catch {
+            return .failed
+        }
+    }
+
+    func rewind() { cursors.removeAll() }
+}
+
+/// What a recording gives a client.
+enum ReplayedResponse: Sendable {
+    case response(StoredResponse)
+    case failure(RecordedFailure)
+}
+
+extension RecordedResponse {
+    /// What its Content-Length says.
+    fileprivate var toldLength: UInt64? {
+        guard let line = fields.first(.contentLength) else { return nil }
+        return UInt64(String(decoding: fields.bytes[line.value.range], as: UTF8.self))
+    }
+}

@@ -1,0 +1,144 @@
+import EventLoop
+import HTTPMessage
+import ServerTrust
+import Snapshots
+import Synchronization
+
+/// The snapshot into which exchanges are recorded, from its beginning to its end. It is written on a thread of its own; callable from any.
+///
+/// What it cannot write it counts and says at the end; who is served goes on. It stays behind the origins by a window at most: past that they
+/// are not read, so that a slow disk slows the clients and loses nothing.
+package final class RecordingFile: Sendable {
+    /// What is recorded, and how.
+    package struct Terms: Sendable {
+        /// The file that is there in the end.
+        package var path: String
+        package var existing = SnapshotWriter.Existing.refuse
+        /// A recording that was not finished is gone on with.
+        package var resumes = false
+        /// Of a new file.
+        package var match = MatchTerms()
+        /// Under which secrets become placeholders.
+        package var key: ProjectKey
+        /// What becomes of bodies that cannot be searched; `nil` refuses JSON and forms and keeps others.
+        package var unscanned: Redactor.Unscanned?
+        /// Responses that no shared cache may keep are recorded too.
+        package var keepsUnshared = true
+        /// Who writes it, for the manifest.
+        package var tool: String
+        /// When its generation begins.
+        package var now: Timestamp
+
+        package init(path: String, key: ProjectKey, tool: String, now: Timestamp) {
+            self.path = path
+            self.key = key
+            self.tool = tool
+            self.now = now
+        }
+    }
+
+    package let path: String
+    package let keepsUnshared: Bool
+    private let thread: LoopThread
+    /// Octets that wait to be written.
+    private let waiting = Atomic<Int>(0)
+    private let nextNumber = Atomic<UInt64>(0)
+    private let state = Guarded(RecordingSummary())
+
+    /// How often the writer is asked to commit, in milliseconds.
+    static let commitInterval = 200
+
+    /// Begins `FILE.partial`, or goes on with one.
+    package init(_ terms: Terms) throws(SnapshotError) {
+        path = terms.path
+        keepsUnshared = terms.keepsUnshared
+        let writer =
+            terms.resumes
+            ? try SnapshotWriter(resuming: terms.path)
+            : try SnapshotWriter(
+                path: terms.path, existing: terms.existing, terms: terms.match, tool: terms.tool, now: terms.now)
+        let desk = RecordingDesk(try SnapshotRecorder(writer, key: terms.key, unscanned: terms.unscanned))
+        let handedOver = Guarded<RecordingDesk?>(desk)
+        do throws(SystemError) {
+            thread = try LoopThread(name: "recorder") { loop in
+                let desk = handedOver.withLock { desk in
+                    let taken = desk
+                    desk = nil
+                    return taken
+                }
+                loop.owner = desk
+                desk?.start(on: loop)
+            }
+        } catch {
+            throw .malformed("no thread for the recording: \(error)")
+        }
+    }
+
+    deinit {
+        thread.handle.stop()
+        // Its own thread may be the last to let go of it, and then ends by itself.
+        _ = thread.join(withinMilliseconds: 1000)
+    }
+
+    /// What has become of what was to be recorded, so far.
+    package var summary: RecordingSummary { state.withLock { $0 } }
+
+    /// Finishes `FILE`, after all that was said to it before. It takes nothing more.
+    /// - Parameters:
+    ///   - key: signs it; `nil` leaves it unsigned.
+    ///   - completion: called on some thread with what the file came to.
+    package func finish(
+        signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots, SnapshotError>) -> Void
+    ) {
+        let isTaken = thread.handle.post { loop in
+            guard let desk = loop.owner as? RecordingDesk else { return completion(.failure(.malformed("already finished"))) }
+            loop.owner = nil
+            completion(desk.finish(signing: key))
+        }
+        if !isTaken { completion(.failure(.malformed("already finished"))) }
+    }
+
+    // MARK: For exchanges
+
+    /// Begins to record an exchange.
+    func begin(_ request: RequestToMatch) -> RecordingTape {
+        let number = nextNumber.add(1, ordering: .relaxed).newValue
+        run(request.body.octetCount) { (desk) throws(SnapshotError) in try desk.begin(number, request) }
+        return RecordingTape(file: self, number: number)
+    }
+
+    /// A tunnel was opened to a host: what is said in it is not recorded.
+    func noteTunnel(to host: String) { state.withLock { $0.noteTunnel(to: host) } }
+
+    /// A request went out and is not recorded, for what is said.
+    func noteUnrecorded(_ url: String, _ reason: String) { state.withLock { $0.noteUnrecorded(url, reason) } }
+
+    /// Whether so much waits for the disk that origins are not to be read.
+    func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
+
+    /// Tells when all that has been said so far is written.
+    func whenCaughtUp(_ reply: Reply<Void>) {
+        if !thread.handle.post({ _ in reply.send(()) }) { reply.send(()) }
+    }
+
+    /// - Parameter count: octets that this holds in memory until it has run.
+    func run(_ count: Int, _ work: @escaping @Sendable (RecordingDesk) throws(SnapshotError) -> Void) {
+        waiting.add(count, ordering: .relaxed)
+        let isTaken = thread.handle.post { [self] loop in
+            defer { waiting.subtract(count, ordering: .relaxed) }
+            guard let desk = loop.owner as? RecordingDesk else { return }
+            do throws(SnapshotError) {
+                try work(desk)
+            } catch {
+                state.withLock { $0.noteFailure(error) }
+            }
+            let counts = desk.counts
+            state.withLock { $0.counts = counts }
+        }
+        if !isTaken { waiting.subtract(count, ordering: .relaxed) }
+    }
+}
+
+extension RequestToMatch.Body {
+    fileprivate var octetCount: Int { if case .octets(let octets) = self { octets.count } else { 0 } }
+}

@@ -1,0 +1,48 @@
+import Snapshots
+
+/// What has become of what was to be recorded.
+package struct RecordingSummary: Sendable {
+    package struct Counts: Sendable {
+        package var recorded = 0
+        /// Of these, exchanges that failed.
+        package var failures = 0
+        /// Of these, responses that no shared cache may keep.
+        package var unshared = 0
+
+        package init() {}
+    }
+
+    package struct Unrecorded: Sendable {
+        /// Without a query.
+        package let url: String
+        package let reason: String
+    }
+
+    package var counts = Counts()
+    /// Hosts to which tunnels were opened, in the order of the first.
+    package private(set) var tunnels: [String] = []
+    /// The first exchanges that went out and are not in the file.
+    package private(set) var unrecorded: [Unrecorded] = []
+    package private(set) var unrecordedCount = 0
+    /// The first thing that could not be written: from there on the file may lack exchanges.
+    package private(set) var failure: String?
+
+    /// Hosts, and exchanges, that are told; further ones are counted alone.
+    static let toldLimit = 100
+
+    /// All that went out is in the file.
+    package var isComplete: Bool { unrecordedCount == 0 && failure == nil }
+
+    mutating func noteTunnel(to host: String) {
+        if tunnels.count < Self.toldLimit, !tunnels.contains(host) { tunnels.append(host) }
+    }
+
+    mutating func noteUnrecorded(_ url: String, _ reason: String) {
+        unrecordedCount += 1
+        if unrecorded.count < Self.toldLimit { unrecorded.append(Unrecorded(url: url, reason: reason)) }
+    }
+
+    mutating func noteFailure(_ error: SnapshotError) {
+        if failure == nil { failure = error.description }
+    }
+}

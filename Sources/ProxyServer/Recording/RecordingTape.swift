@@ -1,0 +1,40 @@
+import HTTPMessage
+import Snapshots
+
+/// One exchange on its way into a recording, as its driver holds it. What is said comes to the recording's thread in this order.
+struct RecordingTape: Sendable {
+    /// What is known when the exchange is over.
+    struct End: Sendable {
+        var times: RecordedTimes
+        var protocolName: [UInt8]
+        var trailers: Fields
+        /// The record of the chain by which the server was judged; `nil` for plain HTTP.
+        var chain: [UInt8]?
+        var failure: RecordedFailure?
+        /// No shared cache may keep it.
+        var isUnshared: Bool
+    }
+
+    let file: RecordingFile
+    private let number: UInt64
+
+    init(file: RecordingFile, number: UInt64) {
+        self.file = file
+        self.number = number
+    }
+
+    func head(status: Status, reason: [UInt8], fields: Fields) {
+        file.run(0) { [number] desk in desk.head(number, status, reason, fields) }
+    }
+
+    func append(_ octets: [UInt8]) {
+        file.run(octets.count) { [number] (desk) throws(SnapshotError) in try desk.append(number, octets) }
+    }
+
+    func finish(_ end: End) {
+        file.run(0) { [number] (desk) throws(SnapshotError) in try desk.finish(number, end) }
+    }
+
+    /// Nothing of it is kept.
+    func drop() { file.run(0) { [number] desk in desk.drop(number) } }
+}

@@ -1,0 +1,302 @@
+import Foundation
+import HTTPMessage
+import ProxyServer
+import Snapshots
+import TestSupport
+import Testing
+
+@Suite("mode: record and mode: replay")
+struct ReplayTests {
+    @Test("What was recorded is the answer with the origin gone, and says from which file it comes", arguments: [1, 4])
+    func replays(loops: Int) throws {
+        let stage = try RecordedStage()
+        let summary = try stage.record { proxy in
+            for path in ["/a", "/b?x=1"] {
+                let response = try stage.ask(proxy, path)
+                #expect(response.text == "GET \(path)")
+                #expect(response.cacheStatus == "Larder; fwd=bypass; detail=record")
+            }
+            #expect(try stage.ask(proxy, "/a", method: "POST", body: "x=1").text == "POST /a")
+        }
+        #expect(summary.counts.recorded == 3 && summary.isComplete)
+        let connections = stage.origin.connectionCount
+        stage.origin.stop()
+        let proxy = try stage.replaying(loops: loops)
+        let response = try stage.ask(proxy, "/a")
+        #expect(response.status == 200 && response.text == "GET /a" && response["ETag"] == "\"e\"")
+        #expect(response.cacheStatus == "Larder; hit; detail=\"replay test.larder\"")
+        #expect(try stage.ask(proxy, "/b?x=1").text == "GET /b?x=1")
+        #expect(try stage.ask(proxy, "/a", method: "POST", body: "x=1").text == "POST /a")
+        #expect(stage.origin.connectionCount == connections)
+        let log = try proxy.logLines()
+        #expect(
+            log.count == 3 && log.allSatisfy { $0.contains(#""cache":"replayed""#) && $0.contains(#""recording":"test.larder""#) }
+        )
+    }
+
+    @Test("Every request goes out while recording: neither the store nor another's fetch answers, and nothing is stored")
+    func recordsEach() throws {
+        let count = Counter()
+        let stage = try RecordedStage { _, _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "\(count.next())")
+        }
+        let file = try Recorder.file(stage.path)
+        let proxy = try TestProxy("mode: record\nrecord: {file: x}", change: { $0.recording = file })
+        defer { proxy.stop() }
+        #expect(try (1...3).map { _ in try stage.ask(proxy, "/a").text } == ["1", "2", "3"])
+        try proxy.reload("mode: live")
+        #expect(try stage.ask(proxy, "/a").text == "4")
+        #expect(try stage.ask(proxy, "/a").cacheStatus.hasPrefix("Larder; hit"))
+        proxy.stop()
+        try Recorder.finish(file)
+        let replaying = try stage.replaying()
+        #expect(try (1...4).map { _ in try stage.ask(replaying, "/a").text } == ["1", "2", "3", "1"])
+    }
+
+    @Test(
+        "Several answers to one request come in their order, and then as is set",
+        arguments: [
+            (SequenceEnd.loop, "pending pending done pending"), (.last, "pending pending done done"),
+            (.error, "pending pending done 504"),
+        ])
+    func followsSequences(end: SequenceEnd, expected: String) throws {
+        let count = Counter()
+        let stage = try RecordedStage { _, _, connection in connection.respond(body: count.next() < 3 ? "pending" : "done") }
+        try stage.record { proxy in for _ in 1...3 { _ = try stage.ask(proxy, "/job") } }
+        let proxy = try stage.replaying { $0.end = end }
+        let answers = try (1...4).map { _ in try stage.ask(proxy, "/job") }
+        #expect(answers.map { $0.status == 504 ? "504" : $0.text }.joined(separator: " ") == expected)
+        // Two who replay the same each have a whole one.
+        let other = try stage.replaying { $0.end = end }
+        #expect(try stage.ask(other, "/job").text == "pending")
+    }
+
+    @Test("A miss is 504 at once: it names what was recorded that is nearest, and what would have it match")
+    func tellsNearest() throws {
+        let stage = try RecordedStage()
+        try stage.record { proxy in
+            _ = try stage.ask(proxy, "/jobs?page=1&sort=up")
+            _ = try stage.ask(
+                proxy, "/graph", method: "POST", fields: "Content-Type: application/json\r\n", body: #"{"a":1,"at":7}"#)
+        }
+        let proxy = try stage.replaying()
+        let response = try stage.ask(proxy, "/jobs?page=2&sort=up")
+        #expect(response.status == 504 && response.code == "offline_miss" && response.detail == "not_recorded")
+        #expect(
+            response["Proxy-Status"]?.contains("; error=destination_unavailable; details=\"offline_miss: not_recorded\"") == true)
+        #expect(response.cacheStatus == "Larder; detail=offline_miss")
+        let nearest = try #require((response.json["nearest"] as? [[String: Any]])?.first)
+        let difference = try #require((nearest["differences"] as? [[String: Any]])?.first)
+        #expect(difference["place"] as? String == "query parameter page")
+        #expect(difference["recorded"] as? String == "1" && difference["asked"] as? String == "2")
+        let proposed = try JSONSerialization.data(withJSONObject: ["canonicalisers": [nearest["canonicaliser"]]])
+        let body = try stage.ask(
+            proxy, "/graph", method: "POST", fields: "Content-Type: application/json\r\n", body: #"{"a":1,"at":8}"#)
+        let told = try body.json
+        #expect("\(told["nearest"] ?? "")".contains("/at"))
+        let text = try stage.ask(proxy, "/jobs?page=2&sort=up", fields: "Accept: text/plain\r\n").text
+        #expect(text.contains("nearest: GET http://127.0.0.1:") && text.contains("query parameter page"))
+        #expect(try stage.ask(proxy, "/jobs?page=1&sort=up", method: "PUT").code == "offline_miss")
+        let log = try proxy.logLines()
+        #expect(
+            log[0].contains(#""error":"offline_miss""#) && log[0].contains("query parameter page") && !log[0].contains("page=1"))
+        // What was proposed, pasted.
+        let terms = try MatchTerms(text: Array(proposed))
+        try FileManager.default.removeItem(atPath: stage.path)
+        try stage.record(terms: { $0.match = terms }) { _ = try stage.ask($0, "/jobs?page=1&sort=up") }
+        #expect(try stage.ask(stage.replaying(), "/jobs?page=2&sort=up").text == "GET /jobs?page=1&sort=up")
+    }
+
+    @Test("The whole is recorded whatever the client has of it, and 304, 206, 416 and HEAD are made of it, then and later")
+    func derives() throws {
+        let stage = try RecordedStage { request, _, connection in
+            let isPlain = !request.head.lowercased().contains("range:") && !request.head.lowercased().contains("if-none-match")
+            return connection.respond(fields: "ETag: \"e\"\r\n", body: isPlain ? "0123456789" : "conditions came through")
+        }
+        let asked: [(fields: String, status: Int, text: String)] = [
+            ("If-None-Match: \"e\"\r\n", 304, ""), ("Range: bytes=2-4\r\n", 206, "234"),
+            ("Range: bytes=2-4\r\nIf-Range: \"e\"\r\n", 206, "234"),
+            ("Range: bytes=2-4\r\nIf-Range: \"f\"\r\n", 200, "0123456789"),
+            ("Range: bytes=20-\r\n", 416, ""), ("", 200, "0123456789"),
+        ]
+        func check(_ proxy: TestProxy) throws {
+            for (fields, status, text) in asked {
+                let response = try stage.ask(proxy, "/a", fields: fields)
+                #expect(response.status == status && response.text == text, "\(fields)")
+                if status == 206 { #expect(response["Content-Range"] == "bytes 2-4/10") }
+            }
+        }
+        try stage.record { proxy in try check(proxy) }
+        stage.origin.stop()
+        let proxy = try stage.replaying()
+        try check(proxy)
+        let head = try stage.ask(proxy, "/a", method: "HEAD")
+        #expect(head.status == 200 && head["Content-Length"] == "10" && head.body.isEmpty)
+    }
+
+    @Test("A large body is recorded while it passes, and replayed in pieces and in parts")
+    func largeBodies() throws {
+        let body = PatternBytes.make(5_000_000, seed: 1)
+        let stage = try RecordedStage { _, _, connection in connection.respond(octets: body) }
+        try stage.record { (proxy) throws in #expect(try stage.ask(proxy, "/large").body == body) }
+        stage.origin.stop()
+        let proxy = try stage.replaying()
+        #expect(try stage.ask(proxy, "/large").body == body)
+        let part = try stage.ask(proxy, "/large", fields: "Range: bytes=1000000-3999999\r\n")
+        #expect(part.status == 206 && part.body == Array(body[1_000_000..<4_000_000]))
+        let parts = try stage.ask(proxy, "/large", fields: "Range: bytes=0-1,4999998-4999999\r\n")
+        #expect(parts.status == 206 && parts["Content-Type"]?.hasPrefix("multipart/byteranges") == true)
+    }
+
+    @Test("A client that does not know the coding gets the content without it")
+    func takesCodingsOff() throws {
+        let stage = try RecordedStage { _, _, connection in
+            connection.respond(
+                fields: "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n", octets: Gzip.pack(Array("plain".utf8)))
+        }
+        try stage.record { _ = try stage.ask($0, "/a", fields: "Accept-Encoding: gzip\r\n") }
+        let proxy = try stage.replaying()
+        let encoded = try stage.ask(proxy, "/a", fields: "Accept-Encoding: gzip, br\r\n")
+        #expect(encoded["Content-Encoding"] == "gzip" && encoded.body == Gzip.pack(Array("plain".utf8)))
+        let plain = try stage.ask(proxy, "/a", fields: "Accept-Encoding: gzip;q=0, identity\r\n")
+        #expect(plain["Content-Encoding"] == nil && plain.text == "plain")
+        #expect(try stage.ask(proxy, "/a", fields: "Accept-Encoding: br\r\n").text == "plain")
+    }
+
+    @Test("A tunnel and another protocol get 504, and nothing connects (T20)")
+    func closesTheGate() throws {
+        let stage = try RecordedStage()
+        try stage.record { _ = try stage.ask($0, "/a") }
+        let connections = stage.origin.connectionCount
+        let proxy = try stage.replaying()
+        let client = try RawClient(port: proxy.port)
+        client.send("CONNECT 127.0.0.1:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let tunnel = try client.readResponse(to: "CONNECT")
+        #expect(tunnel.status == 504 && tunnel.code == "offline_miss" && tunnel.detail == "tunnel")
+        let upgrade = try stage.ask(proxy, "/a", fields: "Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        #expect(upgrade.status == 504 && upgrade.code == "offline_miss")
+        for url in ["http://nowhere.invalid/", "https://nowhere.invalid/"] {
+            let client = try RawClient(port: proxy.port)
+            client.send("GET \(url) HTTP/1.1\r\nHost: nowhere.invalid\r\n\r\n")
+            #expect(try client.readResponse().code == "offline_miss")
+        }
+        #expect(stage.origin.connectionCount == connections)
+    }
+
+    @Test("Layers are asked in their order; what is stored is the last of them, whatever its age")
+    func asksLayersInOrder() throws {
+        let stage = try RecordedStage { request, _, connection in
+            connection.respond(fields: "Cache-Control: max-age=1\r\n", body: "stored \(request.target)")
+        }
+        let second = "\(stage.folder.path)/second.larder"
+        try stage.record { _ = try stage.ask($0, "/one") }
+        try stage.record(terms: { $0.path = second }) { proxy in
+            for path in ["/one", "/two"] { _ = try stage.ask(proxy, path) }
+        }
+        let proxy = try TestProxy("", storePath: nil)
+        defer { proxy.stop() }
+        _ = try stage.ask(proxy, "/three")
+        let layers = try Recorder.layers([stage.path, second])
+        try proxy.reload("mode: replay\nreplay: {layers: [x, cache]}") { $0.layers = layers }
+        proxy.pass(seconds: 86_400)
+        #expect(try stage.ask(proxy, "/one").cacheStatus.hasSuffix("\"replay test.larder\""))
+        #expect(try stage.ask(proxy, "/two").cacheStatus.hasSuffix("\"replay second.larder\""))
+        let stored = try stage.ask(proxy, "/three")
+        #expect(stored.text == "stored /three" && stored.cacheStatus.hasSuffix("detail=offline"))
+        let missing = try stage.ask(proxy, "/four")
+        #expect(missing.status == 504 && missing.code == "offline_miss")
+    }
+
+    @Test("Secrets go out as they are, stand in no recording, and match only themselves under the project's key")
+    func putsSecretsOut() throws {
+        let stage = try RecordedStage { request, _, connection in
+            let isKnown = request.head.contains("Bearer planted-secret-planted-secret")
+            return connection.respond(fields: "Set-Cookie: session=planted-cookie-planted\r\n", body: isKnown ? "in" : "out")
+        }
+        let planted = "Authorization: Bearer planted-secret-planted-secret\r\n"
+        try stage.record { (proxy) throws in #expect(try stage.ask(proxy, "/a", fields: planted).text == "in") }
+        let octets = try Data(contentsOf: URL(filePath: stage.path))
+        for word in ["planted-secret", "planted-cookie"] { #expect(octets.range(of: Data(word.utf8)) == nil) }
+        let keyed = try stage.replaying()
+        #expect(try stage.ask(keyed, "/a", fields: planted).text == "in")
+        let other = try stage.ask(keyed, "/a", fields: "Authorization: Bearer another-secret-another-secret\r\n")
+        #expect(other.status == 504 && other.detail == "other_secret")
+        let keyless = try stage.replaying { $0.key = nil }
+        #expect(try stage.ask(keyless, "/a", fields: "Authorization: Bearer another-secret-another-secret\r\n").text == "in")
+    }
+
+    @Test("What failed fails again, or is a miss, as is set", arguments: [RecordingLayers.FailureReplay.same, .miss])
+    func replaysFailures(failures: RecordingLayers.FailureReplay) throws {
+        let stage = try RecordedStage { _, _, connection in
+            _ = connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            return false
+        }
+        let summary = try stage.record { proxy in
+            let client = try RawClient(port: proxy.port)
+            client.send(stage.head("POST", "/cut", fields: "Content-Length: 0\r\n"))
+            #expect(try client.readHead().status == 200)
+            _ = try? client.readToEnd()
+        }
+        #expect(summary.counts.recorded == 1 && summary.counts.failures == 1)
+        let proxy = try stage.replaying { $0.failures = failures }
+        let response = try stage.ask(proxy, "/cut", method: "POST", fields: "Content-Length: 0\r\n")
+        #expect(response.status == (failures == .same ? 502 : 504))
+        #expect(response.code == (failures == .same ? "response_incomplete" : "offline_miss"))
+    }
+
+    @Test("record_missing answers from what was recorded, and records the rest beside it")
+    func recordsWhatIsMissing() throws {
+        let count = Counter()
+        let stage = try RecordedStage { request, _, connection in connection.respond(body: "\(request.target) \(count.next())") }
+        try stage.record { _ = try stage.ask($0, "/a") }
+        let layers = try Recorder.layers([stage.path])
+        let file = try Recorder.file(stage.path) { $0.existing = .append }
+        let proxy = try TestProxy(
+            "mode: record_missing\nrecord: {file: x}",
+            change: {
+                $0.layers = layers
+                $0.recording = file
+            })
+        #expect(try stage.ask(proxy, "/a").text == "/a 1")
+        #expect(try stage.ask(proxy, "/b").text == "/b 2")
+        proxy.stop()
+        try Recorder.finish(file)
+        stage.origin.stop()
+        let replaying = try stage.replaying()
+        #expect(try stage.ask(replaying, "/a").text == "/a 1")
+        #expect(try stage.ask(replaying, "/b").text == "/b 2")
+    }
+
+    @Test("Bodies of requests tell recordings apart up to 8 MiB; a longer one goes out and is named as not recorded")
+    func gathersBodies() throws {
+        let stage = try RecordedStage { _, body, connection in connection.respond(body: "\(body.count)") }
+        let fits = String(repeating: "x", count: 300_000)
+        let summary = try stage.record { proxy in
+            #expect(try stage.ask(proxy, "/a", method: "POST", body: fits).text == "300000")
+            let client = try RawClient(port: proxy.port)
+            client.send(stage.head("POST", "/long", fields: "Content-Length: \(9 << 20)\r\n"))
+            client.send(String(repeating: "y", count: 9 << 20))
+            #expect(try client.readResponse(to: "POST").text == "\(9 << 20)")
+        }
+        #expect(summary.counts.recorded == 1 && summary.unrecorded.map(\.reason) == ["request_too_long"])
+        let proxy = try stage.replaying()
+        #expect(try stage.ask(proxy, "/a", method: "POST", body: fits).text == "300000")
+        #expect(try stage.ask(proxy, "/a", method: "POST", body: fits + "x").status == 504)
+    }
+
+    @Test("Behind a client that leaves, what has an end is recorded to it")
+    func recordsBehindClients() throws {
+        let body = PatternBytes.make(3_000_000, seed: 2)
+        let stage = try RecordedStage { _, _, connection in connection.respond(octets: body) }
+        let file = try Recorder.file(stage.path)
+        let proxy = try TestProxy("mode: record\nrecord: {file: x}", change: { $0.recording = file })
+        var client: RawClient? = try RawClient(port: proxy.port)
+        client?.send(stage.head("GET", "/large"))
+        #expect(try client?.readHead().status == 200)
+        client = nil
+        while file.summary.counts.recorded == 0 { usleep(1000) }
+        proxy.stop()
+        try Recorder.finish(file)
+        #expect(try stage.ask(stage.replaying(), "/large").body == body)
+    }
+}

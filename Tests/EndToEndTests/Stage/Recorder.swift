@@ -1,0 +1,40 @@
+import Foundation
+import HTTPMessage
+import ProxyServer
+import Snapshots
+import TestSupport
+
+/// Recordings of tests: made through a proxy, and replayed by another.
+enum Recorder {
+    static let key = ProjectKey(octets: [UInt8](repeating: 7, count: 32))
+
+    static func file(
+        _ path: String, change: (inout RecordingFile.Terms) -> Void = { _ in }
+    ) throws -> RecordingFile {
+        guard let key else { throw SnapshotError.unusableKey("too short") }
+        var terms = RecordingFile.Terms(path: path, key: key, tool: "test", now: Timestamp(seconds: 1_795_415_000))
+        change(&terms)
+        return try RecordingFile(terms)
+    }
+
+    /// Ends a recording and waits for it.
+    static func finish(_ file: RecordingFile) throws {
+        let (ended, result) = (Counter(), Counter())
+        file.finish { outcome in
+            if case .success = outcome { result.next() }
+            ended.next()
+        }
+        while ended.value == 0 { usleep(1000) }
+        if result.value == 0 { throw SnapshotError.malformed("it was not finished") }
+    }
+
+    static func layers(
+        _ paths: [String], change: (inout RecordingLayers.Terms) -> Void = { _ in }
+    ) throws -> RecordingLayers {
+        var terms = RecordingLayers.Terms()
+        terms.files = paths
+        terms.key = key
+        change(&terms)
+        return try RecordingLayers(terms)
+    }
+}
