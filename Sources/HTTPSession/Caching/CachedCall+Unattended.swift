@@ -34,7 +34,7 @@ extension CachedCall {
 
     private static func validate(_ stored: StoredResponse, by run: TransferRun) async -> Result<Void, SessionError> {
         do throws(SessionError) {
-            let prepared = try PreparedRequest(run.request, run.session.configuration)
+            let prepared = try PreparedRequest(run.request, of: run.session)
             guard let call = CachedCall(run, prepared),
                 case .replaced(let arrived, let keeping) = try await call.validation(of: stored, mayStandIn: false)
             else { return .success(()) }

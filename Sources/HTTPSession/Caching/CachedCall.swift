@@ -135,7 +135,11 @@ struct CachedCall: Sendable {
 
     private func forwarded(over stored: StoredResponse?) async throws(SessionError) -> TransferRun.Arrived {
         var request = request
-        if request.cachePolicy == .reloadAll { Validation.addReload(to: &request.fields.fields) }
+        if request.cachePolicy == .reloadAll {
+            var fields = request.fields
+            Validation.addReload(to: &fields.fields)
+            request = request.with(fields: fields)
+        }
         switch try await answer(to: request, over: stored) {
         case .standIn(let arrived): return arrived
         case .origin(let arrived, let keeping):
@@ -170,8 +174,9 @@ struct CachedCall: Sendable {
 
     /// - Parameter mayStandIn: what is kept may be delivered where the origin cannot answer.
     func validation(of stored: StoredResponse, mayStandIn: Bool = true) async throws(SessionError) -> Validated {
-        var request = request
-        Validation.addPreconditions(of: stored, to: &request.fields.fields)
+        var fields = request.fields
+        Validation.addPreconditions(of: stored, to: &fields.fields)
+        let request = request.with(fields: fields)
         let (arrived, keeping): (TransferRun.Arrived, CacheKeeping)
         switch try await answer(to: request, over: stored, mayStandIn: mayStandIn) {
         case .standIn(let standIn): return .standIn(standIn)

@@ -32,7 +32,8 @@ final class ChallengeBook: Sendable {
 
     private let entries = Guarded<[Place: Entry]>([:])
 
-    /// - Parameter makeNonce: by chance.
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+
     func value(for place: Place, method: String, target: String) -> String? {
         let entry: Entry? = entries.withLock { entries in
             guard var entry = entries[place] else { return nil }

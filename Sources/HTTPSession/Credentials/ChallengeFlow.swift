@@ -9,16 +9,19 @@ struct ChallengeFlow {
 
     init(_ session: HTTPSession) { self.session = session }
 
-    /// Puts in what is known to be asked for. What the caller has put in himself stays.
-    func adorn(_ request: inout PreparedRequest) {
+    /// The fields that are known to be asked for, but for those that the caller has put in himself.
+    func credentials(for request: PreparedRequest) -> [(name: String, value: String)] {
+        if session.challenges.isEmpty { return [] }
+        var fields: [(name: String, value: String)] = []
         for isProxy in [false, true] {
             guard let place = place(for: request, isProxy: isProxy),
                 !request.fields.contains(isProxy ? .proxyAuthorization : .authorization)
             else { continue }
             let value = session.challenges.value(
                 for: place, method: request.method.name, target: isProxy ? request.uri.description : request.uri.originForm)
-            if let value { request.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = value }
+            if let value { fields.append((isProxy ? "Proxy-Authorization" : "Authorization", value)) }
         }
+        return fields
     }
 
     private func place(for request: PreparedRequest, isProxy: Bool) -> ChallengeBook.Place? {
@@ -35,7 +38,9 @@ struct ChallengeFlow {
     /// - Parameters:
     ///   - request: without what `adorn` put in.
     ///   - head: of its response.
-    mutating func answers(_ head: ExchangeLink.Head, to request: PreparedRequest) async throws(SessionError) -> String? {
+    nonisolated(nonsending) mutating func answers(_ head: ExchangeLink.Head, to request: PreparedRequest)
+        async throws(SessionError) -> String?
+    {
         let isProxy = head.status.code == 407
         guard head.status.code == 401 || isProxy, request.body.isReplayable, let place = place(for: request, isProxy: isProxy),
             !request.fields.contains(isProxy ? .proxyAuthorization : .authorization)
@@ -60,7 +65,9 @@ struct ChallengeFlow {
         return access.scheme
     }
 
-    private func credential(for challenge: AuthenticationChallenge) async throws(SessionError) -> HTTPCredential? {
+    nonisolated(nonsending) private func credential(for challenge: AuthenticationChallenge) async throws(SessionError)
+        -> HTTPCredential?
+    {
         let policy = session.configuration.authentication
         let standard = challenge.isOfProxy ? session.configuration.proxy?.credential : policy.credential(for: challenge)
         guard let handler = policy.handler else { return standard }

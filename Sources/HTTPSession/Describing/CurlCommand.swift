@@ -6,7 +6,7 @@ extension HTTPSession {
     /// - Returns: what is wrong with the request, for one that cannot be sent.
     public func curlCommand(for request: HTTPRequest, revealing: Bool = false) -> Result<String, SessionError> {
         do throws(SessionError) {
-            return .success(CurlCommand(try PreparedRequest(request, configuration), revealing: revealing).text)
+            return .success(CurlCommand(try PreparedRequest(request, of: self), revealing: revealing).text)
         } catch { return .failure(error) }
     }
 }

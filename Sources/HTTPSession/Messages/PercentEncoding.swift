@@ -11,6 +11,16 @@ enum PercentEncoding {
         return result
     }
 
+    /// Whether nothing of it is to be encoded, and no segment of it begins with a dot.
+    static func isPlainPath(_ octets: some Collection<UInt8>) -> Bool {
+        var previous = ASCII.slash
+        for octet in octets {
+            if mustBeEncoded(octet) || (octet == UInt8(ascii: ".") && previous == ASCII.slash) { return false }
+            previous = octet
+        }
+        return true
+    }
+
     private static func mustBeEncoded(_ octet: UInt8) -> Bool {
         if octet <= 0x20 || octet >= 0x7F { return true }
         switch octet {

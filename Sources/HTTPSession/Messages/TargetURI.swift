@@ -22,17 +22,35 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     public static let lengthLimit = 16 * 1024
 
     /// https, and not http.
-    public let isSecure: Bool
+    public var isSecure: Bool { origin.scheme == .https }
     /// In lower case; an IPv6 address without brackets.
-    public let host: String
+    public var host: String { origin.host }
     /// As written, or the scheme's own.
-    public let port: UInt16
+    public var port: UInt16 { origin.port }
     /// With its leading slash.
-    public let path: String
+    public var path: String { parts.path }
     /// Without its question mark; `nil` where there is none, which differs from an empty one.
-    public let query: String?
+    public var query: String? { parts.query }
     /// Without its number sign.
-    public let fragment: String?
+    public var fragment: String? { parts.fragment }
+
+    var origin: Origin { parts.origin }
+    private let parts: Parts
+
+    /// An object: a URI goes through many hands.
+    private final class Parts: Sendable {
+        let origin: Origin
+        let path: String
+        let query: String?
+        let fragment: String?
+
+        init(_ origin: Origin, _ path: String, _ query: String?, _ fragment: String?) {
+            self.origin = origin
+            self.path = path
+            self.query = query
+            self.fragment = fragment
+        }
+    }
 
     /// Reads an absolute URI.
     public init(_ text: String) throws(Fault) {
@@ -44,7 +62,7 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     }
 
     private init(
-        isSecure: Bool, authority: ArraySlice<UInt8>, path: some Sequence<UInt8>, query: ArraySlice<UInt8>?,
+        isSecure: Bool, authority: ArraySlice<UInt8>, path: some Collection<UInt8>, query: ArraySlice<UInt8>?,
         fragment: ArraySlice<UInt8>?
     ) throws(Fault) {
         let octets = Array(authority)
@@ -56,19 +74,14 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
             case .emptyHost, .malformedHost: throw .host
             }
         }
-        let host = String(decoding: octets[read.host.range], as: UTF8.self).lowercased()
+        let host = Self.lowercased(octets[read.host.range])
         self.init(
-            isSecure: isSecure, host: host, port: read.port ?? (isSecure ? 443 : 80),
+            Origin(scheme: isSecure ? .https : .http, host: host, port: read.port ?? (isSecure ? 443 : 80)),
             path: Self.path(path), query: query.map(Self.encoded), fragment: fragment.map(Self.text))
     }
 
-    private init(isSecure: Bool, host: String, port: UInt16, path: String, query: String?, fragment: String?) {
-        self.isSecure = isSecure
-        self.host = host
-        self.port = port
-        self.path = path.utf8.first == ASCII.slash ? path : "/" + path
-        self.query = query
-        self.fragment = fragment
+    private init(_ origin: Origin, path: String, query: String?, fragment: String?) {
+        parts = Parts(origin, path.utf8.first == ASCII.slash ? path : "/" + path, query, fragment)
     }
 
     /// The URI that a reference means here (RFC 3986 §5.2). A reference without a fragment takes none over.
@@ -91,8 +104,9 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         return with(path: Self.path(joined), query: parts.query.map(Self.encoded), fragment: parts.fragment.map(Self.text))
     }
 
-    private static func path(_ octets: some Sequence<UInt8>) -> String {
-        text(URIReference.withoutDots(PercentEncoding.encoded(octets)))
+    private static func path(_ octets: some Collection<UInt8>) -> String {
+        if PercentEncoding.isPlainPath(octets) { return octets.isEmpty ? "/" : text(octets) }
+        return text(URIReference.withoutDots(PercentEncoding.encoded(octets)))
     }
 
     private static func encoded(_ octets: some Sequence<UInt8>) -> String { text(PercentEncoding.encoded(octets)) }
@@ -112,15 +126,20 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     }
 
     private func with(path: String, query: String?, fragment: String?) -> TargetURI {
-        TargetURI(isSecure: isSecure, host: host, port: port, path: path, query: query, fragment: fragment)
+        TargetURI(origin, path: path, query: query, fragment: fragment)
     }
 
     private static func isSecure(_ scheme: ArraySlice<UInt8>) -> Bool? {
-        switch text(scheme).lowercased() {
+        switch lowercased(scheme) {
         case "https": true
         case "http": false
         default: nil
         }
+    }
+
+    private static func lowercased(_ octets: ArraySlice<UInt8>) -> String {
+        let isLower = octets.allSatisfy { $0 < 0x41 || $0 > 0x5A }
+        return isLower ? text(octets) : text(octets).lowercased()
     }
 
     // MARK: Parts
@@ -145,8 +164,19 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether scheme, host and port are the same (RFC 9110 §4.3.1).
     public func isSameOrigin(as other: TargetURI) -> Bool {
-        isSecure == other.isSecure && host == other.host && port == other.port
+        origin == other.origin
     }
 
-    var origin: Origin { Origin(scheme: isSecure ? .https : .http, host: host, port: port) }
+    public static func == (left: TargetURI, right: TargetURI) -> Bool {
+        if left.parts === right.parts { return true }
+        return left.origin == right.origin && left.path == right.path && left.query == right.query
+            && left.fragment == right.fragment
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(origin)
+        hasher.combine(path)
+        hasher.combine(query)
+        hasher.combine(fragment)
+    }
 }

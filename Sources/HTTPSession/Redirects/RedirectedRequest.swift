@@ -10,15 +10,13 @@ extension PreparedRequest {
         do throws(TargetURI.Fault) {
             target = try uri.resolving(head.fields.text(of: line.value))
         } catch { throw SessionError(.redirectRefused, "to no http or https URI (\(error))") }
-        var next = self
-        next.uri = target.inheritingFragment(of: uri)
-        if rewritesMethod(head.status) {
-            next.method = .get
-            next.body = .none
-            next.fields.removeContentFields()
-        }
-        if !target.isSameOrigin(as: uri) { next.fields.removeOriginsOwn() }
-        return next
+        let isRewritten = rewritesMethod(head.status)
+        var fields = fields
+        if isRewritten { fields.removeContentFields() }
+        if !target.isSameOrigin(as: uri) { fields.removeOriginsOwn() }
+        return with(
+            method: isRewritten ? .get : nil, uri: target.inheritingFragment(of: uri), fields: fields,
+            body: isRewritten ? RequestBody.none : nil)
     }
 
     /// RFC 9110 §15.4.2 to §15.4.4.

@@ -9,19 +9,25 @@ struct RetryJudgement {
         case fail(SessionError)
     }
 
-    private let configuration: SessionConfiguration
+    private let session: HTTPSession
+    private var configuration: SessionConfiguration { session.configuration }
     private let request: HTTPRequest
     private let outcome: TryOutcome
     private let tries: Int
 
-    init(_ configuration: SessionConfiguration, _ request: HTTPRequest, _ outcome: TryOutcome, tries: Int) {
-        self.configuration = configuration
+    init(_ session: HTTPSession, _ request: HTTPRequest, _ outcome: TryOutcome, tries: Int) {
+        self.session = session
         self.request = request
         self.outcome = outcome
         self.tries = tries
     }
 
-    func verdict() async -> Verdict {
+    /// Nobody would try again for a response with this status.
+    static func isSettled(_ status: Status, in session: HTTPSession) -> Bool {
+        session.configuration.interceptors.isEmpty && !session.configuration.retries.permits(Int(status.code))
+    }
+
+    nonisolated(nonsending) func verdict() async -> Verdict {
         if case .failure(let error) = outcome, error.code == .cancelled || error.code == .sessionClosed { return .stand }
         let canTryAgain = request.body.isReplayable && tries < configuration.limits.tries
         for interceptor in configuration.interceptors {

@@ -54,9 +54,11 @@ public struct RetryPolicy: Sendable {
         return retryAfter > longestRetryAfter ? nil : max(wait, retryAfter)
     }
 
+    func permits(_ status: Int) -> Bool { limit > 0 && statuses.contains(status) }
+
     func permits(_ outcome: TryOutcome) -> Bool {
         switch outcome {
-        case .response(let response): statuses.contains(response.status)
+        case .response(let response): permits(response.status)
         case .failure(let error): errors.contains(error.code) && error.trust == nil
         }
     }

@@ -52,7 +52,7 @@ enum ContentSource: Sendable {
 
 extension PreparedRequest {
     /// Opens what has to be opened.
-    func content(_ files: FileThread) async throws(SessionError) -> Content {
+    nonisolated(nonsending) func content(_ files: FileThread) async throws(SessionError) -> Content {
         switch body {
         case .none: return Content(framing: .none, octets: [], source: nil)
         case .octets(let octets): return Content(framing: .length(UInt64(octets.count)), octets: octets, source: nil)

@@ -85,6 +85,7 @@ final class ExchangeLink: Sendable {
         var octetsWaiter: CheckedContinuation<Void, Never>?
         var endWaiter: CheckedContinuation<Void, Never>?
         var whenEnded: [@Sendable (End) -> Void] = []
+        var posted: MonotonicTime?
 
         mutating func takeFeeder() -> CheckedContinuation<Void, Never>? {
             if end == nil, isHeld || isSuspended { return nil }
@@ -99,12 +100,17 @@ final class ExchangeLink: Sendable {
     let recordsChain: Bool
     private let loops: SessionLoops
     private let place: Int
+    private let book: ExchangeBook?
     private let state: Guarded<State>
 
-    init(_ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking, recordsChain: Bool = false) {
+    init(
+        _ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking, recordsChain: Bool = false,
+        closing book: ExchangeBook? = nil
+    ) {
         self.recordsChain = recordsChain
         self.loops = loops
         self.place = place
+        self.book = book
         self.transfer = transfer
         number = loops.nextNumber()
         state = Guarded(State(taking: taking))
@@ -160,22 +166,40 @@ final class ExchangeLink: Sendable {
 
     /// The first call counts.
     func ended(_ failure: Failure?, trailers: Fields = Fields(), metrics: ExchangeMetrics? = nil) {
-        let (waiters, tell): ([CheckedContinuation<Void, Never>], (() -> Void)?) = state.withLock { state in
-            if state.end != nil { return ([], nil) }
+        let ending: Ending? = state.withLock { state in
+            if state.end != nil { return nil }
             let end = End(
                 failure: failure, status: state.head?.status, trailers: trailers,
                 metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics())
             state.end = end
-            let waiters = [state.headWaiter, state.octetsWaiter, state.endWaiter, state.takeFeeder()].compactMap { $0 }
-            state.headWaiter = nil
-            state.octetsWaiter = nil
-            state.endWaiter = nil
-            let whenEnded = state.whenEnded
-            state.whenEnded = []
-            return (waiters, { for body in whenEnded { body(end) } })
+            defer {
+                state.headWaiter = nil
+                state.octetsWaiter = nil
+                state.endWaiter = nil
+                state.whenEnded = []
+            }
+            return Ending(
+                end: end, posted: state.posted, whenEnded: state.whenEnded, headWaiter: state.headWaiter,
+                octetsWaiter: state.octetsWaiter, endWaiter: state.endWaiter, feeder: state.takeFeeder())
         }
-        tell?()
-        for waiter in waiters { waiter.resume() }
+        guard let ending else { return }
+        book?.close(ending.end, posted: ending.posted)
+        for body in ending.whenEnded { body(ending.end) }
+        ending.headWaiter?.resume()
+        ending.octetsWaiter?.resume()
+        ending.endWaiter?.resume()
+        ending.feeder?.resume()
+    }
+
+    /// Whom the end concerns.
+    private struct Ending {
+        let end: End
+        let posted: MonotonicTime?
+        let whenEnded: [@Sendable (End) -> Void]
+        let headWaiter: CheckedContinuation<Void, Never>?
+        let octetsWaiter: CheckedContinuation<Void, Never>?
+        let endWaiter: CheckedContinuation<Void, Never>?
+        let feeder: CheckedContinuation<Void, Never>?
     }
 
     /// A response that was there before it was asked for.
@@ -189,7 +213,7 @@ final class ExchangeLink: Sendable {
 
     /// Puts in octets that do not come by a loop, and waits until more are welcome.
     /// - Returns: `false` where the exchange is over.
-    func feed(_ octets: [UInt8]) async -> Bool {
+    nonisolated(nonsending) func feed(_ octets: [UInt8]) async -> Bool {
         switch received(octets.span) {
         case .tooLarge, .notWanted: return false
         case .goOn, .hold: break
@@ -223,7 +247,7 @@ final class ExchangeLink: Sendable {
     // MARK: From the task
 
     /// Waits for the head, or the end without one.
-    func head() async -> Result<Head, Failure> {
+    nonisolated(nonsending) func head() async -> Result<Head, Failure> {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.head != nil || state.end != nil { return true }
@@ -239,7 +263,7 @@ final class ExchangeLink: Sendable {
     }
 
     /// Waits for the end.
-    func end() async -> End {
+    nonisolated(nonsending) func end() async -> End {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.end != nil { return true }
@@ -269,7 +293,7 @@ final class ExchangeLink: Sendable {
     var isRecorded: Bool { state.withLock { $0.recording != nil } }
 
     /// All that has come since the last call; `nil` at the end.
-    func next() async -> Result<[UInt8]?, Failure> {
+    nonisolated(nonsending) func next() async -> Result<[UInt8]?, Failure> {
         let result = await nextReceived()
         let (recording, end, isLast): (BodyRecording?, End?, Bool) = state.withLock { state in
             (state.recording, state.end, state.octets.isEmpty)
@@ -284,7 +308,7 @@ final class ExchangeLink: Sendable {
     }
 
     /// Reads the rest, for whoever keeps it.
-    func drain() async -> Result<Void, SessionError> {
+    nonisolated(nonsending) func drain() async -> Result<Void, SessionError> {
         while true {
             switch await next() {
             case .success(.some): continue
@@ -294,7 +318,7 @@ final class ExchangeLink: Sendable {
         }
     }
 
-    private func nextReceived() async -> Result<[UInt8]?, Failure> {
+    nonisolated(nonsending) private func nextReceived() async -> Result<[UInt8]?, Failure> {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if !state.octets.isEmpty || state.end != nil { return true }
@@ -349,7 +373,7 @@ final class ExchangeLink: Sendable {
 
     /// Sends a piece of the request's content and waits until the next one is welcome.
     /// - Returns: `false` where the exchange is over.
-    func send(_ octets: [UInt8]) async -> Bool {
+    nonisolated(nonsending) func send(_ octets: [UInt8]) async -> Bool {
         let room = Wakeup<Bool>()
         let number = number
         let isPosted = loops.post(to: place) { loop in
@@ -371,6 +395,7 @@ final class ExchangeLink: Sendable {
     }
 
     func begin(_ request: UpstreamRequest, content: [UInt8]) {
+        state.withLock { $0.posted = .read() }
         let isPosted = loops.post(to: place) { $0.open(request, content: content, link: self) }
         if !isPosted { ended(.transport(.transportClosed)) }
     }

@@ -9,6 +9,7 @@ import ServerTrust
 public final class HTTPSession: Sendable {
     /// As it was given.
     public let configuration: SessionConfiguration
+    let standardFields: StandardFields
     let loops: SessionLoops
     let files = FileThread()
     let turns: TurnQueue
@@ -22,6 +23,7 @@ public final class HTTPSession: Sendable {
     public init(configuration: SessionConfiguration = SessionConfiguration(), trust: SessionTrust = .system) throws(SessionError)
     {
         self.configuration = configuration
+        standardFields = StandardFields(configuration)
         turns = TurnQueue(configuration.limits)
         let policies = try trust.policies()
         self.trust = policies
@@ -41,6 +43,18 @@ public final class HTTPSession: Sendable {
         loops.close()
         files.close()
     }
+
+    // MARK: Threads
+
+    /// Runs tasks on the session's own thread, the first where it has several: what they await of the session then needs no change of
+    /// threads, which is half of what a request costs that is sent when the one before has come. Given to `withTaskExecutorPreference`.
+    ///
+    /// Between its awaits such a task holds up the session's transfers: it must neither block nor compute for long. Tasks that are under
+    /// way when the session ends go on where others run.
+    public var taskExecutor: any TaskExecutor { loops.inboxes[0] }
+
+    /// The same of the thread that carries the exchanges with this target's origin.
+    public func taskExecutor(for target: TargetURI) -> any TaskExecutor { loops.inboxes[loops.place(of: target.origin)] }
 
     // MARK: Requests
 

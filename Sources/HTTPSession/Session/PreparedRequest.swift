@@ -4,42 +4,70 @@ import HTTPSerialization
 import HTTPWire
 
 /// A request with everything that the session adds to it: what goes to one origin, once. Redirects, tries and answers to challenges
-/// change it and send it again.
-struct PreparedRequest: Sendable {
-    var method: HTTPMethod
-    var uri: TargetURI
-    var fields: HTTPFields
-    var body: RequestBody
+/// make others of it and send them.
+///
+/// An object, since it goes through many hands and is larger than a reference to it.
+final class PreparedRequest: Sendable {
+    let method: HTTPMethod
+    let uri: TargetURI
+    let fields: HTTPFields
+    let body: RequestBody
     let priority: HTTPRequest.Priority
     let timeouts: SessionTimeouts
     let cachePolicy: CachePolicy
     /// Whether content codings are the session's affair.
     let decodesContent: Bool
-    /// What was asked for, for errors.
-    let subject: String
+    /// As the caller wrote it.
+    private let target: String
+    private let targetMethod: HTTPMethod
 
-    init(_ request: HTTPRequest, _ configuration: SessionConfiguration) throws(SessionError) {
-        subject = "\(request.method) \(request.target.prefix { $0 != "?" && $0 != "#" })"
+    init(_ request: HTTPRequest, of session: HTTPSession) throws(SessionError) {
+        target = request.target
+        targetMethod = request.method
         method = request.method
         priority = request.priority
-        timeouts = request.timeouts ?? configuration.timeouts
+        timeouts = request.timeouts ?? session.configuration.timeouts
         body = request.body
-        cachePolicy = request.cachePolicy ?? configuration.cachePolicy
-        fields = configuration.defaultFields
-        fields.override(with: request.fields)
-        decodesContent = configuration.decodesContent && !fields.contains(.acceptEncoding) && !fields.contains(.range)
-        if decodesContent { fields["Accept-Encoding"] = ContentDecoder.acceptEncoding }
+        cachePolicy = request.cachePolicy ?? session.configuration.cachePolicy
+        (fields, decodesContent) = session.standardFields.overridden(by: request.fields)
         do throws(TargetURI.Fault) {
-            if let base = configuration.base {
+            if let base = session.configuration.base {
                 uri = try base.asBase.resolving(request.target)
             } else {
                 uri = try TargetURI(request.target)
             }
         } catch {
             var failure = SessionError(.badURL, "\(error)")
-            failure.request = subject
+            failure.request = Self.subject(request.method, request.target)
             throw failure
         }
+    }
+
+    private init(_ former: PreparedRequest, _ method: HTTPMethod, _ uri: TargetURI, _ fields: HTTPFields, _ body: RequestBody) {
+        self.method = method
+        self.uri = uri
+        self.fields = fields
+        self.body = body
+        priority = former.priority
+        timeouts = former.timeouts
+        cachePolicy = former.cachePolicy
+        decodesContent = former.decodesContent
+        target = former.target
+        targetMethod = former.targetMethod
+    }
+
+    /// The same request otherwise.
+    func with(
+        method: HTTPMethod? = nil, uri: TargetURI? = nil, fields: HTTPFields, body: RequestBody? = nil
+    ) -> PreparedRequest {
+        PreparedRequest(self, method ?? self.method, uri ?? self.uri, fields, body ?? self.body)
+    }
+
+    /// What was asked for, for errors.
+    var subject: String { Self.subject(targetMethod, target) }
+
+    private static func subject(_ method: HTTPMethod, _ target: String) -> String {
+        "\(method) \(target.prefix { $0 != "?" && $0 != "#" })"
     }
 
     /// As the caller would write it.
@@ -64,13 +92,17 @@ struct PreparedRequest: Sendable {
         try checkFields()
         var head: [UInt8] = []
         head.reserveCapacity(fields.fields.bytes.count + 4 * fields.count + 128)
-        head += Array(method.name.utf8)
+        head += method.name.utf8
         head.append(ASCII.space)
-        head += Array(uri.originForm.utf8)
+        head += uri.path.utf8
+        if let query = uri.query {
+            head.append(ASCII.question)
+            head += query.utf8
+        }
         head.append(" HTTP/1.1\r\n")
         if !fields.contains(.host) {
             head.append("Host: ")
-            head += Array(uri.authority.utf8)
+            head += uri.authority.utf8
             head.append("\r\n")
         }
         for line in fields.fields.lines { fields.fields.write(line, into: &head) }
@@ -88,24 +120,31 @@ struct PreparedRequest: Sendable {
     }
 
     /// Fields that say how the message and the connection are framed are the session's.
-    private static let ownFields: [KnownField] = [
-        .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade, .http2Settings,
-    ]
+    private static func isOwn(_ field: KnownField) -> Bool {
+        switch field {
+        case .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
+            .http2Settings:
+            true
+        default: false
+        }
+    }
 
     private func checkFields() throws(SessionError) {
         let fields = fields.fields
         for line in fields.lines {
-            let name = fields.name(of: line)
-            var isToken = name.count > 0
-            for index in 0..<name.count where !ASCII.isTokenCharacter(name[index]) { isToken = false }
-            if !isToken { throw malformed("a field's name is none") }
+            guard line.known != .other || isToken(fields.name(of: line)) else { throw malformed("a field's name is none") }
             let value = fields.value(of: line)
             for index in 0..<value.count where !ASCII.isFieldValueCharacter(value[index]) {
                 throw malformed("the value of \(fields.text(of: line.name)) holds a control character")
             }
-            if Self.ownFields.contains(line.known) { throw malformed("\(fields.text(of: line.name)) is the session's own") }
+            if Self.isOwn(line.known) { throw malformed("\(fields.text(of: line.name)) is the session's own") }
         }
         if fields.lineCount(of: .host) > 1 { throw malformed("two Host fields") }
+    }
+
+    private func isToken(_ name: Span<UInt8>) -> Bool {
+        for index in 0..<name.count where !ASCII.isTokenCharacter(name[index]) { return false }
+        return name.count > 0
     }
 
     private func malformed(_ detail: String) -> SessionError { SessionError(.malformedRequest, detail) }

@@ -2,19 +2,38 @@ import EventLoop
 import HTTPMessage
 
 /// One loop of a session, with its transport and the exchanges on it. Confined to the loop's thread.
-final class SessionLoop {
+final class SessionLoop: BatchHandler {
     let loop: EventLoop
     let transport: Transport
+    private let inbox: LoopInbox
     private var exchanges: [UInt64: WireExchange] = [:]
     private var sleepers: [UInt64: Sleeper] = [:]
+    private var isClosed = false
 
-    init(_ loop: EventLoop, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) {
+    init(_ loop: EventLoop, _ inbox: LoopInbox, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) {
         self.loop = loop
+        self.inbox = inbox
         transport = Transport(loop: loop, configuration: configuration, budgets: budgets)
     }
 
+    // MARK: What others want
+
+    func readInbox() {
+        if inbox.work(for: self) { loop.atEndOfBatch(self) }
+    }
+
+    func batchEnded() { readInbox() }
+
+    /// Whoever is about to bring what tasks wait for says so.
+    func expectJobs() {
+        if inbox.expectJobs() { loop.atEndOfBatch(self) }
+    }
+
+    // MARK: Exchanges
+
     func open(_ request: UpstreamRequest, content: [UInt8], link: ExchangeLink) {
         if link.hasEnded { return }
+        if isClosed { return link.ended(.transport(.transportClosed)) }
         let exchange = WireExchange(self, link: link, content: content)
         exchanges[link.number] = exchange
         exchange.begin(request)
@@ -26,9 +45,15 @@ final class SessionLoop {
 
     func forget(_ exchange: WireExchange) { exchanges[exchange.link.number] = nil }
 
+    // MARK: Time
+
     /// Calls back once so much time has passed, unless `endSleep` comes first; with `false` where the loop ends before.
     func sleep(milliseconds: Int, number: UInt64, _ awaken: @escaping @Sendable (Bool) -> Void) {
-        let sleeper = Sleeper(awaken) { [unowned self] in endSleep(number) }
+        if isClosed { return awaken(false) }
+        let sleeper = Sleeper(awaken) { [unowned self] in
+            expectJobs()
+            endSleep(number)
+        }
         let timer = loop.makeTimer(sleeper)
         sleeper.timer = timer
         sleepers[number] = sleeper
@@ -48,12 +73,14 @@ final class SessionLoop {
     }
 
     func close() {
+        isClosed = true
         transport.close()
         for exchange in exchanges.values { exchange.cancel() }
         for (number, sleeper) in sleepers {
             endSleep(number)
             sleeper.awaken(false)
         }
+        inbox.close()
         loop.owner = nil
         loop.stop()
     }

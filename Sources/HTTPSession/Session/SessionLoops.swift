@@ -4,18 +4,23 @@ import Synchronization
 /// The threads of a session, as everybody else sees them.
 final class SessionLoops: Sendable {
     private let threads: [LoopThread]
+    /// One for each thread. As task executors they run tasks there.
+    let inboxes: [LoopInbox]
     private let numbers = Atomic<UInt64>(1)
     private let isClosed = Atomic(false)
 
     init(count: Int, _ configuration: TransportConfiguration, _ budgets: UpstreamBudgets) throws(SystemError) {
         var threads: [LoopThread] = []
-        for index in 0..<max(1, count) {
-            threads.append(
-                try LoopThread(name: "session-\(index)") { loop in
-                    loop.owner = SessionLoop(loop, configuration, budgets)
-                })
+        let inboxes = (0..<max(1, count)).map { _ in LoopInbox() }
+        for (index, inbox) in inboxes.enumerated() {
+            let thread = try LoopThread(name: "session-\(index)") { loop in
+                loop.owner = SessionLoop(loop, inbox, configuration, budgets)
+            }
+            inbox.open(thread.handle)
+            threads.append(thread)
         }
         self.threads = threads
+        self.inboxes = inboxes
     }
 
     /// The number of an exchange or a sleep; none is given twice.
@@ -28,11 +33,7 @@ final class SessionLoops: Sendable {
 
     /// - Returns: `false` where the loop has ended.
     @discardableResult
-    func post(to place: Int, _ message: @escaping @Sendable (SessionLoop) -> Void) -> Bool {
-        threads[place].handle.post { loop in
-            if let owner = loop.owner as? SessionLoop { message(owner) }
-        }
-    }
+    func post(to place: Int, _ message: @escaping LoopInbox.Message) -> Bool { inboxes[place].post(message) }
 
     /// Calls back after so long, on a loop.
     /// - Returns: by what it is called off; what calls back at the same time may still do so.

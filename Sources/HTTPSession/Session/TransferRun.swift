@@ -15,6 +15,12 @@ final class TransferRun: Sendable {
         var decoding: ContentDecoding?
         var metrics = TransferMetrics()
 
+        func with(_ metrics: TransferMetrics) -> Arrived {
+            var arrived = self
+            arrived.metrics = metrics
+            return arrived
+        }
+
         var response: SessionError.Response {
             SessionError.Response(status: Int(head.status.code), fields: HTTPFields(head.fields), uri: uri)
         }
@@ -58,22 +64,21 @@ final class TransferRun: Sendable {
     // MARK: Tries
 
     /// Runs it to the whole response, or to the head where the body is taken in pieces.
-    func result() async -> Result<Arrived, SessionError> {
+    nonisolated(nonsending) func result() async -> Result<Arrived, SessionError> {
         var count = 1
         while true {
             let (tried, result) = await oneTry()
+            if case .success(let arrived) = result, RetryJudgement.isSettled(arrived.head.status, in: session) {
+                return .success(arrived.with(ledger.metrics))
+            }
             let outcome: TryOutcome
             switch result {
             case .success(let arrived): outcome = .response(arrived.response)
             case .failure(let error): outcome = .failure(error)
             }
-            switch await RetryJudgement(session.configuration, tried, outcome, tries: count).verdict() {
+            switch await RetryJudgement(session, tried ?? request, outcome, tries: count).verdict() {
             case .stand:
-                return result.map { arrived in
-                    var arrived = arrived
-                    arrived.metrics = ledger.metrics
-                    return arrived
-                }
+                return result.map { $0.with(ledger.metrics) }
             case .fail(let error):
                 if case .success(let arrived) = result { arrived.discard() }
                 return .failure(error)
@@ -86,7 +91,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    private func wait(_ delay: Duration) async -> SessionError? {
+    nonisolated(nonsending) private func wait(_ delay: Duration) async -> SessionError? {
         transfer.enter(.waiting)
         if transfer.isCancelled { return SessionError(.cancelled) }
         if delay <= .zero { return nil }
@@ -94,37 +99,33 @@ final class TransferRun: Sendable {
         return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
     }
 
-    /// - Returns: besides, the request as the interceptors made it.
-    private func oneTry() async -> (HTTPRequest, Result<Arrived, SessionError>) {
+    /// - Returns: besides, the request as the interceptors made it; `nil` where there are none.
+    nonisolated(nonsending) private func oneTry() async -> (HTTPRequest?, Result<Arrived, SessionError>) {
+        if let prepared, session.configuration.interceptors.isEmpty { return (nil, await tried(prepared)) }
         var adapted = request
         do throws(SessionError) {
-            if let prepared, session.configuration.interceptors.isEmpty {
-                return (adapted, .success(try await hops(prepared)))
-            }
             for interceptor in session.configuration.interceptors {
                 adapted = try await SessionError.fromCaller(.interceptorFailed) { [adapted] in
                     try await interceptor.adapt(adapted)
                 }
             }
             if transfer.isCancelled { throw SessionError(.cancelled) }
-            return (adapted, .success(try await hops(PreparedRequest(adapted, session.configuration))))
+            return (adapted, await tried(try PreparedRequest(adapted, of: session)))
         } catch { return (adapted, .failure(error)) }
+    }
+
+    nonisolated(nonsending) private func tried(_ prepared: PreparedRequest) async -> Result<Arrived, SessionError> {
+        do throws(SessionError) { return .success(try await hops(prepared)) } catch { return .failure(error) }
     }
 
     // MARK: Redirects
 
-    private func hops(_ first: PreparedRequest) async throws(SessionError) -> Arrived {
+    nonisolated(nonsending) private func hops(_ first: PreparedRequest) async throws(SessionError) -> Arrived {
         var request = first
         var hop = 0
         var challenges = ChallengeFlow(session)
         while true {
-            var adorned = request
-            challenges.adorn(&adorned)
-            if let jar = session.configuration.cookies, !adorned.fields.contains(.cookie), let value = jar.value(for: adorned.uri)
-            {
-                adorned.fields["Cookie"] = value
-            }
-            var arrived = try await call(adorned)
+            var arrived = try await call(adorned(request, by: challenges))
             arrived.decoding = ContentDecoding(arrived.head, to: request, session.configuration.limits)
             session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
             let next: PreparedRequest?
@@ -147,13 +148,26 @@ final class TransferRun: Sendable {
         }
     }
 
-    private func call(_ request: PreparedRequest) async throws(SessionError) -> Arrived {
+    /// With credentials and cookies.
+    private func adorned(_ request: PreparedRequest, by challenges: ChallengeFlow) -> PreparedRequest {
+        let credentials = challenges.credentials(for: request)
+        var cookie: String?
+        if let jar = session.configuration.cookies, !request.fields.contains(.cookie) { cookie = jar.value(for: request.uri) }
+        if credentials.isEmpty, cookie == nil { return request }
+        var fields = request.fields
+        for (name, value) in credentials { fields[name] = value }
+        if let cookie { fields["Cookie"] = cookie }
+        return request.with(fields: fields)
+    }
+
+    nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> Arrived {
         if let cached = CachedCall(self, request) { return try await cached.arrival() }
         return try await WireCall(self, request).arrival()
     }
 
     /// What to ask next, or `nil` where the response is the answer.
-    private func followUp(_ arrived: Arrived, to request: PreparedRequest, hop: Int) async throws(SessionError)
+    nonisolated(nonsending) private func followUp(_ arrived: Arrived, to request: PreparedRequest, hop: Int)
+        async throws(SessionError)
         -> PreparedRequest?
     {
         guard let next = try request.redirected(by: arrived.head) else { return nil }
@@ -171,7 +185,7 @@ final class TransferRun: Sendable {
         case .follow:
             guard next.body.isReplayable else { throw SessionError(.redirectRefused, "the content cannot be sent again") }
             return next
-        case .rewrite(let rewritten): return try PreparedRequest(rewritten, session.configuration)
+        case .rewrite(let rewritten): return try PreparedRequest(rewritten, of: session)
         }
     }
 }

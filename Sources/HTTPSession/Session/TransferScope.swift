@@ -9,7 +9,7 @@ final class TransferScope: Sendable {
 
     /// - Throws: what is wrong with the request, and `session_closed`.
     init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
-        let prepared = try PreparedRequest(request, session.configuration)
+        let prepared = try PreparedRequest(request, of: session)
         guard let number = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
         self.session = session
         self.transfer = transfer
@@ -21,7 +21,9 @@ final class TransferScope: Sendable {
     }
 
     /// Does the work, which ends with its task. A failure is the transfer's end.
-    func run<Value: Sendable>(_ body: () async -> Result<Value, SessionError>) async throws(SessionError) -> Value {
+    nonisolated(nonsending) func run<Value: Sendable>(_ body: nonisolated(nonsending) () async -> Result<Value, SessionError>)
+        async throws(SessionError) -> Value
+    {
         let transfer = transfer
         let result = await withTaskCancellationHandler {
             await body()

@@ -30,7 +30,7 @@ final class Wakeup<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value. To be called once.
-    func value() async -> Value {
+    nonisolated(nonsending) func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value: Value? = state.withLock { state in
                 guard case .sent(let value) = state else {

@@ -13,10 +13,10 @@ struct WireCall {
         self.request = request
     }
 
-    func arrival() async throws(SessionError) -> TransferRun.Arrived {
+    nonisolated(nonsending) func arrival() async throws(SessionError) -> TransferRun.Arrived {
         let began = MonotonicTime.read()
         try await takeTurn()
-        let link = makeLink()
+        let link = makeLink(since: began)
         let content: PreparedRequest.Content
         let head: [UInt8]
         do throws(SessionError) {
@@ -32,7 +32,7 @@ struct WireCall {
         }
         transfer.enter(.sending, uri: request.uri)
         if case .length(let length) = content.framing { transfer.expectContent(length) }
-        noteMetrics(of: link, since: began)
+        run.ledger.noteExchange(request.uri)
         send(head, content, over: link)
         if case .whole = run.taking { return try await wholeArrival(over: link) }
         switch await link.head() {
@@ -44,23 +44,11 @@ struct WireCall {
         }
     }
 
-    private func makeLink() -> ExchangeLink {
-        let origin = request.uri.origin
-        let link = ExchangeLink(
-            session.loops, place: session.loops.place(of: origin), transfer: transfer, taking: run.taking,
-            recordsChain: session.configuration.cache != nil)
-        let turns = session.turns
-        link.whenEnded { _ in turns.end(origin) }
-        return link
-    }
-
-    private func noteMetrics(of link: ExchangeLink, since began: MonotonicTime) {
-        let posted = MonotonicTime.read()
-        run.ledger.noteExchange(request.uri)
-        link.whenEnded { [ledger = run.ledger, uri = request.uri] end in
-            ledger.note(
-                uri, end, waited: posted.microseconds(since: began), duration: MonotonicTime.read().microseconds(since: posted))
-        }
+    private func makeLink(since began: MonotonicTime) -> ExchangeLink {
+        ExchangeLink(
+            session.loops, place: session.loops.place(of: request.uri.origin), transfer: transfer, taking: run.taking,
+            recordsChain: session.configuration.cache != nil,
+            closing: ExchangeBook(turns: session.turns, ledger: run.ledger, uri: request.uri, began: began))
     }
 
     private func send(_ head: [UInt8], _ content: PreparedRequest.Content, over link: ExchangeLink) {
@@ -75,7 +63,7 @@ struct WireCall {
         link.whenEnded { _ in feeding.cancel() }
     }
 
-    private func wholeArrival(over link: ExchangeLink) async throws(SessionError) -> TransferRun.Arrived {
+    nonisolated(nonsending) private func wholeArrival(over link: ExchangeLink) async throws(SessionError) -> TransferRun.Arrived {
         let end = await link.end()
         transfer.detach()
         guard let head = link.receivedHead else { throw SessionError(link: end.failure ?? .cancelled) }
@@ -89,7 +77,7 @@ struct WireCall {
     // MARK: Turns
 
     /// Waits until it may begin.
-    private func takeTurn() async throws(SessionError) {
+    nonisolated(nonsending) private func takeTurn() async throws(SessionError) {
         transfer.enter(.waiting)
         while true {
             guard await transfer.waitWhileSuspended() else { throw SessionError(.cancelled) }
@@ -99,7 +87,7 @@ struct WireCall {
         }
     }
 
-    private func waitForTurn() async throws(SessionError) {
+    nonisolated(nonsending) private func waitForTurn() async throws(SessionError) {
         let origin = request.uri.origin
         switch session.turns.enter(origin, request.priority) {
         case .turn: break

@@ -88,6 +88,7 @@ final class WireExchange: OriginExchangeDelegate {
     func exchange(_ exchange: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {}
 
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
+        owner.expectJobs()
         var fields = Fields()
         swap(&fields, &head.fields)
         link.received(
@@ -97,6 +98,7 @@ final class WireExchange: OriginExchangeDelegate {
     }
 
     func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>) {
+        owner.expectJobs()
         switch link.received(bytes) {
         case .goOn: break
         case .hold:
@@ -130,12 +132,14 @@ final class WireExchange: OriginExchangeDelegate {
     func exchangeIsReadyForBody(_ exchange: OriginExchange) {
         isBlocked = false
         if isSuspended { return }
+        owner.expectJobs()
         if !content.isEmpty { sendContent() }
         pendingRoom?.send(true)
         pendingRoom = nil
     }
 
     private func settle(_ failure: ExchangeLink.Failure?, trailers: Fields, metrics: ExchangeMetrics? = nil) {
+        owner.expectJobs()
         pendingRoom?.send(false)
         pendingRoom = nil
         exchange = nil

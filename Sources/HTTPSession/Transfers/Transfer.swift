@@ -120,7 +120,7 @@ public final class Transfer: Sendable {
     private func disarm() { state.withLock { $0.canceller = nil } }
 
     /// Waits for a value, or for the transfer's cancellation.
-    func awaiting<Value: Sendable>(_ wakeup: Wakeup<Value>, ifCancelled value: Value) async -> Value {
+    nonisolated(nonsending) func awaiting<Value: Sendable>(_ wakeup: Wakeup<Value>, ifCancelled value: Value) async -> Value {
         guard arm({ wakeup.send(value) }) else { return value }
         let result = await wakeup.value()
         disarm()
@@ -129,7 +129,7 @@ public final class Transfer: Sendable {
 
     /// Waits until it is not suspended.
     /// - Returns: `false` where it was cancelled.
-    func waitWhileSuspended() async -> Bool {
+    nonisolated(nonsending) func waitWhileSuspended() async -> Bool {
         let wakeup: Wakeup<Bool>? = state.withLock { state in
             guard state.isSuspended else { return nil }
             let wakeup = Wakeup<Bool>()

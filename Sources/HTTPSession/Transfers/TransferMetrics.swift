@@ -27,7 +27,8 @@ public struct TransferMetrics: Sendable {
         /// The transport found a pooled connection dead and sent the request on another.
         public let isSentTwice: Bool
         /// As text; `nil` where nothing was connected to.
-        public let remoteAddress: String?
+        public var remoteAddress: String? { address?.description }
+        fileprivate let address: IPAddress?
         /// Octets on the wire, heads and framing included.
         public let octetsSent: UInt64
         /// As `octetsSent`, of the response.
@@ -60,7 +61,7 @@ extension TransferMetrics.Exchange {
             handshake: .microseconds(counted: metrics.handshakeTime), firstByte: .microseconds(counted: firstByte),
             body: .microseconds(counted: metrics.firstByteTime > 0 ? max(0, duration - before - firstByte) : 0),
             total: .microseconds(counted: waited + duration), isConnectionReused: metrics.isConnectionReused,
-            isSentTwice: metrics.isRetried, remoteAddress: metrics.remoteAddress?.description, octetsSent: metrics.bytesSent,
+            isSentTwice: metrics.isRetried, address: metrics.remoteAddress, octetsSent: metrics.bytesSent,
             octetsReceived: metrics.bytesReceived)
     }
 }

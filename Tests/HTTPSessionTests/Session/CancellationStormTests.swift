@@ -11,8 +11,8 @@ struct CancellationStormTests {
 
     @Test(
         "Nothing is left of them: no descriptor, no exchange, no turn, no transfer; and the session goes on",
-        arguments: [11 as UInt64])
-    func leavesNothing(seed: UInt64) async throws {
+        arguments: [(11 as UInt64, false), (12, true)])
+    func leavesNothing(seed: UInt64, onItsThread: Bool) async throws {
         let origin = ScriptedOrigin { connection in
             var dice = SeededGenerator(seed: UInt64(connection.number))
             while let head = connection.readHead() {
@@ -41,7 +41,7 @@ struct CancellationStormTests {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<batch {
                     let (kind, wait) = (dice.below(4), dice.below(15_000))
-                    group.addTask { await Self.disturb(session, uri, kind: kind, microseconds: wait) }
+                    group.addTask { await Self.disturb(session, uri, kind: kind, microseconds: wait, onItsThread) }
                 }
             }
         }
@@ -58,9 +58,9 @@ struct CancellationStormTests {
         #expect(Self.descriptorCount <= limit)
     }
 
-    private static func disturb(_ session: HTTPSession, _ uri: String, kind: Int, microseconds: Int) async {
+    private static func disturb(_ session: HTTPSession, _ uri: String, kind: Int, microseconds: Int, _ onItsThread: Bool) async {
         let transfer = Transfer()
-        let task = Task {
+        let task = Task(executorPreference: onItsThread ? session.taskExecutor : nil) {
             switch kind {
             case 0: _ = try await session.send(HTTPRequest(.get, uri), as: transfer)
             case 1:

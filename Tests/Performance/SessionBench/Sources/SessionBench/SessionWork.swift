@@ -29,6 +29,11 @@ struct SessionWork {
         print(measure.microseconds / Double(count))
     }
 
+    /// By tasks on the session's thread.
+    func getOnItsThread(_ url: String, count: Int, inFlight: Int) async throws {
+        try await withTaskExecutorPreference(session.taskExecutor) { try await get(url, count: count, inFlight: inFlight) }
+    }
+
     func growth(_ url: String, count: Int, inFlight: Int) async throws {
         var steps: [Int] = []
         for _ in 0..<5 {

@@ -8,6 +8,7 @@ do {
         let (count, inFlight) = (Int(arguments[3])!, Int(arguments[4])!)
         switch arguments[1] {
         case "session": try await SessionWork().get(arguments[2], count: count, inFlight: inFlight)
+        case "thread": try await SessionWork().getOnItsThread(arguments[2], count: count, inFlight: inFlight)
         default: try await PeerWork().get(arguments[2], count: count, inFlight: inFlight)
         }
     case "growth" where arguments.count == 4:
@@ -16,7 +17,8 @@ do {
     case "upload" where arguments.count == 3: try await SessionWork().upload(arguments[2], to: arguments[1])
     case "multipart" where arguments.count == 3: try await SessionWork().multipart(arguments[2], to: arguments[1])
     default:
-        print("SessionBench get session|peer URL COUNT FLIGHT, growth URL COUNT FLIGHT, download|upload|multipart URL FILE")
+        print(
+            "SessionBench get session|thread|peer URL COUNT FLIGHT, growth URL COUNT FLIGHT, download|upload|multipart URL FILE")
         exit(2)
     }
 } catch {

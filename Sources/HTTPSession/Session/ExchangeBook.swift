@@ -1,0 +1,18 @@
+import EventLoop
+
+/// What is done at an exchange's end, whoever brings it about: its turn is over, and what it has met is noted.
+struct ExchangeBook: Sendable {
+    let turns: TurnQueue
+    let ledger: MetricsLedger
+    let uri: TargetURI
+    /// When it was wanted.
+    let began: MonotonicTime
+
+    /// - Parameter posted: when it was handed to its loop; `nil` where it was not.
+    func close(_ end: ExchangeLink.End, posted: MonotonicTime?) {
+        turns.end(uri.origin)
+        guard let posted else { return }
+        ledger.note(
+            uri, end, waited: posted.microseconds(since: began), duration: MonotonicTime.read().microseconds(since: posted))
+    }
+}
