@@ -76,6 +76,12 @@ struct SettingsSchemaTests {
         ("tls.connect.other_protocols", "deny", "deny"), ("tls.connect.refusals_kept", "1h", "1h"),
         ("tls.authority.folder", "/a/ca", "/a/ca"), ("tls.authority.passphrase_file", "/a/pass", "/a/pass"),
         ("timeouts.client_handshake", "3s", "3s"), ("timeouts.first_octets", "1s", "1s"),
+        ("replay.layers", "[a.larder, cache]", "[a.larder, cache]"), ("replay.as_of", "7", "7"),
+        ("replay.sequence_end", "error", "error"), ("replay.sequence_scope", "user", "user"),
+        ("replay.failures", "miss", "miss"), ("replay.signed_by", "[a.pem]", "[a.pem]"),
+        ("record.file", "a.larder", "a.larder"), ("record.existing", "append", "append"),
+        ("record.match", "match.json", "match.json"), ("record.no_store", "skip", "skip"),
+        ("record.unscanned", "keep", "keep"), ("recordings.key", "project.key", "project.key"),
         ("host_mismatch", "deny", "deny"),
         ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
     ]
