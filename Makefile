@@ -44,7 +44,7 @@ docs: setup ## Writes docs/configuration.md again from the table of settings
 	"$$(swift build --show-bin-path)/larder" config schema --output markdown > docs/configuration.md.new
 	mv docs/configuration.md.new docs/configuration.md
 
-symbols: setup ## Writes the symbol graphs of the libraries, and says which public symbol has no sentence
+symbols: setup ## Writes the pages of the libraries by DocC, and says which public symbol has no sentence
 	swift build
 	scripts/symbol-docs.py
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the symbol graphs of the library products from a debug build, and says which public symbols have no sentence.
+"""Writes the symbol graphs of the library products from a debug build, says which public symbols have no sentence, and has DocC make pages.
 
-    scripts/symbol-docs.py [FOLDER]     FOLDER (default .build/symbols) holds MODULE.symbols.json afterwards, from which DocC makes pages
+    scripts/symbol-docs.py [FOLDER]     FOLDER (default .build/symbols) holds MODULE/MODULE.symbols.json and MODULE.doccarchive afterwards
+
+DocC's warnings are faults. Where the toolchain has no docc, that is said, and no pages are made.
 
 A sentence is a comment in front of the symbol, or of the requirement that it carries out. A case without values, in an enum that has its
 sentence, is a word of a list, and needs none of its own.
 """
-import glob, json, os, re, subprocess, sys
+import glob, json, os, re, shutil, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What every Swift programmer knows by the protocol that it comes from.
@@ -21,6 +23,7 @@ def libraries():
 
 
 def extract(module, modules, folder):
+    os.makedirs(folder, exist_ok=True)
     command = ["swift", "symbolgraph-extract", "-module-name", module, "-I", modules, "-I", "/usr/include/libxml2",
                "-target", f"{os.uname().machine}-unknown-linux-gnu", "-minimum-access-level", "public",
                "-skip-synthesized-members", "-output-dir", folder]
@@ -33,13 +36,24 @@ def extract(module, modules, folder):
     return json.load(open(f"{folder}/{module}.symbols.json"))
 
 
+def pages(module, symbols, archive):
+    """What DocC finds wrong."""
+    result = subprocess.run(
+        ["docc", "convert", "--additional-symbol-graph-dir", symbols, "--output-dir", archive, "--fallback-display-name", module,
+         "--fallback-bundle-identifier", f"larder.{module}", "--warnings-as-errors"], capture_output=True, text=True)
+    return "" if result.returncode == 0 else f"{module}: DocC says\n{result.stdout}{result.stderr}"
+
+
 def main():
     folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else f"{ROOT}/.build/symbols"
     os.makedirs(folder, exist_ok=True)
     modules = f"{ROOT}/.build/debug/Modules"
-    missing, count = [], 0
+    missing, count, faults = [], 0, []
+    has_docc = shutil.which("docc") is not None
     for module in libraries():
-        graph = extract(module, modules, folder)
+        graph = extract(module, modules, f"{folder}/{module}")
+        if has_docc:
+            faults.append(pages(module, f"{folder}/{module}", f"{folder}/{module}.doccarchive"))
         symbols = {symbol["identifier"]["precise"]: symbol for symbol in graph["symbols"]}
         # What only carries a requirement out has its sentence there.
         carried = {relation["source"] for relation in graph["relationships"]
@@ -59,7 +73,9 @@ def main():
     for path, line, text in sorted(missing):
         print(f"{path}:{line}: {text} has no sentence")
     print(f"{count} public symbols in {len(libraries())} libraries, {len(missing)} without a sentence")
-    sys.exit(bool(missing))
+    faults = [fault for fault in faults if fault]
+    print("\n".join(faults) or ("DocC's pages: no warning" if has_docc else "no docc here: no pages were made"))
+    sys.exit(bool(missing or faults))
 
 
 main()

@@ -75,7 +75,9 @@ public struct LocalAuthority: Sendable {
     /// A certificate for a host: with its name alone, for servers alone, never an authority's (RFC 5280 §4.2.1.9).
     ///
     /// It takes some 0.3 ms, so that whoever serves others meanwhile makes it on another thread.
-    /// - Parameter now: where its time is counted from.
+    /// - Parameters:
+    ///   - name: the host, as the client knows it.
+    ///   - now: where its time is counted from.
     public func leaf(for name: LeafName, at now: POSIXTime) throws(LeafRefusal) -> Leaf {
         if let constraint, !constraint.permits(name) { throw .outsideConstraint }
         guard now >= validity.first else { throw .rootNotYetValid }

@@ -10,7 +10,8 @@ public struct RootTerms: Sendable {
     let constraint: NameConstraint?
 
     /// - Parameters:
-    ///   - user, host: for people who find it in a list: whose it is, and of which machine. What is not printable ASCII becomes `?`.
+    ///   - user: whose it is, for people who find it in a list. What is not printable ASCII becomes `?`.
+    ///   - host: of which machine, in the same way.
     ///   - days: in `daysRange`.
     ///   - constraint: `nil` permits every host.
     public init(user: String, host: String, days: Int = usualDays, constraint: NameConstraint? = nil) {

@@ -11,7 +11,9 @@ public enum TrustStoreArchive {
     private static let trustedKeyUsage = "2.16.840.1.113894.746875.1.1"
     private static let anyUsage = "2.5.29.37.0"
 
-    /// - Parameter entries: certificates, each under a name of its own.
+    /// - Parameters:
+    ///   - entries: certificates, each under a name of its own.
+    ///   - password: what the archive is opened with.
     /// - Returns: the octets; `nil` where OpenSSL fails.
     public static func octets(
         of entries: [(alias: String, certificate: Certificate)], password: String = usualPassword

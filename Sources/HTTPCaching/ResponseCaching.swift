@@ -13,13 +13,18 @@ public protocol ResponseCaching: Sendable {
     func moment(for key: CachedResponse.Key) -> CacheMoment
 
     /// Keeps a response whose body is at hand, in the place of one that was made for the same requests (`CachedResponse.replaces`).
-    /// - Parameter moment: when its fetch began. What was removed since then is not brought back by it (RFC 9111 §4.4).
+    /// - Parameters:
+    ///   - response: with its body, and the requests that it was made for.
+    ///   - moment: when its fetch began. What was removed since then is not brought back by it (RFC 9111 §4.4).
     /// - Returns: whether it is kept.
     @discardableResult
     func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool
 
     /// Begins to keep a response whose body is yet to come.
-    /// - Parameter length: of the body in octets, where it is known.
+    /// - Parameters:
+    ///   - response: its head, and the requests that it was made for.
+    ///   - length: of the body in octets, where it is known.
+    ///   - moment: when its fetch began, as for `store`.
     /// - Returns: `nil` where it is not kept.
     func beginStoring(
         _ response: CachedResponse, length: UInt64?, since moment: CacheMoment

@@ -51,7 +51,9 @@ public struct HostHealth: Sendable {
     public var count: Int { records.count }
 
     /// The host answered, whatever it said.
-    /// - Parameter host: compared without regard to case.
+    /// - Parameters:
+    ///   - host: compared without regard to case.
+    ///   - now: when it did.
     public mutating func reportSuccess(of host: String, at now: ContinuousClock.Instant) { report(host, failures: 0, at: now) }
 
     /// The host could not be reached: no address, no connection, no answer in time.

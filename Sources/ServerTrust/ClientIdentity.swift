@@ -40,7 +40,9 @@ public struct ClientIdentity: Sendable {
         try self.init(read, key: owned)
     }
 
-    /// - Parameter archive: PKCS #12 (RFC 7292), as `.p12` and `.pfx` files have it.
+    /// - Parameters:
+    ///   - archive: PKCS #12 (RFC 7292), as `.p12` and `.pfx` files have it.
+    ///   - passphrase: `nil` for an archive that has none.
     public init(pkcs12 archive: [UInt8], passphrase: [UInt8]? = nil) throws(Fault) {
         let (certificates, key) = try ErrorQueue.unchanged { () throws(Fault) in
             try Self.contents(of: archive, passphrase: passphrase)

@@ -23,6 +23,7 @@ public struct Revocation: Sendable {
     public static let off = Revocation(unchecked: nil, listCheck: .off, stapleCheck: .off)
 
     /// - Parameters:
+    ///   - lists: needed where one of the checks asks them.
     ///   - listCheck: asks `lists` for each certificate below the anchor (RFC 5280 §6.3).
     ///   - stapleCheck: asks the OCSP response that the server sent along (RFC 6960, RFC 6066 §8).
     public init(lists: RevocationLists? = nil, listCheck: Check = .off, stapleCheck: Check = .off) throws(TrustPolicyFault) {

@@ -26,7 +26,11 @@ public struct ServerEvidence: Sendable {
         self.tlsVersion = tlsVersion
     }
 
-    /// - Parameter chain: certificates in DER, the server's first.
+    /// - Parameters:
+    ///   - chain: certificates in DER, the server's first.
+    ///   - stapledResponse: the OCSP response in DER, where one came along.
+    ///   - signedTimestamps: the list in the extension of the handshake (RFC 6962 §3.3.1), where there was one.
+    ///   - tlsVersion: that was agreed on, where it is known.
     public init(
         chain: [[UInt8]], stapledResponse: [UInt8]? = nil, signedTimestamps: [UInt8]? = nil, tlsVersion: TLSVersion? = nil
     ) {

@@ -6,6 +6,7 @@ extension TrustPolicy {
     /// The order in which faults are told: what cannot be read, the version of TLS, pins whose time is over, the chain (RFC 5280 §6),
     /// dates, keys and signatures, the host (RFC 9525), the stapled response, the pins.
     /// - Parameters:
+    ///   - evidence: what it showed.
     ///   - host: a name in A-labels without a final dot, or an address, with or without brackets.
     ///   - now: the moment for which is asked.
     public func evaluate(_ evidence: ServerEvidence, host: String, at now: POSIXTime) throws(TrustFailure) -> TrustVerdict {

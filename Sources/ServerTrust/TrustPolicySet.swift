@@ -21,7 +21,9 @@ public struct TrustPolicySet: Sendable {
 
         /// - Parameters:
         ///   - host: a name in A-labels, `*.` and a name (not that name itself), or an address.
+        ///   - labels: how many labels a `*` stands for.
         ///   - port: `nil` for every port.
+        ///   - policy: what holds there.
         public init(host: String, labels: Labels = .one, port: UInt16? = nil, policy: TrustPolicy) {
             self.host = host
             self.labels = labels

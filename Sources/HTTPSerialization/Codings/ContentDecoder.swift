@@ -9,7 +9,9 @@ public final class ContentDecoder {
     private let isPlain: Bool
     private var fault: CodingFault?
 
-    /// - Parameter contentEncoding: the value of each Content-Encoding line, in order; none for a body that is not encoded.
+    /// - Parameters:
+    ///   - contentEncoding: the value of each Content-Encoding line, in order; none for a body that is not encoded.
+    ///   - limits: of what may come out.
     /// - Returns: `nil` for a coding that is not known, and for more of them around each other than two.
     public init?(contentEncoding: [String], limits: CodingLimits = CodingLimits()) {
         var fields = Fields()
@@ -23,7 +25,9 @@ public final class ContentDecoder {
     public var isIdentity: Bool { isPlain }
 
     /// Goes on with the next octets of the body.
-    /// - Parameter take: is given what comes out, in pieces of 16 KiB at most where there is a coding; what it throws is thrown on.
+    /// - Parameters:
+    ///   - octets: behind those of the call before.
+    ///   - take: is given what comes out, in pieces of 16 KiB at most where there is a coding; what it throws is thrown on.
     /// - Throws: `CodingFault`. Nothing more comes out after anything thrown.
     public func decode(_ octets: Span<UInt8>, take: (Span<UInt8>) throws -> Void) throws {
         if let fault { throw fault }

@@ -35,7 +35,10 @@ public struct ImageInfo: Hashable, Sendable {
     }
 
     /// Looks at the octets that have come.
-    /// - Parameter isWhole: whether there are no more.
+    /// - Parameters:
+    ///   - octets: all that have come, from the first on.
+    ///   - isWhole: whether there are no more.
+    ///   - limits: of what is taken for an image.
     /// - Returns: `nil` while more are needed, which is never so when `isWhole`.
     /// - Throws: `ImageFault`, as soon as it is known.
     public static func reading(

@@ -70,7 +70,12 @@ public struct MultipartForm: Sendable {
     }
 
     /// Octets in memory.
-    /// - Parameter fields: more fields of the part.
+    /// - Parameters:
+    ///   - name: of the field.
+    ///   - octets: its value.
+    ///   - fileName: `nil` for a part that is no file.
+    ///   - contentType: `nil` says nothing of it.
+    ///   - fields: more fields of the part.
     /// - Throws: `malformedPart` for a field that is none.
     public mutating func append(
         _ name: String, octets: [UInt8], fileName: String? = nil, contentType: String? = nil,
@@ -82,8 +87,11 @@ public struct MultipartForm: Sendable {
 
     /// A file, read piece by piece while the form is sent. It has to keep its length until then.
     /// - Parameters:
+    ///   - name: of the field.
+    ///   - path: of the file.
     ///   - fileName: the path's last component where it is not given.
     ///   - contentType: by the path's extension where it is not given, and `application/octet-stream` for one that is not known.
+    ///   - fields: more fields of the part.
     /// - Throws: `unreadableFile`, `malformedPart`.
     public mutating func append(
         _ name: String, file path: String, fileName: String? = nil, contentType: String? = nil,
@@ -97,7 +105,10 @@ public struct MultipartForm: Sendable {
 
     /// What somebody else gives in pieces.
     /// - Parameters:
+    ///   - name: of the field.
     ///   - length: in octets; it has to come to that, and no more.
+    ///   - fileName: `nil` for a part that is no file.
+    ///   - contentType: `nil` says nothing of it.
     ///   - make: begins to read anew, for each time that the form is sent; the function that it returns gives `nil` at the end.
     public mutating func append(
         _ name: String, length: UInt64, fileName: String? = nil, contentType: String? = nil,

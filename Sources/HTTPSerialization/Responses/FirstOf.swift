@@ -7,7 +7,9 @@ public struct FirstOf<Output: Sendable>: ResponseSerializer {
     public var validation: ResponseValidation
     private let serializers: [any ResponseSerializer<Output>]
 
-    /// - Parameter serializers: in the order in which they are asked; at least one.
+    /// - Parameters:
+    ///   - serializers: in the order in which they are asked; at least one.
+    ///   - statuses: those of a response that is asked about at all.
     public init(_ serializers: [any ResponseSerializer<Output>], statuses: [ClosedRange<Int>] = [200...299]) {
         precondition(!serializers.isEmpty, "nobody would accept anything")
         self.serializers = serializers

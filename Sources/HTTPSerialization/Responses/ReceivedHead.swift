@@ -9,7 +9,10 @@ public struct ReceivedHead: Hashable, Sendable {
     /// Whether the request was HEAD, so that no content comes whatever the head says.
     public let answersHEAD: Bool
 
-    /// - Parameter method: of the request.
+    /// - Parameters:
+    ///   - status: of three digits.
+    ///   - contentTypes: the value of each Content-Type line.
+    ///   - method: of the request.
     public init(status: Int, contentTypes: [String], method: String = "GET") {
         precondition((100...599).contains(status), "\(status) is no status")
         self.status = status

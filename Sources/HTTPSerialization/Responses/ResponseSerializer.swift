@@ -9,7 +9,9 @@ public protocol ResponseSerializer<Output>: Sendable {
     /// What the head has to say.
     var validation: ResponseValidation { get }
 
-    /// - Parameter body: the whole content, without its codings; may be empty.
+    /// - Parameters:
+    ///   - body: the whole content, without its codings; may be empty.
+    ///   - head: what came before the body.
     func decode(_ body: [UInt8], of head: ReceivedHead) throws(ResponseFault) -> Output
 }
 

@@ -31,7 +31,9 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The text without its byte order mark.
-    /// - Parameter replacesFaults: whether octets that stand for nothing become U+FFFD.
+    /// - Parameters:
+    ///   - octets: the whole text, with or without a byte order mark.
+    ///   - replacesFaults: whether octets that stand for nothing become U+FFFD.
     /// - Throws: `TextFault` with the place of the first such octet, where they are not replaced.
     public func text(of octets: [UInt8], replacesFaults: Bool = false) throws(TextFault) -> String {
         if name == "UTF-8" { return try Self.utf8Text(octets, replacesFaults) }

@@ -13,7 +13,9 @@ public final class XMLEventReader {
     private let limits: XMLLimits
     private var length = 0
 
-    /// - Parameter isUTF8: whether the octets are UTF-8 whatever the text says of itself.
+    /// - Parameters:
+    ///   - limits: of what is read.
+    ///   - isUTF8: whether the octets are UTF-8 whatever the text says of itself.
     public init(limits: XMLLimits = XMLLimits(), isUTF8: Bool = false) {
         _ = Self.isReady
         self.limits = limits

@@ -36,7 +36,10 @@ public struct XMLTree: Hashable, Sendable {
     public init(root: Element) { self.root = root }
 
     /// Reads a whole text. What stands outside of the root is not kept.
-    /// - Parameter isUTF8: whether the octets are UTF-8 whatever the text says of itself.
+    /// - Parameters:
+    ///   - text: the whole of it.
+    ///   - limits: of what is read.
+    ///   - isUTF8: whether the octets are UTF-8 whatever the text says of itself.
     public init(
         parsing text: [UInt8], limits: XMLLimits = XMLLimits(), isUTF8: Bool = false
     ) throws(XMLFault) {

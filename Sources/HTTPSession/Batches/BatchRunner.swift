@@ -15,7 +15,9 @@ public struct BatchRunner: Sendable {
     private let session: HTTPSession
     private let atOnce: Int
 
-    /// - Parameter atOnce: how many are begun before one has ended.
+    /// - Parameters:
+    ///   - session: what sends the requests.
+    ///   - atOnce: how many are begun before one has ended.
     public init(_ session: HTTPSession, atOnce: Int = 4) {
         precondition(atOnce > 0, "none at once is none at all")
         self.session = session

@@ -19,7 +19,9 @@ public final class CookieJar: Sendable {
     private let cookies: Guarded<[Cookie.Key: Cookie]>
     private let limits: Limits
 
-    /// - Parameter cookies: of a former jar.
+    /// - Parameters:
+    ///   - cookies: of a former jar.
+    ///   - limits: of how many are kept.
     public init(_ cookies: [Cookie] = [], limits: Limits = Limits()) {
         self.limits = limits
         self.cookies = Guarded(Dictionary(cookies.map { ($0.key, $0) }, uniquingKeysWith: { $1 }))

@@ -31,6 +31,7 @@ public final class CredentialInterceptor<Credential: Sendable>: RequestIntercept
 
     /// - Parameters:
     ///   - credential: `nil` gets one before the first request.
+    ///   - window: how many refreshes are let through in which time.
     ///   - isStale: asked before each try: whether it would be refused.
     ///   - refresh: brings a new one for the last one. Never called twice at a time.
     ///   - apply: puts it into a request.

@@ -7,6 +7,7 @@ public protocol RequestInterceptor: Sendable {
     /// Says whether to try again.
     /// - Parameters:
     ///   - request: as it was tried.
+    ///   - outcome: what came of the last try.
     ///   - tries: that were made, the first one counted.
     func decide(_ request: HTTPRequest, after outcome: TryOutcome, tries: Int) async -> RetryDecision
 }

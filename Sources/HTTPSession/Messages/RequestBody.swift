@@ -29,7 +29,9 @@ public struct BodyStream: Sendable {
         let next: () async throws -> [UInt8]?
     }
 
-    /// - Parameter make: makes the sequence anew each time that the content is sent: it can be sent again.
+    /// - Parameters:
+    ///   - length: in octets, where it is known; else the content is sent in chunks.
+    ///   - make: makes the sequence anew each time that the content is sent: it can be sent again.
     public init<Source: AsyncSequence & SendableMetatype>(length: UInt64? = nil, replaying make: @escaping @Sendable () -> Source)
     where Source.Element == [UInt8] {
         self.length = length
@@ -37,7 +39,9 @@ public struct BodyStream: Sendable {
         makePieces = { Self.pieces(of: make()) }
     }
 
-    /// - Parameter source: can be read once, so that the request is never sent again.
+    /// - Parameters:
+    ///   - length: in octets, where it is known; else the content is sent in chunks.
+    ///   - source: can be read once, so that the request is never sent again.
     public init<Source: AsyncSequence & Sendable>(length: UInt64? = nil, _ source: Source) where Source.Element == [UInt8] {
         self.length = length
         isReplayable = false

@@ -18,7 +18,9 @@ public struct RedirectPolicy: Sendable {
     public let limit: Int
     let decide: @Sendable (Redirect) async -> Decision
 
-    /// - Parameter decide: called for each redirect within the limit.
+    /// - Parameters:
+    ///   - limit: how many are followed for one request.
+    ///   - decide: called for each redirect within the limit.
     public init(atMost limit: Int = 10, _ decide: @escaping @Sendable (Redirect) async -> Decision) {
         self.limit = limit
         self.decide = decide

@@ -29,6 +29,10 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
     private let state = Guarded(State())
 
     /// - Parameters:
+    ///   - session: what asks the origins.
+    ///   - cache: where values are kept.
+    ///   - atOnce: how many are under way before others wait.
+    ///   - order: in which of those who wait goes first.
     ///   - decode: makes the value; what it throws is `response_serialization`, or the error itself where it is a `SessionError`.
     public init(
         _ session: HTTPSession, cache: CostLimitedCache<String, Value> = CostLimitedCache(), atOnce: Int = 4,
@@ -44,6 +48,7 @@ public final class ResourceLoader<Value: Sendable>: Sendable {
 
     /// The value of a target, from memory or from its origin. Responses other than 2xx are `unacceptable_status`, and nothing that failed is kept.
     /// - Parameters:
+    ///   - target: as in `HTTPRequest`.
     ///   - variant: keeps what is made in another way apart, as to size.
     ///   - fields: of who asks first.
     public func value(

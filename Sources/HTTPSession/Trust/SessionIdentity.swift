@@ -9,7 +9,10 @@ public struct SessionIdentity: Sendable {
     /// The certificate with its key.
     public let identity: ClientIdentity
 
-    /// - Parameter host: a name, `*.` and a name, or an address, as in `TrustPolicySet.Entry`.
+    /// - Parameters:
+    ///   - host: a name, `*.` and a name, or an address, as in `TrustPolicySet.Entry`.
+    ///   - port: `nil` for every port.
+    ///   - identity: what is shown there.
     public init(host: String, port: UInt16? = nil, identity: ClientIdentity) {
         self.host = host
         self.port = port

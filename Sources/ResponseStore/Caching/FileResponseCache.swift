@@ -9,6 +9,7 @@ public final class FileResponseCache: ResponseCaching {
 
     /// Opens the file, or makes one with its folder. A damaged one is moved aside.
     /// - Parameters:
+    ///   - path: of the file.
     ///   - capacity: of the file in octets: above it, what was used longest ago goes until three quarters are left.
     ///   - memoryCapacity: the same of what is held in memory besides.
     /// - Throws: where another process has the file, it is another application's or a newer version's, or it cannot be opened.
