@@ -6,7 +6,7 @@ import Testing
 struct ContentTransformTests {
     private func made(
         _ body: [UInt8], _ work: ContentTransform.Work, type: String? = nil, coding: String? = nil,
-        limits: ContentTransform.Limits = ContentTransform.Limits(), isOverdue: () -> Bool = { false }
+        limits: ContentTransform.Limits = ContentTransform.Limits(), isOverdue: @escaping () -> Bool = { false }
     ) throws(TransformFault) -> [UInt8] {
         var head = ResponseHead()
         if let type { head.fields.append(name: "Content-Type", value: type) }
@@ -20,7 +20,7 @@ struct ContentTransformTests {
 
     private func fault(
         _ body: [UInt8], _ work: ContentTransform.Work, type: String? = nil, coding: String? = nil,
-        limits: ContentTransform.Limits = ContentTransform.Limits(), isOverdue: () -> Bool = { false }
+        limits: ContentTransform.Limits = ContentTransform.Limits(), isOverdue: @escaping () -> Bool = { false }
     ) -> TransformFault? {
         do throws(TransformFault) {
             _ = try made(body, work, type: type, coding: coding, limits: limits, isOverdue: isOverdue)
@@ -40,6 +40,68 @@ struct ContentTransformTests {
         let members = ContentTransform.Work.json(from: .json, JSONEdits(nulls: .members))
         #expect(try made("[null, {\"a\": null}]", members) == "[null,{}]")
         #expect(try made("null", Self.strip) == "null")
+    }
+
+    @Test(
+        "V7: nulls that are left out while a text is copied are those that are left out of its value",
+        arguments: 0..<200 as Range<UInt64>)
+    func stripsAsValuesDo(seed: UInt64) throws {
+        var json = SeededJSON(seed: seed)
+        for _ in 0..<20 {
+            let text = json.text()
+            for nulls in [NullRemoval.never, .members, .everywhere] {
+                let work = ContentTransform.Work.json(from: .json, JSONEdits(nulls: nulls))
+                let options = JSONParseOptions(removesNulls: nulls)
+                guard let expected = try? JSONValue(parsing: text, options: options).text() else {
+                    #expect(fault(text, work) == .malformedJSON)
+                    continue
+                }
+                #expect(try made(text, work) == expected)
+                let broken = json.mutated(text)
+                // Which stay as they are.
+                if broken.isEmpty || broken == [0x20] { continue }
+                let isRead = (try? JSONValue(parsing: broken, options: options)) != nil
+                #expect(fault(broken, work) == (isRead ? nil : .malformedJSON))
+            }
+        }
+    }
+
+    @Test("T35 who asks for places has so many values read at most, and who asks for nulls alone has none made")
+    func boundsValues() throws {
+        var limits = ContentTransform.Limits()
+        limits.bodyLength = 16 << 20
+        limits.outputLength = 16 << 20
+        let place = ContentTransform.Work.json(from: .json, JSONEdits(removals: [try #require(JSONPointer("/0"))]))
+        // The array is a value itself.
+        for (count, expected) in [(3_999_999, nil), (4_000_000, TransformFault.bodyTooLarge)] {
+            let text = Array(("[" + String(repeating: "0,", count: count - 1) + "0]").utf8)
+            #expect(fault(text, place, limits: limits) == expected)
+            #expect(fault(text, Self.strip, limits: limits) == nil)
+        }
+    }
+
+    @Test("Work for which nobody waits any more ends in the middle of a text, whatever it is read as")
+    func isInterrupted() throws {
+        let elements = String(repeating: "<a>1</a>", count: 200_000)
+        let place = JSONEdits(removals: [try #require(JSONPointer("/0"))])
+        let rows: [(ContentTransform.Work, String)] = [
+            (Self.strip, "[" + String(repeating: "1,", count: 700_000) + "1]"),
+            (.json(from: .json, place), "[" + String(repeating: "1,", count: 700_000) + "1]"),
+            (.json(from: .xml, JSONEdits()), "<r>\(elements)</r>"),
+        ]
+        for (work, text) in rows {
+            let asked = Asked()
+            #expect(fault(Array(text.utf8), work, isOverdue: { asked.next() == 3 }) == .timedOut)
+            #expect(asked.count == 3)
+        }
+    }
+
+    private final class Asked {
+        var count = 0
+        func next() -> Int {
+            count += 1
+            return count
+        }
     }
 
     @Test("Places are taken out, and then set, in the order of the rule")
@@ -175,15 +237,21 @@ struct ContentTransformTests {
         #expect(fault(list, .json(from: .propertyList, JSONEdits())) == .outputTooLarge)
     }
 
-    @Test("T35 the work ends where it is overdue, before it and behind each part of it")
-    func timesOut() {
-        for turn in 1...3 {
-            var asked = 0
-            let found = fault(Array("[null]".utf8), Self.strip) {
-                asked += 1
-                return asked == turn
+    @Test("T35 the work ends where it is overdue, before it, behind each part of it and within a long one")
+    func timesOut() throws {
+        let place = ContentTransform.Work.json(from: .json, JSONEdits(removals: [try #require(JSONPointer("/0"))]))
+        let long = Array(("[" + String(repeating: "null,", count: 200_000) + "1]").utf8)
+        // Before and behind; with a value behind that too; in a megabyte three times besides.
+        let works = [(Array("[null]".utf8), Self.strip, 2), (Array("[1]".utf8), place, 3), (long, Self.strip, 5)]
+        for (text, work, questions) in works {
+            for turn in 1...questions + 1 {
+                var asked = 0
+                let found = fault(text, work) {
+                    asked += 1
+                    return asked == turn
+                }
+                #expect(found == (turn <= questions ? .timedOut : nil))
             }
-            #expect(found == .timedOut)
         }
     }
 }

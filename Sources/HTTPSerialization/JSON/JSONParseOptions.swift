@@ -19,6 +19,8 @@ public struct JSONParseOptions: Hashable, Sendable {
     public var depthLimit: Int
     /// In octets. A value takes up to 20 times as much memory as its text: `[0,0,0…`.
     public var lengthLimit: Int
+    /// How many values there may be in all, those in each other counted one by one. Left alone, as many as the length permits.
+    public var valueLimit: Int
     /// Whether an object with the same name twice is a fault. Names are compared by their octets after escapes are read.
     public var refusesRepeatedNames: Bool
 
@@ -27,11 +29,13 @@ public struct JSONParseOptions: Hashable, Sendable {
 
     /// Options; by default everything is kept, 512 levels and 64 MiB.
     public init(
-        removesNulls: NullRemoval = .never, depthLimit: Int = 512, lengthLimit: Int = 64 << 20, refusesRepeatedNames: Bool = false
+        removesNulls: NullRemoval = .never, depthLimit: Int = 512, lengthLimit: Int = 64 << 20, valueLimit: Int = .max,
+        refusesRepeatedNames: Bool = false
     ) {
         self.removesNulls = removesNulls
         self.depthLimit = depthLimit
         self.lengthLimit = lengthLimit
+        self.valueLimit = valueLimit
         self.refusesRepeatedNames = refusesRepeatedNames
     }
 }
@@ -52,6 +56,8 @@ public struct JSONParseError: Error, Hashable, Sendable {
         case tooDeep = "too_deep"
         /// The text is longer than the limit.
         case tooLarge = "too_large"
+        /// There are more values than the limit.
+        case tooManyValues = "too_many_values"
         /// A name stands twice in an object, and that is refused.
         case repeatedName = "repeated_name"
     }

@@ -89,14 +89,17 @@ struct JSONWriter {
 
     private mutating func write(_ string: String) {
         var string = string
+        string.withUTF8 { write(string: $0) }
+    }
+
+    /// - Parameter octets: UTF-8, without quotes and escapes.
+    mutating func write(string octets: UnsafeBufferPointer<UInt8>) {
         text.append("\"")
-        string.withUTF8 { octets in
-            var start = 0
-            while start < octets.count {
-                let end = endOfRun(in: octets, from: start)
-                text.append(contentsOf: octets[start..<end])
-                start = end < octets.count ? writeEscape(in: octets, at: end) : end
-            }
+        var start = 0
+        while start < octets.count {
+            let end = endOfRun(in: octets, from: start)
+            text.append(contentsOf: octets[start..<end])
+            start = end < octets.count ? writeEscape(in: octets, at: end) : end
         }
         text.append("\"")
     }

@@ -38,14 +38,16 @@ package struct ContentTransform: Sendable {
 
     /// The content that is made. No content, and a single space, stay as they are (V6).
     /// - Parameter isOverdue: asked now and then; where it says so, the work ends with `timedOut`.
-    package func content(of body: [UInt8], isOverdue: () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
+    package func content(of body: [UInt8], isOverdue: @escaping () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
         if isOverdue() { throw .timedOut }
         let content = try decoded(body, isOverdue)
         if content.isEmpty || content == [ASCII.space] { return content }
         let made: [UInt8]
         switch work {
+        case .json(from: .json, let edits) where edits.removals.isEmpty && edits.settings.isEmpty:
+            made = try withoutNulls(content, edits.nulls, isOverdue)
         case .json(let form, let edits):
-            var value = try value(of: content, form, edits.nulls)
+            var value = try value(of: content, form, edits.nulls, isOverdue)
             if isOverdue() { throw .timedOut }
             guard edits.apply(to: &value) else { throw .noPlace }
             made = value.text()
@@ -74,10 +76,12 @@ package struct ContentTransform: Sendable {
 
     // MARK: JSON
 
-    private func value(of content: [UInt8], _ form: Form, _ nulls: NullRemoval) throws(TransformFault) -> JSONValue {
+    private func value(
+        of content: [UInt8], _ form: Form, _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
+    ) throws(TransformFault) -> JSONValue {
         switch form {
-        case .json: return try json(content, nulls)
-        case .xml: return try xml(content).json.removingNulls(nulls)
+        case .json: return try json(content, nulls, isOverdue)
+        case .xml: return try xml(content, isOverdue).json.removingNulls(nulls)
         case .propertyList:
             let list = try propertyList(content)
             // A binary one may refer to a long text from many places.
@@ -86,29 +90,60 @@ package struct ContentTransform: Sendable {
         }
     }
 
-    private func json(_ content: [UInt8], _ nulls: NullRemoval) throws(TransformFault) -> JSONValue {
-        let options = JSONParseOptions(
-            removesNulls: nulls, depthLimit: min(limits.depth, JSONParseOptions.greatestDepthLimit),
-            lengthLimit: Int(clamping: limits.bodyLength))
-        do throws(JSONParseError) {
-            return try JSONValue(parsing: content, options: options)
-        } catch {
-            throw error.reason == .tooDeep ? .tooDeep : .malformedJSON
+    private func json(
+        _ content: [UInt8], _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
+    ) throws(TransformFault) -> JSONValue {
+        try reading { () throws(JSONParseError) in
+            try JSONParser.parse(content, options: options(removing: nulls, valueLimit: Self.valueLimit), isOverdue: isOverdue)
         }
     }
 
-    private func xml(_ content: [UInt8]) throws(TransformFault) -> XMLTree {
+    /// No value is made of it, so that it takes no memory but for what comes out.
+    private func withoutNulls(
+        _ content: [UInt8], _ nulls: NullRemoval, _ isOverdue: @escaping () -> Bool
+    ) throws(TransformFault) -> [UInt8] {
+        try reading { () throws(JSONParseError) in
+            try JSONStripper.strip(content, options: options(removing: nulls, valueLimit: .max), isOverdue: isOverdue)
+        }
+    }
+
+    /// A value takes up to 40 octets beside its text.
+    private static let valueLimit = 4_000_000
+
+    private func options(removing nulls: NullRemoval, valueLimit: Int) -> JSONParseOptions {
+        JSONParseOptions(
+            removesNulls: nulls, depthLimit: min(limits.depth, JSONParseOptions.greatestDepthLimit),
+            lengthLimit: Int(clamping: limits.bodyLength), valueLimit: valueLimit)
+    }
+
+    private func reading<Made>(_ read: () throws(JSONParseError) -> Made?) throws(TransformFault) -> Made {
+        do throws(JSONParseError) {
+            if let made = try read() { return made }
+        } catch {
+            switch error.reason {
+            case .tooDeep: throw .tooDeep
+            case .tooLarge, .tooManyValues: throw .bodyTooLarge
+            case .unexpectedByte, .unexpectedEnd, .notUTF8, .halfPair, .repeatedName: throw .malformedJSON
+            }
+        }
+        throw .timedOut
+    }
+
+    private func xml(_ content: [UInt8], _ isOverdue: () -> Bool) throws(TransformFault) -> XMLTree {
         // In UTF-8 a text is up to three times as long as in a charset of one octet for each character.
         let length = 3 * Int(clamping: min(limits.bodyLength, 1 << 40))
         do throws(XMLFault) {
             guard let text = XMLText(content, of: head) else {
                 throw XMLFault(reason: .malformed, line: 0, column: 0, detail: "no text of its charset")
             }
-            return try XMLTree(
-                parsing: text.octets, limits: XMLLimits(length: length, depth: min(limits.depth, 250)), isUTF8: text.isUTF8)
+            let limits = XMLLimits(length: length, depth: min(limits.depth, 250))
+            if let tree = try XMLTree.tree(parsing: text.octets, limits: limits, isUTF8: text.isUTF8, isOverdue: isOverdue) {
+                return tree
+            }
         } catch {
             throw error.reason == .tooDeep ? .tooDeep : error.reason == .tooLarge ? .bodyTooLarge : .malformedXML
         }
+        throw .timedOut
     }
 
     private func propertyList(_ content: [UInt8]) throws(TransformFault) -> PropertyListValue {

@@ -43,16 +43,28 @@ public struct XMLTree: Hashable, Sendable {
     public init(
         parsing text: [UInt8], limits: XMLLimits = XMLLimits(), isUTF8: Bool = false
     ) throws(XMLFault) {
+        guard let tree = try Self.tree(parsing: text, limits: limits, isUTF8: isUTF8, isOverdue: { false }) else {
+            preconditionFailure("nobody has said that it takes too long")
+        }
+        self = tree
+    }
+
+    /// - Parameter isOverdue: asked before each piece that is read.
+    /// - Returns: `nil` where it says that nobody waits for the tree any more.
+    static func tree(
+        parsing text: [UInt8], limits: XMLLimits, isUTF8: Bool, isOverdue: () -> Bool
+    ) throws(XMLFault) -> XMLTree? {
         var builder = XMLTreeBuilder(limits: limits)
         let reader = XMLEventReader(limits: limits, isUTF8: isUTF8)
         var start = 0
         while start < text.count {
+            if isOverdue() { return nil }
             let end = min(start + 64 << 10, text.count)
             try builder.take(reader.consume(text.span.extracting(start..<end)))
             start = end
         }
         try builder.take(reader.finish())
-        root = try builder.finish()
+        return XMLTree(root: try builder.finish())
     }
 }
 
