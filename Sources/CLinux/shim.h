@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <netdb.h>
@@ -57,6 +58,12 @@ static inline int larder_forbid_dumps(int is_lent) {
     if (is_lent && getrlimit(RLIMIT_CORE, &none) == 0) none.rlim_cur = 0;
     int core = setrlimit(RLIMIT_CORE, &none);
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) | core;
+}
+
+// Blocks from so many octets on are pages of their own, which are given back when they are freed, and so is what is free at a heap's end from so
+// many on. Left to itself, the C library takes the largest that it has seen for what is usual, and keeps as much.
+static inline int larder_give_back_blocks(int block, int end) {
+    return mallopt(M_MMAP_THRESHOLD, block) & mallopt(M_TRIM_THRESHOLD, end);
 }
 
 // So many octets the processor fetches at once.

@@ -44,6 +44,7 @@ final class RunningServer: Sendable {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
+        LargeBlocks.giveBack()
         room = DescriptorRoom(
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)
