@@ -157,6 +157,19 @@ extension Exchange {
         if transformSource != nil, case .made(let content) = transformEnd { content.body } else { nil }
     }
 
+    /// Takes what was made out of the exchange, which is over: whoever takes it is the last to let go of it.
+    package mutating func takeTransformed() -> [UInt8]? {
+        defer {
+            transformEnd = nil
+            selected = nil
+        }
+        switch transformEnd {
+        case .made(let content): return content.body
+        case .variant(let variant): if case .bytes(let body) = variant.body { return body } else { return nil }
+        case .failed, .broken, .refused, nil: return nil
+        }
+    }
+
     /// The rules have the body checked, and nothing that is known of the head speaks against it.
     package var wantsBodyCheck: Bool { checksBody && !trace.findings.contains(.unacceptableContentType) }
 }

@@ -307,6 +307,27 @@ struct TransformTests {
         #expect(stage.requestCount() == 2)
     }
 
+    @Test("Inside a tunnel that is entered too, on a miss, on a hit and on a condition")
+    func intercepted() throws {
+        let rules = "rules: [{name: strip, match: {host: one.test}, transform: {strip_nulls: true}}]"
+        let stage = try InterceptingStage(
+            rules,
+            answer: { _, connection in
+                connection.respond(fields: "Content-Type: application/json\r\nETag: \"v1\"\r\n" + Self.fresh, body: Self.text)
+            })
+        var tag = ""
+        for turn in 0..<2 {
+            let response = try stage.fetch("/x")
+            #expect(response.text == Self.made && response["Larder-Transform"] == "applied; rule=\"strip\"")
+            #expect(response.cacheStatus.contains(turn == 0 ? "fwd=uri-miss; stored" : "hit"))
+            tag = try #require(response["ETag"])
+        }
+        #expect(tag != "\"v1\"")
+        let condition = try stage.fetch("/x", fields: "If-None-Match: \(tag)\r\n")
+        #expect(condition.status == 304 && condition["ETag"] == tag)
+        #expect(stage.origin.requestHeads.count == 1)
+    }
+
     @Test("A client that leaves while something is made takes nothing with it")
     func clientLeaves() throws {
         let body = "[" + String(repeating: "null, ", count: 1_000_000) + "1]"
@@ -347,6 +368,20 @@ struct TransformTests {
         for _ in 0..<2 { #expect(try stage.fetch("/x").detail == "malformed_json") }
         try stage.proxy.reload("")
         #expect(try stage.fetch("/x").body == Self.bad)
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("What is stored and cannot be made is tried once, and those who ask again are told at once")
+    func remembersFailure() throws {
+        let body = Array(("[" + String(repeating: "1, ", count: 1_000_000) + "nul").utf8)
+        let stage = try stage("", body: body, storePath: nil)
+        _ = try stage.fetch("/x")
+        try stage.proxy.reload(Self.strip)
+        let began = ContinuousClock.now
+        #expect(try stage.fetch("/x").detail == "malformed_json")
+        let once = ContinuousClock.now - began
+        for _ in 0..<20 { #expect(try stage.fetch("/x").detail == "malformed_json") }
+        #expect(ContinuousClock.now - began < once * 5)
         #expect(stage.requestCount() == 1)
     }
 

@@ -37,8 +37,8 @@ struct BodyDelivery {
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
-    /// What was read of a filling to the end, to have something made of it; it is delivered from here where that failed.
-    var whole: [UInt8]?
+    /// A body that was gathered, from which it is delivered; what was read of a filling to the end, to have something made of it, where that failed.
+    var whole: GatheredBody?
     /// Of a body that was checked, or gathered to have something made of it.
     var checkShare: CheckMemory.Share?
     /// What was sent: octets of content, and of heads.

@@ -40,6 +40,15 @@ final class CheckPool: Sendable {
         }
     }
 
+    /// From so many octets on a body is large: to give its memory back takes longer than a hit does.
+    static let largeLength = 1 << 20
+
+    /// Lets go of bodies, where the last of them may be large on the pool's thread.
+    func letGo(of bodies: [[UInt8]]) {
+        guard bodies.contains(where: { $0.capacity >= Self.largeLength }) else { return }
+        loop.handle.post { _ in withExtendedLifetime(bodies) {} }
+    }
+
     private func count(_ change: Int, _ kind: Kind) -> Int {
         switch kind {
         case .body: waitingBodies.wrappingAdd(change, ordering: .relaxed).newValue

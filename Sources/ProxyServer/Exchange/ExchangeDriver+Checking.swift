@@ -9,8 +9,13 @@ extension ExchangeDriver {
     /// What cannot be read need not be gathered: that is known from the head.
     func beginCheck() {
         fetch.mode = .checking
+        let body = GatheredBody(worker.checks)
+        fetch.checked = body
         fetch.checkShare = CheckMemory.Share(worker.checks.memory)
-        guard ContentCodings(of: exchange.response.fields) == .unsupported else { return }
+        guard ContentCodings(of: exchange.response.fields) == .unsupported else {
+            if case .known(let length) = exchange.responseBody, length <= exchange.gatheredLimit { body.reserve(Int(length)) }
+            return
+        }
         fetch.mode = .checked
         pauseUpstream()
         endBodyWork(
@@ -20,12 +25,13 @@ extension ExchangeDriver {
     }
 
     func gatherForCheck(_ bytes: Span<UInt8>) {
-        fetch.gathered.append(bytes)
-        guard fetch.checkShare?.grow(to: fetch.gathered.capacity, limit: exchange.context.limits.checkedBytes) != false else {
+        guard let body = fetch.checked else { return }
+        body.append(bytes)
+        guard fetch.checkShare?.grow(to: body.memory, limit: exchange.context.limits.checkedBytes) != false else {
             fetch.upstream?.cancel()
             return refuseCheck()
         }
-        if UInt64(fetch.gathered.count) > exchange.gatheredLimit { check() }
+        if UInt64(body.count) > exchange.gatheredLimit { check() }
     }
 
     /// Everything is there, or more than the bound: the answer comes back as an event.
@@ -42,17 +48,22 @@ extension ExchangeDriver {
         let (number, epoch) = (transforming.number, epoch)
         let reply = worker.loop.reply { [self] (outcome: BodyWork.Outcome) in
             guard self.epoch == epoch, transforming.number == number else { return }
+            transforming.work = nil
             endTransformTimer()
             if case .made(let content)? = outcome.transform, !hasRoom(for: content) { return refuseCheck() }
+            fetch.checked?.replace(by: outcome.body)
             endBodyWork(outcome, isWhole: isWhole)
             connection?.flush()
         }
-        let body = fetch.gathered
+        let body = fetch.checked?.pieces ?? []
         let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
             work.outcome(of: body)
         }
         if isTaken {
-            if work.transform != nil { boundTransforming() }
+            if let transform = work.transform {
+                transforming.work = (transform.patience, nil)
+                boundTransforming()
+            }
             return
         }
         worker.loop.forget(reply)
@@ -75,7 +86,7 @@ extension ExchangeDriver {
 
     private func endBodyWork(_ outcome: BodyWork.Outcome, isWhole: Bool) {
         exchange.transformEnd = outcome.transform
-        handle(.bodyChecked(outcome.check, length: isWhole ? UInt64(fetch.gathered.count) : nil, at: worker.now))
+        handle(.bodyChecked(outcome.check, length: isWhole ? UInt64(fetch.checked?.count ?? 0) : nil, at: worker.now))
     }
 
     /// Where nobody has asked for a check, a rule may have the body pass; what nobody has checked that was to be does not.
@@ -95,7 +106,7 @@ extension ExchangeDriver {
     /// What was made stands beside what came for as long as the client takes it.
     private func hasRoom(for content: TransformedContent) -> Bool {
         fetch.checkShare?.grow(
-            to: fetch.gathered.capacity + content.body.count, limit: exchange.context.limits.checkedBytes) != false
+            to: (fetch.checked?.memory ?? 0) + content.body.count, limit: exchange.context.limits.checkedBytes) != false
     }
 
     /// As many bodies as may be are under a check.
@@ -106,11 +117,12 @@ extension ExchangeDriver {
 
     /// The checked body leaves for the client; what the origin still has to send follows it.
     func sendChecked(store: Bool) {
-        if exchange.isUnattended { return sendCheckedToNobody(fetch.gathered) }
+        let received = fetch.checked?.joined ?? []
+        if exchange.isUnattended { return sendCheckedToNobody(received) }
         guard let connection else { return }
         // Before the head, which says whether it was stored.
-        if fetch.hasEnded, store { keepChecked(fetch.gathered) }
-        let body = exchange.transformedBody ?? fetch.gathered
+        if fetch.hasEnded, store { keepChecked(received) }
+        let body = exchange.transformedBody ?? received
         sendRelayedHead()
         if fetch.hasEnded {
             let part = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) }
@@ -122,7 +134,7 @@ extension ExchangeDriver {
             fetch.reset()
             return handle(.deliveryEnded(isComplete: true, at: worker.now))
         }
-        fetch.gathered = []
+        fetch.checked = nil
         fetch.mode = .direct
         delivery.source = .origin
         releaseJoined(.notShareable)
@@ -134,6 +146,7 @@ extension ExchangeDriver {
     private func sendWholeChecked(_ body: [UInt8], _ range: Range<Int>, on connection: ClientConnection) {
         delivery.sentCount += UInt64(range.count)
         delivery.checkShare = fetch.checkShare
+        delivery.whole = fetch.checked
         releaseJoined(.notShareable)
         fetch.reset()
         if range.isEmpty { return handle(.deliveryEnded(isComplete: true, at: worker.now)) }

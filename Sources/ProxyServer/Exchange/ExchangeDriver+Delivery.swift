@@ -27,7 +27,7 @@ extension ExchangeDriver {
         } else if case .known(let length) = exchange.delivery.length {
             delivery.end = length
         }
-        if let whole = delivery.whole { return sendBytes(whole, on: connection) }
+        if let whole = delivery.whole { return sendBytes(whole.joined, on: connection) }
         if delivery.reader != nil {
             delivery.source = .filling
             boundSending()

@@ -16,7 +16,7 @@ extension ExchangeDriver {
         guard selected.row > 0 else { return gatherStored(selected) }
         let key = VariantShelf.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
         let number = transforming.number
-        let join = worker.shared.variants.join(key, for: selected) {
+        let join = worker.shared.variants.join(key, for: selected, within: VariantShelf.Bounds(plan)) {
             worker.loop.reply { [self] (made: VariantShelf.Made) in
                 guard transforming.number == number else { return }
                 receive(made)
@@ -29,8 +29,9 @@ extension ExchangeDriver {
         case .waits(let reply):
             transforming.waiting = reply
             boundTransforming()
-        case .leads:
-            transforming.leadsFor = key
+        case .failed(let fault): endTransforming(.failed(fault))
+        case .leads(let lead):
+            transforming.leads = lead
             gatherStored(selected)
         }
     }
@@ -56,7 +57,9 @@ extension ExchangeDriver {
             let source = exchange.transformSource, kept.row > 0
         else { return }
         let key = VariantShelf.Key(row: kept.row, fingerprint: plan.fingerprint, source: source)
-        worker.shared.variants.put(content, key, limit: exchange.context.limits.transformedBytes)
+        let gone = worker.shared.variants.put(
+            .content(content), key, of: kept, within: VariantShelf.Bounds(plan), limit: exchange.context.limits.transformedBytes)
+        worker.checks.letGo(of: gone)
     }
 
     // MARK: The body
@@ -64,21 +67,24 @@ extension ExchangeDriver {
     private func gatherStored(_ stored: StoredResponse) {
         if delivery.reader != nil { return readFilling() }
         switch stored.body {
-        case .bytes(let bytes): work(on: bytes, of: stored)
+        case .bytes(let bytes): work(on: [bytes], of: stored)
         case .onDisk(let body):
             transforming.hold = worker.store.hold(body)
-            beginReading()
+            beginReading().reserve(Int(clamping: body.length))
             readStored(body)
         }
     }
 
-    private func beginReading() {
-        transforming.isReading = true
+    private func beginReading() -> GatheredBody {
+        let gathered = GatheredBody(worker.checks)
+        transforming.gathered = gathered
         transforming.share = CheckMemory.Share(worker.checks.memory)
+        return gathered
     }
 
     private func readStored(_ body: BodyReference) {
-        guard UInt64(transforming.gathered.count) < body.length else { return workOnGathered() }
+        let place = UInt64(transforming.gathered?.count ?? 0)
+        guard place < body.length else { return workOnGathered() }
         let number = transforming.number
         let reply = worker.loop.reply { [self] (result: BodyReadResult) in
             guard transforming.number == number else { return }
@@ -89,15 +95,16 @@ extension ExchangeDriver {
             }
             connection?.flush()
         }
-        worker.store.readBody(body, at: UInt64(transforming.gathered.count), reply: reply)
+        worker.store.readBody(body, at: place, reply: reply)
     }
 
     /// A body that is on its way: what has come of it, and then what comes.
     private func readFilling() {
         guard let reader = delivery.reader else { return }
-        if !transforming.isReading { beginReading() }
+        let gathered = transforming.gathered ?? beginReading()
+        if case .known(let length)? = exchange.selectedLength { gathered.reserve(Int(clamping: length)) }
         while true {
-            let place = UInt64(transforming.gathered.count)
+            let place = UInt64(gathered.count)
             switch reader.read(at: place) {
             case .bytes(let chunk, let range):
                 let isTaken = chunk.withBytes(range) { take($0.bindMemory(to: UInt8.self).span) }
@@ -132,57 +139,58 @@ extension ExchangeDriver {
 
     /// - Returns: `false` where there is too much of it: it has ended then.
     private func take(_ bytes: Span<UInt8>) -> Bool {
-        transforming.gathered.append(bytes)
-        if let plan = exchange.transformPlan, UInt64(transforming.gathered.count) > plan.maximumBodyLength {
+        guard let gathered = transforming.gathered else { return false }
+        gathered.append(bytes)
+        if let plan = exchange.transformPlan, UInt64(gathered.count) > plan.maximumBodyLength {
             endTransforming(.failed(.bodyTooLarge))
             return false
         }
-        if transforming.share?.grow(to: transforming.gathered.capacity, limit: exchange.context.limits.checkedBytes) != false {
-            return true
-        }
+        if transforming.share?.grow(to: gathered.memory, limit: exchange.context.limits.checkedBytes) != false { return true }
         endTransforming(.refused)
         return false
     }
 
     private func workOnGathered() {
-        guard let selected = exchange.selected else { return }
+        guard let selected = exchange.selected, let gathered = transforming.gathered else { return }
         // If it is delivered as it came, it is from here: a filling is read but once.
         if delivery.reader != nil {
             delivery.reader = nil
-            delivery.whole = transforming.gathered
+            delivery.whole = gathered
             delivery.checkShare = transforming.share
-            exchange.selectedLength = .known(UInt64(transforming.gathered.count))
+            exchange.selectedLength = .known(UInt64(gathered.count))
         }
-        work(on: transforming.gathered, of: selected)
+        work(on: gathered.pieces, of: selected)
     }
 
     // MARK: The work
 
-    private func work(on body: [UInt8], of stored: StoredResponse) {
+    private func work(on body: [[UInt8]], of stored: StoredResponse) {
         guard let plan = exchange.transformPlan, let source = exchange.transformSource else { return }
         let work = TransformWork(plan, from: source, of: stored.head)
-        let (shelf, limit, key) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leadsFor)
+        let (shelf, limit, lead) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leads)
+        let bounds = VariantShelf.Bounds(plan)
         let number = transforming.number
         let reply = worker.loop.reply { [self] (end: TransformEnd) in
             guard transforming.number == number else { return }
-            if case .made(let content) = end, let key {
-                endTransforming(shelved(content, of: stored, key))
+            if case .made(let content) = end, let lead {
+                endTransforming(shelved(content, of: stored, lead.key))
             } else {
                 endTransforming(end)
             }
             connection?.flush()
         }
         let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
-            let end = work.end(of: body)
+            let end = work.end(of: GatheredBody.join(body))
             // Whoever waits is told, also where the one who began has left.
-            if let key { shelf.settle(key, end.forOthers, limit: limit) }
+            if let lead { shelf.settle(lead, end.forOthers, of: stored, within: bounds, limit: limit) }
             return end
         }
         guard isTaken else {
             worker.loop.forget(reply)
             return endTransforming(.refused)
         }
-        transforming.leadsFor = nil
+        transforming.leads = nil
+        transforming.work = (work.patience, lead)
         boundTransforming()
     }
 
@@ -209,12 +217,22 @@ extension ExchangeDriver {
 
     /// Nothing is waited for any more.
     func leaveTransforming() {
-        if let key = transforming.leadsFor {
-            worker.shared.variants.settle(key, .abandoned, limit: 0)
-        }
+        if let lead = transforming.leads { worker.shared.variants.abandon(lead) }
         if let waiting = transforming.waiting { loop.forget(waiting) }
         endTransformTimer()
         transforming.reset()
+    }
+
+    /// The client has left: what is under way is ended, unless others wait for it.
+    func giveUpTransforming() {
+        guard let work = transforming.work else { return }
+        if let lead = work.lead, !worker.shared.variants.leave(lead) { return }
+        work.patience.giveUp()
+    }
+
+    /// The exchange is over.
+    func letGoOfTransformed() {
+        if let body = exchange.takeTransformed() { worker.checks.letGo(of: [body]) }
     }
 
     func endTransformTimer() {

@@ -431,13 +431,17 @@ final class ExchangeDriver: TunnelDelegate {
             self.lookUp = nil
         }
         if joined != nil || waitTimer != nil { _ = leaveJoined() }
-        if exchange.transformSource != nil { leaveTransforming() }
+        if exchange.transformSource != nil {
+            giveUpTransforming()
+            leaveTransforming()
+        }
         if let opening {
             opening.cancel()
             worker.openingTunnels -= 1
             self.opening = nil
         }
         delivery.reset()
+        if exchange.transformSource != nil { letGoOfTransformed() }
         epoch &+= 1
         let keeps = exchange.delivery.keepsConnection && !closesConnection
         if keeps, !upload.isComplete, connection != nil { return beginDraining() }

@@ -30,7 +30,8 @@ struct Fetch {
     /// The fetch that others can join.
     var entry: FetchEntry?
     var gathered: [UInt8] = []
-    /// What the gathered body of a check takes of the memory for all of them.
+    /// The body of a check, and what it takes of the memory for all of them.
+    var checked: GatheredBody?
     var checkShare: CheckMemory.Share?
     var filling: Filling?
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
@@ -75,6 +76,7 @@ struct Fetch {
         hasEnded = false
         receivedCount = 0
         isForStore = false
+        checked = nil
         checkShare = nil
         if gathered.capacity > 64 * 1024 { gathered = [] } else { gathered.removeAll(keepingCapacity: true) }
     }

@@ -5,11 +5,12 @@ import ResponseStore
 /// What a driver holds of content that is being made.
 struct Transforming {
     /// What it makes for all who want the same, until the work has been handed over.
-    var leadsFor: VariantShelf.Key?
+    var leads: VariantShelf.Lead?
+    /// The work that has been handed over: for how long it is worth being done, and for whom besides.
+    var work: (patience: WorkPatience, lead: VariantShelf.Lead?)?
     var waiting: Reply<VariantShelf.Made>?
     /// The stored body, as far as it has been read.
-    var gathered: [UInt8] = []
-    var isReading = false
+    var gathered: GatheredBody?
     /// What of it is a copy.
     var share: CheckMemory.Share?
     var hold: BodyHold?
@@ -20,10 +21,10 @@ struct Transforming {
 
     mutating func reset() {
         number &+= 1
-        leadsFor = nil
+        leads = nil
+        work = nil
         waiting = nil
-        if !gathered.isEmpty { gathered = [] }
-        isReading = false
+        gathered = nil
         share = nil
         hold = nil
     }

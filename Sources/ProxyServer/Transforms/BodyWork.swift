@@ -9,6 +9,8 @@ struct BodyWork: Sendable {
         let check: BodyCheckOutcome
         /// `nil` where nothing was to be made.
         let transform: TransformEnd?
+        /// In one piece.
+        var body: [UInt8] = []
     }
 
     let check: BodyCheck?
@@ -16,9 +18,10 @@ struct BodyWork: Sendable {
     /// Whether all of it has come.
     let isWhole: Bool
 
-    func outcome(of body: [UInt8]) -> Outcome {
+    func outcome(of pieces: [[UInt8]]) -> Outcome {
+        let body = GatheredBody.join(pieces)
         let found = check.map { isWhole ? $0.outcome(of: body) : $0.outcome(ofBeginning: body) }
         let made = transform.map { isWhole ? $0.end(of: body) : .failed(.bodyTooLarge) }
-        return Outcome(check: found ?? .passed, transform: made)
+        return Outcome(check: found ?? .passed, transform: made, body: body)
     }
 }

@@ -6,8 +6,7 @@ import ProxyPolicy
 /// What rules want made of one body, in the words of those who make it: put together on the loop, carried out off it.
 struct TransformWork: Sendable {
     private let transform: ContentTransform
-    /// When nobody waits for it any more.
-    private let deadline: ContinuousClock.Instant
+    let patience: WorkPatience
 
     init(_ plan: TransformPlan, from source: TransformPlan.Source, of head: borrowing ResponseHead) {
         var limits = ContentTransform.Limits()
@@ -15,12 +14,12 @@ struct TransformWork: Sendable {
         limits.outputLength = plan.maximumOutputLength
         limits.depth = plan.maximumDepth
         transform = ContentTransform(Self.work(plan.words, source), of: head, limits: limits)
-        deadline = ContinuousClock.now.advanced(by: .milliseconds(plan.timeout))
+        patience = WorkPatience(milliseconds: plan.timeout)
     }
 
     func end(of body: [UInt8]) -> TransformEnd {
         do throws(TransformFault) {
-            let content = try transform.content(of: body, isOverdue: { ContinuousClock.now >= deadline })
+            let content = try transform.content(of: body, isOverdue: { patience.isOver })
             let hasher = DigestHasher(.sha256)
             hasher.update(content.span)
             return .made(TransformedContent(body: content, digest: Self.hexadecimal(hasher.finish().octets.prefix(8))))

@@ -7,7 +7,8 @@ import ProxyPolicy
 /// What rules have made of stored responses, in memory for those who ask again (C9): shared by all loops, and touched only by requests for
 /// which something is made.
 ///
-/// It holds so many octets, those that were used last. What is being made is made once: who wants the same waits for it.
+/// It holds so many octets, those that were used last; that nothing could be made counts as its head. What is being made is made once: who wants
+/// the same waits for it.
 final class VariantShelf: Sendable {
     /// A stored body, by the row of its response, and what is made of it.
     struct Key: Hashable, Sendable {
@@ -28,29 +29,59 @@ final class VariantShelf: Sendable {
         case ready(StoredResponse)
         /// The content is there, and was for another head of the same response.
         case made(TransformedContent)
+        /// It has been tried with this very response, within the same bounds.
+        case failed(TransformFault)
         case waits(Reply<Made>)
         /// Whoever asks makes it, and tells by `settle`.
-        case leads
+        case leads(Lead)
+    }
+
+    /// Somebody makes it for all who ask meanwhile.
+    struct Lead: Sendable {
+        let key: Key
+        fileprivate let number: UInt64
+    }
+
+    /// What an attempt that failed was bound by: with other bounds it may succeed.
+    struct Bounds: Equatable, Sendable {
+        private let body, output: UInt64
+        private let depth: Int
+
+        init(_ plan: TransformPlan) {
+            (body, output, depth) = (plan.maximumBodyLength, plan.maximumOutputLength, plan.maximumDepth)
+        }
     }
 
     private struct Entry {
-        let content: TransformedContent
-        /// The response that was delivered last, and the head and facts of which it was made.
+        enum Outcome {
+            case content(TransformedContent)
+            case failed(TransformFault, Bounds)
+        }
+
+        let outcome: Outcome
+        /// The response that was delivered last.
         var variant: StoredResponse?
+        /// The head and facts of which that was made, or with which it failed.
         var head = ResponseHead()
         var facts: ReuseFacts?
         var lastUse: UInt64
 
-        var cost: Int { content.body.count + VariantShelf.entryCost }
+        var body: [UInt8]? { if case .content(let content) = outcome { content.body } else { nil } }
+        var cost: Int { (body?.count ?? 0) + VariantShelf.entryCost }
 
-        func isVariant(of stored: StoredResponse) -> Bool {
+        func isOf(_ stored: StoredResponse) -> Bool {
             facts == stored.facts && head.fields.bytes == stored.head.fields.bytes
         }
     }
 
+    private struct Making {
+        let number: UInt64
+        var waiters: [Reply<Made>] = []
+    }
+
     private struct Contents {
         var entries: [Key: Entry] = [:]
-        var making: [Key: [Reply<Made>]] = [:]
+        var making: [Key: Making] = [:]
         var byteCount = 0
         var use: UInt64 = 0
     }
@@ -61,23 +92,33 @@ final class VariantShelf: Sendable {
     private let contents = Guarded(Contents())
 
     /// - Parameter makeReply: is called only where there is something to wait for.
-    func join(_ key: Key, for stored: StoredResponse, makeReply: () -> Reply<Made>) -> Join {
+    func join(_ key: Key, for stored: StoredResponse, within bounds: Bounds, makeReply: () -> Reply<Made>) -> Join {
         let found = contents.withLock { contents -> Join? in
             if let entry = contents.entries[key] {
-                contents.use += 1
-                contents.entries[key]?.lastUse = contents.use
-                if let variant = entry.variant, entry.isVariant(of: stored) { return .ready(variant) }
-                return .made(entry.content)
+                switch entry.outcome {
+                case .content(let content):
+                    contents.use += 1
+                    contents.entries[key]?.lastUse = contents.use
+                    if let variant = entry.variant, entry.isOf(stored) { return .ready(variant) }
+                    return .made(content)
+                case .failed(let fault, let tried):
+                    if tried == bounds, entry.isOf(stored) {
+                        contents.use += 1
+                        contents.entries[key]?.lastUse = contents.use
+                        return .failed(fault)
+                    }
+                }
             }
             if contents.making[key] != nil { return nil }
-            contents.making[key] = []
-            return .leads
+            contents.use += 1
+            contents.making[key] = Making(number: contents.use)
+            return .leads(Lead(key: key, number: contents.use))
         }
         if let found { return found }
         let reply = makeReply()
         let isTold = contents.withLock { contents -> Bool in
             guard contents.making[key] != nil else { return false }
-            contents.making[key]?.append(reply)
+            contents.making[key]?.waiters.append(reply)
             return true
         }
         // It has come to its end between the two: whoever looks again finds it.
@@ -85,26 +126,49 @@ final class VariantShelf: Sendable {
         return .waits(reply)
     }
 
-    /// Ends what was being made: those who wait are told, and what was made is kept where it has room.
-    func settle(_ key: Key, _ made: Made, limit: Int) {
+    /// Ends what was being made: those who wait are told, and how it ended is kept where it has room.
+    func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
         let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
-            let waiters = contents.making.removeValue(forKey: key) ?? []
-            guard case .content(let content) = made else { return (waiters, []) }
-            return (waiters, Self.insert(content, key, limit: limit, into: &contents))
+            let waiters = Self.end(lead, in: &contents)
+            return (waiters, Self.insert(made, lead.key, of: stored, within: bounds, limit: limit, into: &contents))
         }
         withExtendedLifetime(dropped) {}
         for waiter in waiters { waiter.send(made) }
     }
 
-    /// Puts in what was made of a response before that was stored.
-    func put(_ content: TransformedContent, _ key: Key, limit: Int) {
-        let dropped = contents.withLock { Self.insert(content, key, limit: limit, into: &$0) }
-        withExtendedLifetime(dropped) {}
+    /// Whoever was making it has left.
+    func abandon(_ lead: Lead) {
+        for waiter in contents.withLock({ Self.end(lead, in: &$0) }) { waiter.send(.abandoned) }
+    }
+
+    /// Whoever has it made has left.
+    /// - Returns: whether nobody else waits for it, so that it need not be made; whoever comes begins anew.
+    func leave(_ lead: Lead) -> Bool {
+        contents.withLock { contents in
+            let making = contents.making[lead.key]
+            guard let making, making.number == lead.number, making.waiters.isEmpty else { return false }
+            contents.making[lead.key] = nil
+            return true
+        }
+    }
+
+    /// - Returns: those who wait, unless somebody else makes it by now.
+    private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
+        guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
+        contents.making[lead.key] = nil
+        return making.waiters
+    }
+
+    /// Puts in how it ended with a response before that was stored.
+    /// - Returns: what had to go for it.
+    func put(_ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int) -> [[UInt8]] {
+        contents.withLock { Self.insert(made, key, of: stored, within: bounds, limit: limit, into: &$0) }.compactMap(\.body)
     }
 
     /// The response that is delivered of what is kept, for those who come with the same head.
     func note(_ variant: StoredResponse, of stored: StoredResponse, _ key: Key) {
         let old = contents.withLock { contents -> StoredResponse? in
+            guard contents.entries[key]?.body != nil else { return nil }
             let old = contents.entries[key]?.variant
             contents.entries[key]?.variant = variant
             contents.entries[key]?.head = stored.head
@@ -119,10 +183,18 @@ final class VariantShelf: Sendable {
 
     /// - Returns: what had to go.
     private static func insert(
-        _ content: TransformedContent, _ key: Key, limit: Int, into contents: inout Contents
+        _ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int, into contents: inout Contents
     ) -> [Entry] {
         contents.use += 1
-        let entry = Entry(content: content, lastUse: contents.use)
+        var entry: Entry
+        switch made {
+        case .content(let content): entry = Entry(outcome: .content(content), lastUse: contents.use)
+        case .failed(let fault):
+            entry = Entry(outcome: .failed(fault, bounds), lastUse: contents.use)
+            entry.head = stored.head
+            entry.facts = stored.facts
+        case .abandoned: return []
+        }
         guard entry.cost <= limit else { return [] }
         var dropped: [Entry] = []
         if let old = contents.entries.updateValue(entry, forKey: key) {
