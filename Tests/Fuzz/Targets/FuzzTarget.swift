@@ -31,5 +31,6 @@ package struct FuzzTarget: Sendable {
         .cookies,
         .challenges,
         .text,
+        .transforms,
     ]
 }
