@@ -11,6 +11,11 @@ final class ZstandardDecoder: CodingDecoder {
     /// The octets by which a frame says that it is one, until all four are there: libzstd, given some of them, would take what follows for
     /// a format of before RFC 8878.
     private var magic: [UInt8] = []
+    /// So many octets behind those go to libzstd one by one: it looks for a whole frame at the beginning of what it is given when a header ends,
+    /// and would take that for one of such a format where the header began in an earlier piece.
+    private var headerOctetsLeft = 0
+    /// What a header has at most behind its magic number (RFC 8878 §3.1.1.1).
+    private static let headerLimit = 14
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
 
     init() {
@@ -42,8 +47,12 @@ final class ZstandardDecoder: CodingDecoder {
                 try decodeFrame(magic.span, &begun, into: &output, orFail: malformed, take: take)
                 magic.removeAll(keepingCapacity: true)
                 isAtEnd = false
+                headerOctetsLeft = Self.headerLimit
+                continue
             }
-            try decodeFrame(input, &used, into: &output, orFail: malformed, take: take)
+            let end = headerOctetsLeft > 0 ? used + 1 : input.count
+            headerOctetsLeft = max(0, headerOctetsLeft - 1)
+            try decodeFrame(input.extracting(0..<end), &used, into: &output, orFail: malformed, take: take)
         }
     }
 
