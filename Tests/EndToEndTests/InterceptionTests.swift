@@ -466,4 +466,15 @@ struct InterceptionTests {
         client.send(String(head.dropFirst(30)) + String(repeating: "x", count: count))
         #expect(try client.readResponse().text == "answer to POST /up")
     }
+
+    @Test("Requests that come with the end of the client's side are all answered, however many", arguments: [33, 100, 5_000])
+    func answersAllBeforeTheEnd(count: Int) throws {
+        let stage = try InterceptingStage()
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        let client = try stage.secure()
+        client.send(String(repeating: stage.head("/a"), count: count))
+        client.endTLS()
+        for _ in 0..<count { #expect(try client.readResponse().text == "answer to GET /a") }
+        #expect(client.isClosedByPeer())
+    }
 }

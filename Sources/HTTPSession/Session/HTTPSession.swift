@@ -59,7 +59,9 @@ public final class HTTPSession: Sendable {
     // MARK: Requests
 
     /// Sends a request, and brings the whole response.
-    /// - Parameter transfer: to watch it by; a new one for each call.
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - transfer: to watch it by; a new one for each call.
     public func send(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> HTTPResponse {
         let scope = try TransferScope(self, request, transfer)
         let taking = ExchangeLink.Taking.whole(limit: configuration.limits.bodyLength)
@@ -101,7 +103,11 @@ public final class HTTPSession: Sendable {
     /// off and the entity has a strong validator, the rest is asked for, as often as `retries` and `limits.resumptions` let it.
     ///
     /// No content coding is asked for, and none is undone. An error that has a `resumeToken` leaves the part behind; any other leaves nothing.
-    /// - Parameter token: of an earlier call with the same target.
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - destination: where the file is to be.
+    ///   - token: of an earlier call with the same target.
+    ///   - transfer: to watch it by; a new one for each call.
     public func download(
         _ request: HTTPRequest, to destination: DownloadDestination, resuming token: ResumeToken? = nil,
         as transfer: Transfer = Transfer()

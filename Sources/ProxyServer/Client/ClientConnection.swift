@@ -103,7 +103,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if events.contains(.writable) { flush() }
         if events.contains(.readable) {
             switch phase {
-            case .idle, .readingHead: readRequest()
+            case .idle, .readingHead: if !awaitsOthers { readRequest() }
             case .exchanging: readBody()
             case .entering: if worker.entrances.takesNow(self) { readEntrance() } else { awaitTurn() }
             case .lingering: discardInput()
@@ -377,9 +377,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             loop.modify(registration, .write)
             return setDeadline(forTaking: timeouts.clientBody)
         }
-        if closesWhenDrained || (output.isSecured && output.session?.hasClientEnded == true), phase == .idle {
-            return endGracefully()
-        }
+        if phase == .idle, closesWhenDrained || (hasEndedInTLS && !isProcessing && !awaitsOthers) { return endGracefully() }
         switch phase {
         case .idle:
             if !hasInput { releaseInput() }
@@ -409,6 +407,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         case .handedOver, .closed: break
         }
     }
+
+    private var hasEndedInTLS: Bool { output.isSecured && output.session?.hasClientEnded == true }
 
     /// Once all of the request has been read, the end of the client's side tells that it may have left; it is told once.
     private var interestInEnd: Interest {
