@@ -95,6 +95,25 @@ struct ResponseStoreTests {
         #expect(store.wholeBody(found) == body)
     }
 
+    @Test("A body that is longer than memory keeps any leaves it when written, beside others too", arguments: ["", "en"])
+    func leavesLongBodiesToTheDisk(nominated: String) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.memoryBodyLimit = 100_000 }
+        let (long, short) = (Sample.bytes(100_001, seed: 1), Sample.bytes(100_000, seed: 2))
+        if !nominated.isEmpty { _ = store.put(Sample.response("a", body: [1], nominated: "de")) }
+        _ = store.put(Sample.response("a", body: long, nominated: nominated))
+        _ = store.put(Sample.response("b", body: short))
+        store.drain()
+        #expect(store.statistics.memoryBytes > short.count && store.statistics.memoryBytes < short.count + 50_000)
+        guard case .found(let variants) = store.memoryAnswer(Sample.key("a")) else {
+            Issue.record("memory has nothing of it")
+            return
+        }
+        #expect(variants.responses.count == (nominated.isEmpty ? 1 : 2))
+        #expect(variants.responses.contains { $0.isOnDisk && store.wholeBody($0) == long })
+        #expect(store.find(Sample.key("b"))?.isOnDisk == false)
+    }
+
     @Test("What is invalidated or removed is gone at once and stays gone")
     func invalidates() throws {
         let fixture = StoreFixture()

@@ -28,6 +28,22 @@ extension MemoryTier {
         withExtendedLifetime(dropped) {}
     }
 
+    /// A body has been written that is too long to stay: memory keeps but the place where it stands.
+    func leaveToDisk(row: StoredRowID, _ hash: KeyHash) {
+        let now = now
+        var dropped: [StoredVariants?] = []
+        shards[shard(hash)].withLock { shard in
+            guard let variants = shard.table.variants(withHash: hash.low, holdingRow: row) else { return }
+            let responses = variants.responses.map { response in
+                if response.row != row || response.isOnDisk { return response }
+                return response.placed(body: .onDisk(BodyReference(id: row, length: response.body.length)), row: row)
+            }
+            dropped = replace(variants, by: responses, hash, now: now, in: &shard)
+            dropped.append(variants)
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
     /// A live row found while the set of keys is built.
     func noteStoredKey(_ hash: KeyHash) { shards[shard(hash)].withLock { $0.keys.insert(hash.high) } }
 

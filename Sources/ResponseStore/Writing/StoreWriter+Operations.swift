@@ -90,6 +90,9 @@ extension StoreWriter {
             }
         }
         transaction.byteCount += body.count
+        if body.count > max(core.configuration.memoryBodyLimit, StoreLimits.inlineBodyLength) {
+            transaction.long.append((response.row, hash))
+        }
     }
 
     private func insertInline(_ body: [UInt8]) throws(StoreError) {

@@ -12,6 +12,8 @@ struct Transaction {
     var gone: [KeyHash] = []
     /// Rows that are to be forgotten by memory too.
     var dropped: [(row: StoredRowID, hash: KeyHash)] = []
+    /// Rows whose bodies are too long for memory, once they are written.
+    var long: [(row: StoredRowID, hash: KeyHash)] = []
     var runs: [(Filling, FillingRun)] = []
     var ended: [(Filling, StoredResponse?)] = []
     /// Fillings whose writing is at stake.
