@@ -31,6 +31,8 @@ final class HandshakeQueue: TimerHandler {
     private var underWay: [Begun] = []
     /// One is being begun on the other thread.
     private var isBeginning = false
+    /// Somebody is being chosen.
+    private var isChoosing = false
     private var timer: TimerID?
 
     /// So long a client has for its part before another one may take its place, in milliseconds.
@@ -64,13 +66,17 @@ final class HandshakeQueue: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { beginNext() }
 
     private func beginNext() {
+        // Whoever is refused, or gives way, leads back here: the call that is under way goes on.
+        if isChoosing { return }
+        isChoosing = true
+        defer { isChoosing = false }
         while !isBeginning, let first = waiting.first {
             guard first.awaitsHandshake else {
                 _ = waiting.popFirst()
                 leftCount -= 1
                 continue
             }
-            guard hasRoom else { return makeRoom() }
+            guard hasRoom || makeRoom() else { return }
             _ = waiting.popFirst()
             guard let beginning = first.beginHandshake() else { continue }
             underWay.append(Begun(handshake: first, moment: worker.loop.now))
@@ -91,13 +97,17 @@ final class HandshakeQueue: TimerHandler {
     private var hasRoom: Bool { underWay.count < worker.settings.handshakeLimit }
 
     /// The one that was begun first gives way, now or when its time has come.
-    private func makeRoom() {
-        guard let oldest = underWay.first else { return }
+    /// - Returns: whether there is room.
+    private func makeRoom() -> Bool {
+        guard let oldest = underWay.first else { return false }
         let moment = oldest.moment.advanced(milliseconds: Self.undisturbedMilliseconds)
-        // Its end leads back here.
-        if moment <= worker.loop.now { return oldest.handshake.giveWay() }
+        if moment <= worker.loop.now {
+            oldest.handshake.giveWay()
+            return hasRoom
+        }
         let timer = timer ?? worker.loop.makeTimer(self)
         self.timer = timer
         worker.loop.setTimer(timer, at: moment)
+        return false
     }
 }
