@@ -34,8 +34,8 @@ public struct Larder: ParsableCommand {
         subcommands: [
             ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, FetchCommand.self, EnvCommand.self,
             DoctorCommand.self, StatusCommand.self,
-            ReloadCommand.self,
-            StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self, PinsCommand.self, AuthorityCommand.self,
+            ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
+            PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
         ])
 

@@ -15,7 +15,13 @@ final class RunningRecordings: Sendable {
     private struct State {
         var replayed: (terms: LarderSettings.Recordings, layers: RecordingLayers)?
         var recorded: (terms: LarderSettings.Recordings, file: RecordingFile)?
+        /// In its place something else is recorded into.
+        var former: RecordingFile?
         var ended: (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)?
+
+        func isRecorded(for settings: LarderSettings) -> Bool {
+            settings.mode.records && recorded?.terms == settings.recordings
+        }
     }
 
     private let state = Guarded(State())
@@ -27,30 +33,31 @@ final class RunningRecordings: Sendable {
 
     /// Opens what a mode needs, and has it stand in the server's settings.
     func prepare(_ serving: inout ServerSettings, for settings: LarderSettings) throws(Refusal) {
+        let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.recorded?.file.path }
+        if settings.mode.replays, let unfinished, settings.recordings.files.contains(unfinished) {
+            throw Refusal(reason: "replay.layers: \(unfinished) is being recorded into; `larder mode live` finishes it")
+        }
         serving.layers = settings.mode.replays ? try layers(for: settings.recordings) : nil
         serving.recording = settings.mode.records ? try file(for: settings.recordings) : nil
-    }
-
-    /// What is recorded into and is not the settings' any more: it is to be finished once they are in force.
-    func takeFile(unlessFor settings: LarderSettings) -> RecordingFile? {
-        state.withLock { state in
-            guard let recorded = state.recorded, !settings.mode.records || recorded.terms != settings.recordings else {
-                return nil
-            }
-            state.recorded = nil
-            return recorded.file
-        }
     }
 
     /// What the recording that was finished last came to.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes what is recorded into, and waits for it.
-    /// - Returns: what it came to; `nil` where nothing is recorded.
-    func finish() -> (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)? {
-        let file = state.withLock { state in
-            let file = state.recorded?.file
-            state.recorded = nil
+    /// Finishes what is recorded into where these settings, which are in force, do not record into it; and waits for it.
+    /// - Parameter settings: `nil` where nobody is served any more.
+    /// - Returns: what it came to; `nil` where nothing is to be finished.
+    func finish(unlessFor settings: LarderSettings? = nil) -> (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)?
+    {
+        let file = state.withLock { state -> RecordingFile? in
+            var file = state.former
+            state.former = nil
+            if file == nil, !(settings.map { state.isRecorded(for: $0) } ?? false) {
+                file = state.recorded?.file
+                state.recorded = nil
+            }
+            // It is another file from now on.
+            if let file, state.replayed?.layers.terms.files.contains(file.path) ?? false { state.replayed = nil }
             return file
         }
         guard let file else { return nil }
@@ -59,7 +66,7 @@ final class RunningRecordings: Sendable {
         return ended
     }
 
-    static func finish(_ file: RecordingFile) -> Result<SnapshotRoots, SnapshotError> {
+    private static func finish(_ file: RecordingFile) -> Result<SnapshotRoots, SnapshotError> {
         let result = Guarded<Result<SnapshotRoots, SnapshotError>>(.failure(.malformed("it was not finished")))
         let hasEnded = DispatchSemaphore(value: 0)
         file.finish { outcome in
@@ -133,7 +140,10 @@ final class RunningRecordings: Sendable {
         do throws(SnapshotError) {
             if let match = settings.match { terms.match = try MatchTerms(text: try octets(match)) }
             let file = try RecordingFile(terms)
-            state.withLock { $0.recorded = (settings, file) }
+            state.withLock { state in
+                state.former = state.recorded?.file
+                state.recorded = (settings, file)
+            }
             return file
         } catch {
             throw Refusal(reason: "record.file: \(error)")

@@ -45,16 +45,16 @@ extension RunningServer {
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
             ControlRoutes.reload { self.reload() },
             ControlRoutes.stop { self.drain() },
-            ClientSetUpRoute.route(addresses) { self.trust.withLock { $0 } },
-            PinAuditRoute.route(pinAudit) { self.trust.withLock { $0 } },
-        ] + CacheRoutes.all(store, server)
+            ClientSetUpRoute.route(addresses) { self.trust },
+            PinAuditRoute.route(pinAudit) { self.trust },
+        ] + modeRoutes + CacheRoutes.all(store, server)
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
     /// What the settings in force warn of, as long as they are in force; then what was warned of lately.
     private func warnings() -> [StatusSource.Warning] {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let standing = trust.withLock { $0 }.warnings()
+        let standing = trust.warnings()
         return standing.map { StatusSource.Warning(at: now, message: $0) }
             + log.warnings.all.filter { !standing.contains($0.message) }
     }

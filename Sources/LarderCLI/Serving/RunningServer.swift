@@ -22,16 +22,15 @@ final class RunningServer: Sendable {
     private let sources: SettingsSources
     private let pseudonym: String
     private let room: DescriptorRoom
-    /// As they were at the start; `drainLimit` as it was read last.
+    /// As they were at the start.
     private let startedWith: LarderSettings
-    private let drainLimit: Guarded<Duration>
-    /// As they were read last.
-    let trust: Guarded<TrustSettings>
+    /// As they are now.
+    let served: Guarded<ServedSettings>
     let pinAudit = PinAudit()
     let recordings = RunningRecordings()
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
-    /// One reading at a time, whoever asks for it.
+    /// One change of what is in force at a time.
     private let reloading = DispatchQueue(label: "reload")
     private let isDraining = Atomic<Bool>(false)
     private let isEnding = Atomic<Bool>(false)
@@ -85,11 +84,13 @@ final class RunningServer: Sendable {
         }
         sources = loaded.sources
         startedWith = settings
-        drainLimit = Guarded(settings.timeouts.drain)
-        trust = Guarded(settings.tls)
+        served = Guarded(ServedSettings(settings))
         for warning in settings.tls.warnings() + settings.admissionWarnings { logger.warning("\(warning)") }
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
+
+    /// The trust in force.
+    var trust: TrustSettings { served.withLock { $0.read.tls } }
 
     /// What a signal asks for.
     func handle(_ event: SignalThread.Event) {
@@ -107,7 +108,7 @@ final class RunningServer: Sendable {
         if isDraining.exchange(true, ordering: .relaxed) { return Thread.detachNewThread { self.end() } }
         let drained = DispatchSemaphore(value: 0)
         server.drain { drained.signal() }
-        let limit = drainLimit.withLock { $0 }
+        let limit = served.withLock { $0.read.timeouts.drain }
         Thread.detachNewThread {
             let deadline = DispatchTime.now() + .milliseconds(Int(clamping: limit.wholeMilliseconds))
             if drained.wait(timeout: deadline) == .timedOut {
@@ -137,7 +138,10 @@ final class RunningServer: Sendable {
     }
 
     /// Reads the settings again; where they are bad, those in force stay.
-    func reload() -> ControlRoutes.Reload { reloading.sync { readAgain() } }
+    func reload() -> ControlRoutes.Reload { inTurn { readAgain() } }
+
+    /// Changes what is in force: one at a time, whoever asks for it.
+    func inTurn<Outcome>(_ change: () -> Outcome) -> Outcome { reloading.sync(execute: change) }
 
     private func readAgain() -> ControlRoutes.Reload {
         let loaded = sources.load(isFirst: false)
@@ -147,45 +151,49 @@ final class RunningServer: Sendable {
             log.logger.error("the settings were not read again: those in force stay")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
-            var serverSettings = ServerAssembly.serverSettings(settings)
-            serverSettings.pseudonym = pseudonym
-            do throws(CertificateAuthority.AuthorityFault) {
-                serverSettings.listenerTLS = try ServerAssembly.listenerTLS(
-                    settings, of: startedWith, inForce: server.listenerTLS)
-            } catch {
-                log.logger.error("cannot speak TLS by the new settings: those in force stay")
-                return .refused(problems: ["listen: cannot speak TLS: \(error)"])
-            }
-            if serverSettings.lacksAuthority {
-                log.logger.error(
-                    "a listener that is open shows certificates of tls.authority, of which there is none: the settings in force stay"
-                )
-                return .refused(problems: ["tls.authority: a listener that is open shows its certificates"])
-            }
-            if let passwords = serverSettings.admission.passwords, let former = server.passwords, passwords.isSame(as: former) {
-                serverSettings.admission.passwords = former
-            }
-            serverSettings.transport.audit = pinAudit
-            room.bound(&serverSettings)
             do throws(RunningRecordings.Refusal) {
-                try recordings.prepare(&serverSettings, for: settings)
+                try putInForce(served.withLock { $0.reading(settings) })
             } catch {
-                log.logger.error("\(printable(error.reason, limit: 4096)): the settings in force stay")
+                log.logger.error("\(printable(error.reason, limit: 4096)); those in force stay")
                 return .refused(problems: [error.reason])
             }
-            server.reload(serverSettings, rules: settings.rules.compiled)
-            if let former = recordings.takeFile(unlessFor: settings) { note(RunningRecordings.finish(former), former) }
-            log.setLevel(settings.log.level)
-            drainLimit.withLock { $0 = settings.timeouts.drain }
-            trust.withLock { $0 = settings.tls }
-            let policies = settings.tls.loaded?.policies
-            pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
             for warning in settings.tls.warnings() + settings.admissionWarnings { log.logger.warning("\(warning)") }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")
             return .done(waiting: waiting)
         }
+    }
+
+    /// Has all requests to come served by these. Only in turn.
+    /// - Throws: why they cannot be; those in force stay.
+    func putInForce(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
+        let settings = next.settings
+        if let problem = SettingsConsistency.modeProblem(in: settings) {
+            throw RunningRecordings.Refusal(reason: "mode: \(problem)")
+        }
+        var serverSettings = ServerAssembly.serverSettings(settings)
+        serverSettings.pseudonym = pseudonym
+        do throws(CertificateAuthority.AuthorityFault) {
+            serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, inForce: server.listenerTLS)
+        } catch {
+            throw RunningRecordings.Refusal(reason: "listen: cannot speak TLS: \(error)")
+        }
+        if serverSettings.lacksAuthority {
+            throw RunningRecordings.Refusal(reason: "tls.authority: a listener that is open shows its certificates")
+        }
+        if let passwords = serverSettings.admission.passwords, let former = server.passwords, passwords.isSame(as: former) {
+            serverSettings.admission.passwords = former
+        }
+        serverSettings.transport.audit = pinAudit
+        room.bound(&serverSettings)
+        try recordings.prepare(&serverSettings, for: settings)
+        server.reload(serverSettings, rules: settings.rules.compiled)
+        served.withLock { $0 = next }
+        if let former = recordings.finish(unlessFor: settings) { note(former.result, former.file) }
+        log.setLevel(settings.log.level)
+        let policies = settings.tls.loaded?.policies
+        pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
     /// Where another process has the file, it is read beneath memory; where that cannot be, memory stands alone.

@@ -22,12 +22,7 @@ enum SettingsConsistency {
         if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
             report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
         }
-        if settings.mode == .replay, settings.recordings.layers.isEmpty {
-            report("mode", "there is nothing to replay: replay.layers names no snapshot")
-        }
-        if settings.mode.records, settings.recordings.file == nil {
-            report("mode", "there is nowhere to record: record.file names no file")
-        }
+        if let problem = modeProblem(in: settings) { report("mode", problem) }
         // T01: an open proxy is never made by leaving something out.
         if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
             settings.clients.passwords == nil
@@ -39,5 +34,16 @@ enum SettingsConsistency {
                     + "or listen on 127.0.0.1 or [::1]")
         }
         return problems
+    }
+
+    /// What the mode needs and no setting says.
+    static func modeProblem(in settings: LarderSettings) -> String? {
+        if settings.mode == .replay, settings.recordings.layers.isEmpty {
+            return "there is nothing to replay: replay.layers names no snapshot"
+        }
+        if settings.mode.records, settings.recordings.file == nil {
+            return "there is nowhere to record: record.file names no file"
+        }
+        return nil
     }
 }

@@ -1,0 +1,184 @@
+import EventLoop
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("larder mode")
+struct ModeTests {
+    typealias Served = ServeTests.Served
+
+    /// The verb, for the Larder whose admin socket stands there.
+    private func mode(_ served: Served, _ words: String...) throws -> CommandLineTests.Outcome {
+        try CommandLineTests.larder(["mode", "--set", "admin.socket=\(served.folder.path)/admin.sock"] + words)
+    }
+
+    private func ask(_ port: Int, _ origin: ScriptedOrigin) throws -> ReceivedResponse {
+        let client = try RawClient(port: UInt16(port))
+        client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return try client.readResponse()
+    }
+
+    @Test("It tells the mode and switches it; what cannot be served is refused with code 2, and the one in force stays")
+    func switches() throws {
+        let served = try Served()
+        _ = try served.ports()
+        #expect(try mode(served).output == "live\n")
+        for (word, reason) in [
+            ("replay", "there is nothing to replay: replay.layers names no snapshot"),
+            ("record", "there is nowhere to record: record.file names no file"),
+            ("record_missing", "there is nowhere to record: record.file names no file"),
+        ] {
+            let refused = try mode(served, word)
+            #expect(refused.code == 2 && refused.output.isEmpty)
+            #expect(refused.talk == "larder: mode: \(reason); mode live stays in force\n")
+        }
+        #expect(try mode(served, "bogus").code == 2)
+        let reset = try mode(served, "--reset")
+        #expect(reset.code == 2 && reset.talk.contains("nothing is replayed in mode live"))
+        #expect(try mode(served).output == "live\n")
+        #expect(try mode(served, "offline").output == "offline\n")
+        let object = try JSONSerialization.jsonObject(with: Data(try mode(served, "-o", "json").output.utf8))
+        #expect(object as? [String: String] == ["mode": "offline"])
+    }
+
+    @Test("Settings that are read again take a switch back only where they say something else of the mode than before")
+    func outlivesReload() throws {
+        let served = try Served()
+        _ = try served.ports()
+        #expect(try mode(served, "offline").code == 0)
+        let socket = "admin.socket=\(served.folder.path)/admin.sock"
+        _ = try served.folder.write("limits: {fields: 50}\n", to: "larder.yaml")
+        #expect(try CommandLineTests.larder("reload", "--set", socket).code == 0)
+        #expect(try mode(served).output == "offline\n")
+        _ = try served.folder.write("mode: auto\n", to: "larder.yaml")
+        #expect(try CommandLineTests.larder("reload", "--set", socket).code == 0)
+        #expect(try mode(served).output == "auto\n")
+    }
+
+    @Test("What was recorded in mode record is finished when that ends, and replayed in order; --reset begins anew")
+    func recordsAndReplays() throws {
+        let count = Atomic<Int>(0)
+        let origin = ScriptedOrigin.answering { _, connection in
+            connection.respond(body: "\(count.add(1, ordering: .relaxed).newValue)")
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/served.larder"
+        let served = try Served("record: {file: \(file)}\nreplay: {layers: [\(file)], sequence_end: error}\n", in: folder)
+        let port = try #require(try served.ports().first)
+        #expect(try mode(served, "replay").code == 2)
+        #expect(try mode(served, "record").code == 0)
+        for expected in ["1", "2"] { #expect(try ask(port, origin).text == expected) }
+        let early = try mode(served, "replay")
+        #expect(early.code == 2 && early.talk.contains("\(file) is being recorded into; `larder mode live` finishes it"))
+        #expect(try mode(served, "live").code == 0 && FileManager.default.fileExists(atPath: file))
+        let again = try mode(served, "record")
+        #expect(again.code == 2 && again.talk.contains("record.file: \(file) is there already"), "\(again.talk)")
+        origin.stop()
+        #expect(try mode(served, "replay").output == "replay\n")
+        for expected in ["1", "2"] { #expect(try ask(port, origin).text == expected) }
+        #expect(try ask(port, origin).text.contains("\"code\":\"offline_miss\""))
+        #expect(try mode(served, "--reset").output == "replay\n")
+        #expect(try ask(port, origin).text == "1")
+    }
+
+    /// Clients that ask again and again, and what each was answered.
+    private final class Askers: Sendable {
+        enum Answer: Equatable { case live, replayed, refused }
+
+        private struct State {
+            var last: [Answer?]
+            var counts: [Int]
+            var others: [String] = []
+        }
+
+        private let state: Guarded<State>
+        private let isOver = Atomic<Bool>(false)
+        private let ended = DispatchGroup()
+
+        init(_ count: Int, port: Int, url: String) {
+            state = Guarded(State(last: Array(repeating: nil, count: count), counts: Array(repeating: 0, count: count)))
+            for index in 0..<count {
+                ended.enter()
+                Thread.detachNewThread { [self] in
+                    while !isOver.load(ordering: .relaxed) { note(Self.ask(port: port, url: url), of: index) }
+                    ended.leave()
+                }
+            }
+        }
+
+        private static func ask(port: Int, url: String) -> ReceivedResponse? {
+            guard let client = try? RawClient(port: UInt16(port)) else { return nil }  // told as no answer
+            client.send("GET \(url) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            return try? client.readResponse()  // told as no answer
+        }
+
+        private func note(_ response: ReceivedResponse?, of index: Int) {
+            let cacheStatus = response?["Cache-Status"] ?? ""
+            let answer: Answer? =
+                switch response?.text {
+                case "live" where cacheStatus.contains("fwd="): .live
+                case "recorded" where cacheStatus.contains("hit; detail=\"replay"): .replayed
+                // It was on its way when the gate was shut.
+                case let text? where text.contains("\"code\":\"offline_miss\""): .refused
+                default: nil
+                }
+            state.withLock { state in
+                state.last[index] = answer
+                state.counts[index] += 1
+                if answer == nil { state.others.append("\(response?.status ?? 0) \(cacheStatus) \(response?.text ?? "")") }
+            }
+        }
+
+        /// Each has had more answers since, the last of which is this.
+        func haveAll(_ answer: Answer, more: Int) throws {
+            let before = state.withLock { $0.counts }
+            let deadline = Date(timeIntervalSinceNow: 30)
+            while !state.withLock({ state in
+                state.last.allSatisfy { $0 == answer } && zip(state.counts, before).allSatisfy { $0 >= $1 + more }
+            }) {
+                try #require(Date() < deadline, "\(state.withLock { $0.last })")
+                usleep(1000)
+            }
+        }
+
+        var others: [String] { state.withLock { $0.others } }
+
+        func end() {
+            isOver.store(true, ordering: .relaxed)
+            ended.wait()
+        }
+    }
+
+    @Test("Switched to and fro under load, each answer belongs to one mode, and in replay the origin hears nothing")
+    func switchesUnderLoad() throws {
+        let says = Guarded("recorded")
+        let origin = ScriptedOrigin.answering { _, connection in
+            connection.respond(fields: "Cache-Control: no-store\r\n", body: says.withLock { $0 })
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/served.larder"
+        let url = "http://127.0.0.1:\(origin.port)/"
+        let recorded = try CommandLineTests.larder(
+            ["record", "-o", file, "--", "curl", "-sS", url], environment: ["HOME": folder.path, "TMPDIR": folder.path])
+        #expect(recorded.output == "recorded")
+        says.withLock { $0 = "live" }
+        let served = try Served("replay: {layers: [\(file)]}\nloops: 2\n", in: folder)
+        let askers = Askers(4, port: try #require(try served.ports().first), url: url)
+        defer { askers.end() }
+        for _ in 0..<10 {
+            #expect(try mode(served, "replay").code == 0)
+            // What was asked for before has been answered.
+            try askers.haveAll(.replayed, more: 2)
+            let heard = origin.requestHeads.count
+            try askers.haveAll(.replayed, more: 20)
+            #expect(origin.requestHeads.count == heard)
+            #expect(try mode(served, "live").code == 0)
+            try askers.haveAll(.live, more: 5)
+            #expect(origin.requestHeads.count > heard)
+        }
+        #expect(askers.others.isEmpty, "\(askers.others.prefix(5))")
+    }
+}
