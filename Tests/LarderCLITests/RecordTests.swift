@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("larder record and larder replay")
+struct RecordTests {
+    @Test("What a command has asked for is answered the same with the origin gone; what it has not is told with what is nearest")
+    func replaysWithTheOriginGone() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "this is \(request.target)\n") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/job.larder"
+        let url = "http://127.0.0.1:\(origin.port)"
+        func larder(_ words: String...) throws -> CommandLineTests.Outcome {
+            try CommandLineTests.larder(words, environment: ["HOME": folder.path, "TMPDIR": folder.path])
+        }
+
+        let recorded = try larder("record", "--strict", "-o", file, "--", "curl", "-sS", "\(url)/a", "\(url)/b")
+        #expect(recorded.code == 0 && recorded.output == "this is /a\nthis is /b\n", "\(recorded)")
+        #expect(recorded.talk.contains("larder: 2 recorded in \(file)\n"), "\(recorded.talk)")
+        #expect(!FileManager.default.fileExists(atPath: "\(file).partial"))
+
+        let refused = try larder("record", "-o", file, "--", "curl", "-sS", "\(url)/c")
+        #expect(refused.code == 125 && refused.output.isEmpty)
+        #expect(refused.talk.contains("record.file: \(file) is there already"), "\(refused.talk)")
+        #expect(origin.requestHeads.count == 2)
+
+        origin.stop()
+        let replayed = try larder("replay", "--strict", file, "--", "curl", "-sS", "\(url)/a", "\(url)/b")
+        #expect(replayed.code == 0 && replayed.output == recorded.output, "\(replayed)")
+        #expect(replayed.talk.contains("larder: 2 replayed, 0 missed, 0 never asked for\n"), "\(replayed.talk)")
+
+        let missed = try larder("replay", "--strict", "--unused", file, "--", "curl", "-sS", "\(url)/a?x=1")
+        #expect(missed.code == 4 && missed.output.contains("\"code\":\"offline_miss\""), "\(missed)")
+        for line in [
+            "larder: 0 replayed, 1 missed, 2 never asked for", "larder:   missed: \(url)/a",
+            "larder:     nearest: GET \(url)/a: query parameter x", "larder:   never asked for: GET \(url)/b",
+        ] {
+            #expect(missed.talk.contains("\(line)\n"), "\(missed.talk)")
+        }
+        #expect(try larder("replay", "--quiet", file, "--", "curl", "-sS", "\(url)/none").code == 0)
+    }
+
+    @Test("The command's own exit code comes first, and what it asked for is recorded all the same")
+    func handsTheCodeOn() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record -o job.larder -- sh -c "curl -sS $url; exit 3"
+            echo " $?"
+            $larder replay --strict job.larder -- sh -c "curl -sS $url; exit 7"
+            echo " $?"
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)/a"])
+        #expect(outcome.output == "/a 3\n/a 7\n", "\(outcome)")
+        #expect(origin.requestHeads.count == 1)
+    }
+}
