@@ -76,7 +76,7 @@ extension ClientConnection {
 
     /// Closes at once when idle, else after the answer under way. For what has only begun its client has a moment left.
     func drain() {
-        if phase == .idle, output.isEmpty { return closeIdle() }
+        if phase == .idle, output.isEmpty, !hasInput { return closeIdle() }
         closesWhenDrained = true
         if phase == .readingHead || phase == .entering { setDeadline(worker.settings.timeouts.lingering) }
     }

@@ -64,7 +64,7 @@ extension ClientConnection: EntranceReader {
         admit()
         self.entrance = entrance
         phase = .entering
-        setDeadline(entrance.silenceLimit)
+        setDeadline(closesWhenDrained ? worker.settings.timeouts.lingering : entrance.silenceLimit)
         // Whoever asked for a tunnel may have waited for an answer of ours from elsewhere.
         flushSoon()
     }
