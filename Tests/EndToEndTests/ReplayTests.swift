@@ -294,7 +294,7 @@ struct ReplayTests {
         client?.send(stage.head("GET", "/large"))
         #expect(try client?.readHead().status == 200)
         client = nil
-        while file.summary.counts.recorded == 0 { usleep(1000) }
+        try eventually { file.summary.counts.recorded > 0 }
         proxy.stop()
         try Recorder.finish(file)
         #expect(try stage.ask(stage.replaying(), "/large").body == body)

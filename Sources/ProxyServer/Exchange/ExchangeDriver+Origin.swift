@@ -397,7 +397,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
         switch fetch.mode {
         case .gathering where isWanted(readersBesides: 0), .filling where isWanted(readersBesides: ownReaders):
             worker.keepRunning(self)
-        case .recording where isToBeRecordedWhole: worker.keepRunning(self)
+        case .recording where isToBeRecordedWhole:
+            worker.keepRunning(self)
+            // It may have waited for who has left.
+            resumeUpstream()
         case .none, .direct, .gathering, .filling, .checking, .checked, .recording: abandonFetch()
         }
     }

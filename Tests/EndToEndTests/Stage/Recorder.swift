@@ -19,13 +19,12 @@ enum Recorder {
 
     /// Ends a recording and waits for it.
     static func finish(_ file: RecordingFile) throws {
-        let (ended, result) = (Counter(), Counter())
+        let (ended, result) = (Gate(), Counter())
         file.finish { outcome in
             if case .success = outcome { result.next() }
-            ended.next()
+            ended.open()
         }
-        while ended.value == 0 { usleep(1000) }
-        if result.value == 0 { throw SnapshotError.malformed("it was not finished") }
+        if !ended.wait() || result.value == 0 { throw SnapshotError.malformed("it was not finished") }
     }
 
     static func layers(
