@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -36,7 +37,6 @@ extern ssize_t splice(int from, __off64_t *from_offset, int to, __off64_t *to_of
 extern int pipe2(int descriptors[2], int flags);
 extern void *memmem(const void *haystack, size_t haystack_count, const void *needle, size_t needle_count);
 extern int pthread_setname_np(pthread_t thread, const char *name);
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern int unshare(int flags);
 extern int setns(int descriptor, int type);
 extern int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *deadline);
@@ -50,6 +50,13 @@ static inline char **larder_variables(void) {
 // What ThreadSanitizer's builds are told about locks that it cannot see into. Linked in those builds only.
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
+
+// On Linux of the calling thread alone: to be woken lets it interrupt nobody. Always permitted, and lost is nothing where it is not.
+static inline void larder_interrupt_nobody(void) {
+    struct sched_param parameter = {0};
+    const int batch = 3;  // SCHED_BATCH, which is declared for _GNU_SOURCE alone.
+    sched_setscheduler(0, batch, &parameter);
+}
 
 // No core file is written, and no other process but root's reads what this one has in memory.
 // Where the limit is lent, it can be raised again as far as it went: for a child that is given its own.

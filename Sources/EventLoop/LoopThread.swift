@@ -5,13 +5,22 @@ package final class LoopThread: Sendable {
     package let handle: LoopHandle
     private let thread: pthread_t
 
+    package enum Place: Sendable {
+        /// Serves those who wait.
+        case first
+        /// Works for loops: whoever gives it work is not interrupted by it.
+        case beside
+    }
+
     /// Starts the thread. `setUp` runs on it before the loop does.
     /// - Parameter name: At most 15 bytes are kept, for the debugger.
-    package init(name: String, setUp: @escaping @Sendable (EventLoop) -> Void) throws(SystemError) {
+    package init(
+        name: String, _ place: Place = .first, setUp: @escaping @Sendable (EventLoop) -> Void = { _ in }
+    ) throws(SystemError) {
         let loop = try EventLoop()
         handle = loop.handle
         var thread = pthread_t()
-        let start = Unmanaged.passRetained(LoopStart(loop: loop, setUp: setUp))
+        let start = Unmanaged.passRetained(LoopStart(loop: loop, place: place, setUp: setUp))
         let code = pthread_create(&thread, nil, runLoop, start.toOpaque())
         if code != 0 {
             start.release()
@@ -42,9 +51,11 @@ package final class LoopThread: Sendable {
 /// What the new thread takes over.
 private final class LoopStart {
     let loop: EventLoop
+    let place: LoopThread.Place
     let setUp: @Sendable (EventLoop) -> Void
-    init(loop: EventLoop, setUp: @escaping @Sendable (EventLoop) -> Void) {
+    init(loop: EventLoop, place: LoopThread.Place, setUp: @escaping @Sendable (EventLoop) -> Void) {
         self.loop = loop
+        self.place = place
         self.setUp = setUp
     }
 }
@@ -53,6 +64,7 @@ private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
     guard let argument else { return nil }
     // Retained by `LoopThread.init`, which gives it away here.
     let start = Unmanaged<LoopStart>.fromOpaque(argument).takeRetainedValue()
+    if start.place == .beside { larder_interrupt_nobody() }
     start.setUp(start.loop)
     start.loop.run()
     return nil

@@ -32,6 +32,8 @@ package struct ReadyEvents: OptionSet, Sendable {
     @inlinable package var isReadable: Bool { rawValue & 5 != 0 }
     /// Both directions are down: reported whatever the interest is.
     @inlinable package var isBroken: Bool { rawValue & 24 != 0 }
+    /// The peer sends no more, or is gone.
+    @inlinable package var tellsOfEnd: Bool { rawValue & 28 != 0 }
     @inlinable package var isWritable: Bool { rawValue & 2 != 0 }
 }
 

@@ -30,9 +30,9 @@ package final class ProxyServer: Sendable {
         self.source = Guarded(source)
         let current = Self.current(source, addresses: addresses, after: nil, warn)
         var handshakeBeginners: [LoopThread] = []
-        for index in 0..<loops { handshakeBeginners.append(try LoopThread(name: "handshakes-\(index)") { _ in }) }
+        for index in 0..<loops { handshakeBeginners.append(try LoopThread(name: "handshakes-\(index)", .beside)) }
         let shared = ServerShared(
-            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves") { _ in },
+            store: store, checks: try CheckPool(), leafMaker: try LoopThread(name: "leaves", .beside),
             handshakeBeginners: handshakeBeginners, budgets: budgets, accessLog: accessLog,
             instance: UInt64.random(in: 0...UInt64.max), current: current, warn: warn)
         self.shared = shared

@@ -477,4 +477,50 @@ struct InterceptionTests {
         for _ in 0..<count { #expect(try client.readResponse().text == "answer to GET /a") }
         #expect(client.isClosedByPeer())
     }
+
+    @Test(
+        "A hundred that leave at once are all let go, each told so, while others are served; a last request before the end is answered"
+    )
+    func letsManyGo() throws {
+        let stage = try InterceptingStage()
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        let leaving = try (0..<100).map { _ in try stage.secure() }
+        for (index, client) in leaving.enumerated() {
+            switch index % 5 {
+            case 0: client.endTLS()
+            case 1: client.reset()
+            case 2: client.endSending()
+            case 3:
+                client.send(stage.head("/a"))
+                client.endTLS()
+                client.endSending()
+            default:
+                // The beginning of a record, of which the rest never comes.
+                client.sendAsIs([23, 3, 3, 0])
+                client.endSending()
+            }
+        }
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        for (index, client) in leaving.enumerated() where index % 5 != 1 {
+            if index % 5 == 3 { #expect(try client.readResponse().text == "answer to GET /a") }
+            #expect(client.isClosedByPeer())
+            client.close()
+        }
+        try eventually { stage.proxy.server.connectionCount == 0 }
+    }
+
+    @Test("An upload whose end comes with that of the client's side is heard whole, and answered")
+    func hearsUploadsToTheirEnd() throws {
+        let stage = try InterceptingStage(answer: { request, connection in
+            if request.method == "POST", connection.read(count: 200_000) == nil { return false }
+            return InterceptingStage.answersPath(request, connection)
+        })
+        let client = try stage.secure()
+        client.send(
+            stage.head("/up", method: "POST", fields: "Content-Length: 200000\r\n") + String(repeating: "x", count: 200_000))
+        client.endTLS()
+        client.endSending()
+        #expect(try client.readResponse().text == "answer to POST /up")
+        #expect(client.isClosedByPeer())
+    }
 }

@@ -113,6 +113,34 @@ struct SecureListenerTests {
         #expect(stage.plain.requestHeads.isEmpty)
     }
 
+    @Test("Many that leave at once are all let go, while others are served; who has only said its last word has its answer")
+    func letsManyGo() throws {
+        let stage = try Stage()
+        let terms = TLSClient.Terms(serverName: nil, anchor: stage.authority.der)
+        let leaving = try (0..<60).map { _ in
+            let client = try RawClient(port: UInt16(stage.port), owner: stage)
+            #expect(client.startTLS(terms) == .done)
+            return client
+        }
+        let host = "127.0.0.1:\(stage.plain.port)"
+        for (index, client) in leaving.enumerated() {
+            switch index % 4 {
+            case 0: client.endTLS()
+            case 1: client.reset()
+            case 2: client.endSending()
+            default:
+                client.send("GET http://\(host)/100000 HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                client.endTLS()
+                client.endSending()
+            }
+        }
+        #expect(try stage.curl("\(stage.origins[0])/") == "got 0 ")
+        for (index, client) in leaving.enumerated() where index % 4 != 1 {
+            if index % 4 == 3 { #expect(try client.readResponse().body.count == 100_006) }
+            #expect(client.isClosedByPeer())
+        }
+    }
+
     @Test("A client that begins no handshake costs its deadline only, and one that leaves within it nothing")
     func boundsHandshakes() throws {
         let stage = try Stage("timeouts: {client_handshake: 300ms}\n")

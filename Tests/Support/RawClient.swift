@@ -93,6 +93,12 @@ package final class RawClient {
     @discardableResult
     package func send(bytes: [UInt8]) -> Int {
         if let tls { return tls.send(bytes) }
+        return sendAsIs(bytes)
+    }
+
+    /// The same, past TLS where it is spoken.
+    @discardableResult
+    package func sendAsIs(_ bytes: [UInt8]) -> Int {
         var done = 0
         while done < bytes.count {
             let step = bytes.withUnsafeBytes {

@@ -18,7 +18,7 @@ final class FileThread: Sendable {
         let made: Result<LoopHandle, SystemError> = thread.withLock { thread in
             if let thread { return .success(thread.handle) }
             do throws(SystemError) {
-                let new = try LoopThread(name: "session-files") { _ in }
+                let new = try LoopThread(name: "session-files")
                 thread = new
                 return .success(new.handle)
             } catch { return .failure(error) }

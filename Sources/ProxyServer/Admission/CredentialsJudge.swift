@@ -39,7 +39,7 @@ final class CredentialsJudge: Sendable {
     func start() throws(SystemError) {
         if threads.withLock({ !$0.isEmpty }) { return }
         var made: [LoopThread] = []
-        for index in 0..<Self.threadCount { made.append(try LoopThread(name: "passwords-\(index)") { _ in }) }
+        for index in 0..<Self.threadCount { made.append(try LoopThread(name: "passwords-\(index)", .beside)) }
         threads.withLock { $0 = made }
     }
 

@@ -7,7 +7,7 @@ import HTTPWire
 import ProxyCore
 
 /// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
-extension ClientConnection: EntranceReader {
+extension ClientConnection: QueuedReader {
     /// Reads into the loop's buffer what the client has sent, out of TLS where it is in it.
     /// - Returns: as `recv`.
     func receive() -> Int {
@@ -84,13 +84,14 @@ extension ClientConnection: EntranceReader {
 
     func awaitTurn() {
         awaitsTurn = true
-        if let registration { loop.modify(registration, Interest()) }
+        // A connection that is broken says so once.
+        if let registration { loop.modify(registration, .edgeTriggered) }
     }
 
     func readAtItsTurn() {
         awaitsTurn = false
-        if phase == .entering { readEntrance() }
-        if phase == .entering { flush() }
+        if phase == .entering { readEntrance() } else if phase == .idle { readRequest() }
+        if phase == .entering || phase == .idle { flush() }
     }
 
     /// What came together with the CONNECT.

@@ -34,7 +34,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// It is ready to be read on, and others are before it (`EntranceQueue`).
+    /// It is ready to be read on, and others are before it (`SingleFileQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
     /// It has not shown yet that it asks for something: others are heard first.
     @exclusivity(unchecked) private var isNewcomer = true
@@ -95,6 +95,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     func ready(_ events: ReadyEvents) {
         requestsLeft = Self.requestsInTurn
         if isNewcomer, phase == .exchanging || phase == .lingering { admit() }
+        if output.isSecured, phase == .idle, events.tellsOfEnd {
+            // What is left of TLS costs as much as ten answers, and its client waits for none of it.
+            if awaitsTurn { return }
+            guard worker.departures.takesNow(self) else { return awaitTurn() }
+        }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
             // A client that refuses our certificate says so in its last octets.
             if phase == .entering { readEntrance() }
@@ -144,7 +149,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     // MARK: Reading
 
-    private func readRequest() {
+    func readRequest() {
         let buffer = worker.readBuffer
         let count = receive()
         if count == 0 { return phase == .idle ? closeIdle() : clientGone() }
@@ -384,14 +389,14 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             if output.buffer.capacity > 0 { worker.takeBack(&output.buffer) }
             if output.isSecured { releaseRecords() }
             isInputPaused = false
-            loop.modify(registration, awaitsOthers ? Interest() : .read)
+            loop.modify(registration, awaitsTurn ? .edgeTriggered : awaitsOthers ? Interest() : interestInRequests)
             setDeadline(timeouts.clientIdle)
         case .readingHead:
-            loop.modify(registration, .read)
+            loop.modify(registration, interestInRequests)
         case .exchanging:
             let reads = driver?.wantsRequestBody == true && !peerHasEnded
             // Interest in reading stays until bytes really come: most clients wait for their answer.
-            loop.modify(registration, reads || !isInputPaused ? .read : interestInEnd)
+            loop.modify(registration, reads ? .read : isInputPaused ? interestInEnd : interestInRequests)
             if reads {
                 isInputPaused = false
                 setDeadline(timeouts.clientBody)
@@ -402,13 +407,16 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 loop.cancelTimer(timer)
             }
         case .entering:
-            loop.modify(registration, entrance?.takesInput == true && !awaitsTurn ? .read : Interest())
+            loop.modify(registration, awaitsTurn ? .edgeTriggered : entrance?.takesInput == true ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }
     }
 
     private var hasEndedInTLS: Bool { output.isSecured && output.session?.hasClientEnded == true }
+
+    /// Whoever leaves a connection in TLS is known by it before anything is read.
+    private var interestInRequests: Interest { output.isSecured ? [.read, .peerClose] : .read }
 
     /// Once all of the request has been read, the end of the client's side tells that it may have left; it is told once.
     private var interestInEnd: Interest {

@@ -16,7 +16,7 @@ final class CheckPool: Sendable {
     let memory = CheckMemory()
 
     init() throws(SystemError) {
-        loop = try LoopThread(name: "checks") { _ in
+        loop = try LoopThread(name: "checks", .beside) { _ in
             // On Linux of this thread alone. To be nicer is always permitted.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         }

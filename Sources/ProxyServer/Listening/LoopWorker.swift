@@ -25,7 +25,9 @@ final class LoopWorker: BatchHandler {
     let recordBuffer: UnsafeMutableRawBufferPointer
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
-    private(set) lazy var entrances = EntranceQueue(loop)
+    private(set) lazy var entrances = SingleFileQueue(loop)
+    /// Of those whose clients leave a connection in TLS.
+    private(set) lazy var departures = SingleFileQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
     /// Some clients say who they are.

@@ -14,7 +14,7 @@ import ServerTrust
 /// `beginning`, on another thread → `handshaking` → `open` → `ended`; from each to `ended`. Confined to its loop, whose worker keeps it. How
 /// long an open one may be idle is for the connection inside to say; once that has gone, what it has left is delivered for as long as the
 /// client takes it.
-final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceReader {
+final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, QueuedReader {
     private enum State {
         case hello
         case awaitingLeaf(Reply<LeafShelf.Answer>)
@@ -56,6 +56,7 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
     private var isLingering = false
     /// It is ready to be read on, and others are before it.
     private var awaitsTurn = false
+    private var isBroken = false
 
     static func start(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress, tls: ListenerTLS) throws(SystemError)
         -> SecurePorch
@@ -99,20 +100,28 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
     // MARK: Events
 
     func ready(_ events: ReadyEvents) {
-        if events.isBroken { return close() }
-        if events.isReadable {
-            if isLetIn || worker.entrances.takesNow(self) {
-                readClient()
-            } else {
-                awaitsTurn = true
-            }
+        isBroken = isBroken || events.isBroken
+        if isBroken, !isLetIn { return close() }
+        if awaitsTurn { return }
+        if let queue = queue(for: events), !queue.takesNow(self) {
+            awaitsTurn = true
+            return settle()
         }
+        if isBroken { return close() }
+        if events.isReadable { readClient() }
         pump()
+    }
+
+    /// Where it has to wait with what it does: with those that come, or with those that go.
+    private func queue(for events: ReadyEvents) -> SingleFileQueue? {
+        if isLetIn { return events.tellsOfEnd ? worker.departures : nil }
+        return events.isReadable ? worker.entrances : nil
     }
 
     func readAtItsTurn() {
         awaitsTurn = false
         if case .ended = state { return }
+        if isBroken { return close() }
         readClient()
         pump()
     }
@@ -391,16 +400,17 @@ final class SecurePorch: EventHandler, TimerHandler, QueuedHandshake, EntranceRe
         let isSending = session?.output.isEmpty == false
         let takes: Bool
         switch state {
-        case .hello, .handshaking: takes = !awaitsTurn
+        case .hello, .handshaking: takes = true
         // Who has TLS answer by itself, and takes nothing of it, has no more and more of it made.
         case .open(let session): takes = unread.isEmpty && !hasClientEnded && session.output.count <= Self.outputLimit
         case .awaitingLeaf, .queued, .beginning: takes = false
         case .ended: return
         }
         var interest = Interest()
-        if takes { interest.insert(.read) }
+        if takes { interest.formUnion(isLetIn ? [.read, .peerClose] : .read) }
         if isSending { interest.insert(.write) }
-        worker.loop.modify(client, interest)
+        // A connection that is broken says so once.
+        worker.loop.modify(client, awaitsTurn ? .edgeTriggered : interest)
         guard let innerRegistration else { return }
         var innerInterest = Interest()
         if !isSending, !hasInnerEnded { innerInterest.insert(.read) }
