@@ -66,6 +66,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// So many of the requests that one client has sent at once are begun in one turn of the loop.
     private static let requestsInTurn = 32
+    /// So much is written to one client before others have their turn.
+    private static let octetsInTurn: UInt64 = 256 * 1024
 
     init(_ worker: LoopWorker, descriptor: Int32, peer: PeerAddress) throws(SystemError) {
         self.worker = worker
@@ -329,10 +331,12 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if isFlushing { return }
         isFlushing = true
         defer { isFlushing = false }
+        let limit = output.writtenCount &+ Self.octetsInTurn
         while phase != .closed, phase != .handedOver {
-            switch output.write(to: descriptor) {
+            switch output.write(to: descriptor, upTo: limit) {
             case .failed: return clientGone()
             case .blocked: return settle()
+            case .yielded: return planFlush()
             case .drained: break
             }
             let hasMore = driver?.outputDrained() == true
@@ -350,7 +354,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     /// Writes at the end of the batch what its events have put together.
     func flushSoon() {
-        if isFlushPlanned || isProcessing { return }
+        if !isProcessing { planFlush() }
+    }
+
+    private func planFlush() {
+        if isFlushPlanned { return }
         isFlushPlanned = true
         loop.atEndOfBatch(self)
     }

@@ -22,7 +22,14 @@ enum LyingBytes {
 ///
 /// Confined to its connection's loop. The buffer keeps its storage from request to request.
 struct OutputQueue {
-    enum Result { case drained, blocked, failed }
+    enum Result {
+        case drained
+        /// The kernel takes no more for now.
+        case blocked
+        /// As much as was allowed has left.
+        case yielded
+        case failed
+    }
 
     /// Heads, and bodies small enough to be copied behind them.
     var buffer: [UInt8] = []
@@ -69,10 +76,13 @@ struct OutputQueue {
     }
 
     /// Writes what there is in as few calls as the kernel lets us.
-    mutating func write(to descriptor: Int32) -> Result {
-        if isSecured, let session { return write(to: descriptor, in: session) }
+    /// - Parameter limit: what `writtenCount` may come to, or a little more. One call may otherwise take tens of milliseconds: the kernel
+    ///   takes as much as the client reads meanwhile.
+    mutating func write(to descriptor: Int32, upTo limit: UInt64 = .max) -> Result {
+        if isSecured, let session { return write(to: descriptor, in: session, upTo: limit) }
         while !isEmpty {
-            let written = writeFirst(to: descriptor)
+            if writtenCount >= limit { return .yielded }
+            let written = writeFirst(to: descriptor, atMost: Int(clamping: limit - writtenCount))
             if written < 0 {
                 if errno == EINTR { continue }
                 return errno == EAGAIN ? .blocked : .failed
@@ -82,11 +92,15 @@ struct OutputQueue {
         return .drained
     }
 
-    private mutating func writeFirst(to descriptor: Int32) -> Int {
-        if !tailRange.isEmpty { return tail.withBytes(tailRange) { sendBuffer(and: $0, to: descriptor) } }
+    private mutating func writeFirst(to descriptor: Int32, atMost count: Int) -> Int {
+        if !tailRange.isEmpty {
+            let first = tailRange.lowerBound..<tailRange.lowerBound + min(count, tailRange.count)
+            return tail.withBytes(first) { sendBuffer(and: $0, to: descriptor) }
+        }
         if bufferOffset < buffer.count { return sendBuffer(to: descriptor) }
         guard let pipe else { preconditionFailure("there is nothing to write") }
-        return CLinux.splice(pipe.readEnd, nil, descriptor, nil, pipedCount, larder_splice_move | larder_splice_nonblock)
+        return CLinux.splice(
+            pipe.readEnd, nil, descriptor, nil, min(count, pipedCount), larder_splice_move | larder_splice_nonblock)
     }
 
     /// Writes what waits, and `bytes` behind it from where they lie; what the kernel does not take of them is kept. A failure
@@ -162,10 +176,11 @@ extension OutputQueue {
     /// So much is put into records before they are sent.
     private static let sealedAtOnce = 48 * 1024
 
-    private mutating func write(to descriptor: Int32, in session: ServerTLSSession) -> Result {
+    private mutating func write(to descriptor: Int32, in session: ServerTLSSession, upTo limit: UInt64) -> Result {
         while true {
             let result = sendSealed(of: session, to: descriptor)
             if result != .drained || isEmpty { return result }
+            if writtenCount >= limit { return .yielded }
             guard seal(in: session) else { return .failed }
         }
     }

@@ -43,10 +43,21 @@ final class CheckPool: Sendable {
     /// From so many octets on a body is large: to give its memory back takes longer than a hit does.
     static let largeLength = 1 << 20
 
-    /// Lets go of bodies, where the last of them may be large on the pool's thread.
-    func letGo(of bodies: [[UInt8]]) {
+    /// Lets go of bodies, where one of them is large on the pool's thread: whoever calls keeps none of them.
+    func letGo(of bodies: consuming [[UInt8]]) {
         guard bodies.contains(where: { $0.capacity >= Self.largeLength }) else { return }
-        loop.handle.post { _ in withExtendedLifetime(bodies) {} }
+        let leaving = Leaving(bodies)
+        loop.handle.post { _ in leaving.letGo() }
+    }
+
+    /// What only the pool's thread ends: that of a closure's would be ended by whoever is done with the closure last.
+    private final class Leaving: Sendable {
+        private let bodies: Guarded<[[UInt8]]>
+        init(_ bodies: consuming [[UInt8]]) { self.bodies = Guarded(bodies) }
+
+        func letGo() {
+            bodies.withLock { $0 = [] }
+        }
     }
 
     private func count(_ change: Int, _ kind: Kind) -> Int {

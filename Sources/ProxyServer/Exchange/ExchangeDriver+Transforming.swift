@@ -232,7 +232,8 @@ extension ExchangeDriver {
 
     /// The exchange is over.
     func letGoOfTransformed() {
-        if let body = exchange.takeTransformed() { worker.checks.letGo(of: [body]) }
+        guard let body = exchange.takeTransformed() else { return }
+        worker.checks.letGo(of: [consume body])
     }
 
     func endTransformTimer() {

@@ -11,7 +11,13 @@ final class GatheredBody {
 
     init(_ checks: CheckPool) { self.checks = checks }
 
-    deinit { checks.letGo(of: pieces) }
+    deinit { letGo() }
+
+    private func letGo() {
+        var leaving: [[UInt8]] = []
+        swap(&leaving, &pieces)
+        checks.letGo(of: leaving)
+    }
 
     /// The lengths of pieces where nobody has told the body's: as much as has come, within these bounds.
     private static let pieceLengths = 64 << 10...1 << 20
@@ -47,7 +53,7 @@ final class GatheredBody {
     /// The body in one piece has been made elsewhere.
     func replace(by body: [UInt8]) {
         guard pieces.count > 1 else { return }
-        checks.letGo(of: pieces)
+        letGo()
         pieces = [body]
     }
 

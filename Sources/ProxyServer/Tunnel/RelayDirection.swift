@@ -45,7 +45,7 @@ struct RelayDirection {
     private mutating func step(through buffer: UnsafeMutableRawBufferPointer) {
         switch sink.flush() {
         case .failed: return state = .failed
-        case .blocked: return state = .waitsForSink
+        case .blocked, .yielded: return state = .waitsForSink
         case .drained: break
         }
         if hasSourceEnded { return endSink() }
@@ -63,7 +63,7 @@ struct RelayDirection {
     private mutating func endSink() {
         switch sink.endSending() {
         case .drained: state = .ended
-        case .blocked: state = .waitsForSink
+        case .blocked, .yielded: state = .waitsForSink
         case .failed: state = .failed
         }
     }
