@@ -1,6 +1,7 @@
 import Foundation
 import HTTPMessage
 import ProxyAdmin
+import ServerTrust
 
 extension ValueForm where Value == LarderSettings.Moment {
     /// The word, the number of a generation, or a time.
@@ -17,7 +18,7 @@ extension ValueForm where Value == LarderSettings.Moment {
             switch moment {
             case .newest: .plain("newest")
             case .generation(let number): .plain("\(number)")
-            case .time(let time): .text(time.rfc3339)
+            case .time(let time): .text(POSIXTime(seconds: time.seconds).rfc3339)
             }
         })
 }
