@@ -51,6 +51,16 @@ struct TextSerializerTests {
         #expect(try text([0, 0x61, 0xD8, 0, 0, 0x62], "text/plain; charset=utf-16", replacing) == "a\u{FFFD}b")
     }
 
+    @Test("A control that would be read as an escape is written in no charset that has escapes")
+    func writesNoEscapes() throws {
+        let japanese = try #require(Charset("iso-2022-jp"))
+        #expect(japanese.octets(of: "日a") == [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42, 0x61])
+        for control in ["\u{1B}", "\u{0E}", "\u{0F}"] {
+            #expect(japanese.octets(of: "a\(control)\"") == nil)
+            #expect(Charset("shift_jis")?.octets(of: control) == Array(control.utf8))
+        }
+    }
+
     @Test(
         "A charset that is not on the list is not asked for",
         arguments: ["x", "utf-7", "UTF-8//TRANSLIT", "iso-8859-17", "iso-8859-01", "windows-1259", "../x", "IBM037"])

@@ -43,7 +43,10 @@ public struct Charset: Hashable, Sendable, CustomStringConvertible {
     /// The text in this charset, without a byte order mark.
     /// - Returns: `nil` where the charset lacks a character of it.
     public func octets(of text: String) -> [UInt8]? {
-        name == "UTF-8" ? Array(text.utf8) : IconvEncoder.octets(of: text, in: name)
+        if name == "UTF-8" { return Array(text.utf8) }
+        // Among the octets of this charset these begin or end an escape, which iconv does not ask about when it writes.
+        if name == "ISO-2022-JP", text.utf8.contains(where: { $0 == 0x0E || $0 == 0x0F || $0 == 0x1B }) { return nil }
+        return IconvEncoder.octets(of: text, in: name)
     }
 
     /// The one that a byte order mark at the beginning names; it goes before what fields say.
