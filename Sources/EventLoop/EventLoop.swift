@@ -47,7 +47,7 @@ package final class EventLoop {
         batchTime = .read()
         let handler = MailboxHandler(self)
         mailboxHandler = handler
-        _ = try register(mailbox.descriptor, .read, handler: handler)
+        _ = try register(mailbox.descriptor, [.read, .edgeTriggered], handler: handler)
     }
 
     deinit { mailbox.close() }

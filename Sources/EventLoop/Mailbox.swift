@@ -10,7 +10,7 @@ final class Mailbox: Sendable {
         var isClosed = false
     }
 
-    /// An eventfd, readable while there is something to collect.
+    /// An eventfd, to be watched for edges: each write is one, and nobody reads it.
     let descriptor: Int32
     private let contents = Guarded(Contents())
 
@@ -36,10 +36,8 @@ final class Mailbox: Sendable {
     }
 
     func collect() -> [Message] {
-        // Reading first: a message posted after the exchange below finds the box empty and wakes the loop again.
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
-        return contents.withLock { contents in
+        // A message posted after this exchange finds the box empty and wakes the loop again.
+        contents.withLock { contents in
             let messages = contents.messages
             contents.messages = []
             return messages
@@ -59,7 +57,7 @@ final class Mailbox: Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter cannot overflow (one write for each burst), so a failure means that the loop is awake already.
+        // The counter is not read, and 2^64 bursts do not come.
         _ = write(descriptor, &one, 8)
     }
 }
