@@ -29,7 +29,8 @@ extension CachedCall {
         let isWhole = if case .whole = run.taking { true } else { false }
         let end = link.fill(served.received, isWhole ? [] : octets, count: octets.count, trailers: trailers)
         return TransferRun.Arrived(
-            head: served.received, uri: request.uri, link: link, end: isWhole ? end : nil, octets: isWhole ? octets : [])
+            served.received, to: request, link, end: isWhole ? end : nil, octets: isWhole ? octets : [],
+            limits: run.session.configuration.limits)
     }
 
     private func makeLink() -> ExchangeLink {
@@ -72,7 +73,7 @@ extension CachedCall {
                 link.ended(nil, trailers: trailers)
             } catch { link.ended(.transport(.incompleteBody)) }
         }
-        return TransferRun.Arrived(head: served.received, uri: request.uri, link: link, end: nil, octets: [])
+        return TransferRun.Arrived(served.received, to: request, link, limits: run.session.configuration.limits)
     }
 }
 

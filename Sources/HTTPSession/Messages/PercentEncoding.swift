@@ -21,6 +21,27 @@ enum PercentEncoding {
         return true
     }
 
+    /// As `isPlainPath`, of a path that begins there, up to its query.
+    /// - Returns: its end; `nil` where it is not plain, or a fragment follows.
+    static func endOfPlainPath(_ octets: Span<UInt8>, from start: Int) -> Int? {
+        var previous = ASCII.slash
+        for index in start..<octets.count {
+            let octet = octets[index]
+            if octet == ASCII.question { return index }
+            if mustBeEncoded(octet) || octet == UInt8(ascii: "#") || (octet == UInt8(ascii: ".") && previous == ASCII.slash) {
+                return nil
+            }
+            previous = octet
+        }
+        return octets.count
+    }
+
+    /// Whether nothing of it is to be encoded, and no fragment follows.
+    static func isPlainQuery(_ octets: Span<UInt8>) -> Bool {
+        for index in 0..<octets.count where mustBeEncoded(octets[index]) || octets[index] == UInt8(ascii: "#") { return false }
+        return true
+    }
+
     private static func mustBeEncoded(_ octet: UInt8) -> Bool {
         if octet <= 0x20 || octet >= 0x7F { return true }
         switch octet {

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPMessage
 
 /// What a request is for: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
@@ -55,6 +56,10 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
     /// Reads an absolute URI.
     public init(_ text: String) throws(Fault) {
         if text.utf8.count > Self.lengthLimit { throw .tooLong }
+        if let plain = Self.plain(text) {
+            self = plain
+            return
+        }
         let parts = URIReference(text.utf8)
         guard let scheme = parts.scheme, let authority = parts.authority else { throw .scheme }
         guard let isSecure = Self.isSecure(scheme) else { throw .scheme }
@@ -78,6 +83,39 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         self.init(
             Origin(scheme: isSecure ? .https : .http, host: host, port: read.port ?? (isSecure ? 443 : 80)),
             path: Self.path(path), query: query.map(Self.encoded), fragment: fragment.map(Self.text))
+    }
+
+    /// What most URIs are, read where it stands: a scheme and a host in lower case, and nothing that has to be encoded or resolved.
+    /// - Returns: `nil` for any other, whatever it is.
+    private static func plain(_ text: String) -> TargetURI? {
+        let octets = text.utf8.span
+        let isSecure: Bool
+        let start: Int
+        if octets.begins(with: "https://") {
+            (isSecure, start) = (true, 8)
+        } else if octets.begins(with: "http://") {
+            (isSecure, start) = (false, 7)
+        } else {
+            return nil
+        }
+        var pathStart = start
+        while pathStart < octets.count, octets[pathStart] != ASCII.slash { pathStart += 1 }
+        // What is wrong with it, the long way says.
+        guard pathStart < octets.count, let read = try? Authority(parsing: start..<pathStart, in: octets),
+            !octets.extracting(read.host.range).contains(where: { $0 >= 0x41 && $0 <= 0x5A }),
+            let pathEnd = PercentEncoding.endOfPlainPath(octets, from: pathStart)
+        else { return nil }
+        var query: String?
+        if pathEnd < octets.count {
+            guard octets[pathEnd] == ASCII.question, PercentEncoding.isPlainQuery(octets.extracting((pathEnd + 1)...)) else {
+                return nil
+            }
+            query = octets.extracting((pathEnd + 1)...).text
+        }
+        let port = read.port ?? (isSecure ? 443 : 80)
+        return TargetURI(
+            Origin(scheme: isSecure ? .https : .http, host: octets.extracting(read.host.range).text, port: port),
+            path: octets.extracting(pathStart..<pathEnd).text, query: query, fragment: nil)
     }
 
     private init(_ origin: Origin, path: String, query: String?, fragment: String?) {
@@ -153,6 +191,17 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
+    /// `authority` as octets.
+    func writeAuthority(into octets: inout [UInt8]) {
+        let isIPv6 = host.utf8.contains(ASCII.colon)
+        if isIPv6 { octets.append(UInt8(ascii: "[")) }
+        octets += host.utf8
+        if isIPv6 { octets.append(UInt8(ascii: "]")) }
+        if port == (isSecure ? 443 : 80) { return }
+        octets.append(ASCII.colon)
+        octets.append(decimal: UInt64(port))
+    }
+
     /// Path and query, as they are sent (RFC 9112 §3.2.1).
     public var originForm: String { query.map { path + "?" + $0 } ?? path }
 
@@ -179,4 +228,19 @@ public struct TargetURI: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(query)
         hasher.combine(fragment)
     }
+}
+
+extension Span<UInt8> {
+    fileprivate func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        // It is not empty.
+        return withUnsafeBufferPointer { memcmp($0.baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0 }
+    }
+
+    fileprivate func contains(where isMeant: (UInt8) -> Bool) -> Bool {
+        for index in 0..<count where isMeant(self[index]) { return true }
+        return false
+    }
+
+    fileprivate var text: String { withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 }

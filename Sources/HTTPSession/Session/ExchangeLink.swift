@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ServerTrust
+import Synchronization
 
 /// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
 /// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.
@@ -18,11 +19,11 @@ final class ExchangeLink: Sendable {
         /// The same as a cache keeps it, whatever the connection was made for; `nil` without TLS, and where nobody keeps it.
         let recordedChain: RecordedChain?
         /// When it had come.
-        let time = Timestamp.now
+        let time: Timestamp
 
         init(
             status: Status, fields: Fields, framing: BodyFraming, metrics: ExchangeMetrics, chain: [Certificate] = [],
-            recordedChain: RecordedChain? = nil
+            recordedChain: RecordedChain? = nil, time: Timestamp = .now
         ) {
             self.status = status
             self.fields = fields
@@ -30,6 +31,7 @@ final class ExchangeLink: Sendable {
             self.metrics = metrics
             self.chain = chain
             self.recordedChain = recordedChain
+            self.time = time
         }
     }
 
@@ -67,6 +69,9 @@ final class ExchangeLink: Sendable {
         case nothing(limit: Int)
     }
 
+    /// Whoever takes one out of the state resumes it, and nobody finds it there again: a check of the same would cost an allocation each time.
+    private typealias Waiter = UnsafeContinuation<Void, Never>
+
     /// What the loop does next.
     enum Reading { case goOn, hold, tooLarge, notWanted }
 
@@ -79,22 +84,21 @@ final class ExchangeLink: Sendable {
         var isSuspended = false
         var dropped = 0
         /// Who brings what no loop does.
-        var feeder: CheckedContinuation<Void, Never>?
+        var feeder: Waiter?
         var recording: BodyRecording?
-        var headWaiter: CheckedContinuation<Void, Never>?
-        var octetsWaiter: CheckedContinuation<Void, Never>?
-        var endWaiter: CheckedContinuation<Void, Never>?
+        var headWaiter: Waiter?
+        var octetsWaiter: Waiter?
+        var endWaiter: Waiter?
         var whenEnded: [@Sendable (End) -> Void] = []
         var posted: MonotonicTime?
 
-        mutating func takeFeeder() -> CheckedContinuation<Void, Never>? {
+        mutating func takeFeeder() -> Waiter? {
             if end == nil, isHeld || isSuspended { return nil }
             defer { feeder = nil }
             return feeder
         }
     }
 
-    let number: UInt64
     let transfer: Transfer
     /// Whether what servers show is kept.
     let recordsChain: Bool
@@ -102,6 +106,8 @@ final class ExchangeLink: Sendable {
     private let place: Int
     private let book: ExchangeBook?
     private let state: Guarded<State>
+    /// Its exchange's place on the loop, where alone it is asked for; negative before and behind that.
+    let loopPlace = Atomic(-1)
 
     init(
         _ loops: SessionLoops, place: Int, transfer: Transfer, taking: Taking, recordsChain: Bool = false,
@@ -112,7 +118,6 @@ final class ExchangeLink: Sendable {
         self.place = place
         self.book = book
         self.transfer = transfer
-        number = loops.nextNumber()
         state = Guarded(State(taking: taking))
     }
 
@@ -129,7 +134,7 @@ final class ExchangeLink: Sendable {
     }
 
     func received(_ bytes: Span<UInt8>) -> Reading {
-        let (reading, waiter): (Reading, CheckedContinuation<Void, Never>?) = state.withLock { state in
+        let (reading, waiter): (Reading, Waiter?) = state.withLock { state in
             if state.end != nil { return (.notWanted, nil) }
             switch state.taking {
             case .whole(let limit):
@@ -196,10 +201,10 @@ final class ExchangeLink: Sendable {
         let end: End
         let posted: MonotonicTime?
         let whenEnded: [@Sendable (End) -> Void]
-        let headWaiter: CheckedContinuation<Void, Never>?
-        let octetsWaiter: CheckedContinuation<Void, Never>?
-        let endWaiter: CheckedContinuation<Void, Never>?
-        let feeder: CheckedContinuation<Void, Never>?
+        let headWaiter: Waiter?
+        let octetsWaiter: Waiter?
+        let endWaiter: Waiter?
+        let feeder: Waiter?
     }
 
     /// A response that was there before it was asked for.
@@ -218,7 +223,7 @@ final class ExchangeLink: Sendable {
         case .tooLarge, .notWanted: return false
         case .goOn, .hold: break
         }
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let mayGoOn = state.withLock { state in
                 state.feeder = continuation
                 return state.takeFeeder() != nil
@@ -248,7 +253,7 @@ final class ExchangeLink: Sendable {
 
     /// Waits for the head, or the end without one.
     nonisolated(nonsending) func head() async -> Result<Head, Failure> {
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.head != nil || state.end != nil { return true }
                 state.headWaiter = continuation
@@ -264,7 +269,7 @@ final class ExchangeLink: Sendable {
 
     /// Waits for the end.
     nonisolated(nonsending) func end() async -> End {
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.end != nil { return true }
                 state.endWaiter = continuation
@@ -319,7 +324,7 @@ final class ExchangeLink: Sendable {
     }
 
     nonisolated(nonsending) private func nextReceived() async -> Result<[UInt8]?, Failure> {
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in
                 if !state.octets.isEmpty || state.end != nil { return true }
                 precondition(state.octetsWaiter == nil, "a body is read by one task")
@@ -328,7 +333,7 @@ final class ExchangeLink: Sendable {
             }
             if isThere { continuation.resume() }
         }
-        let (result, wasHeld, feeder): (Result<[UInt8]?, Failure>, Bool, CheckedContinuation<Void, Never>?) = state.withLock {
+        let (result, wasHeld, feeder): (Result<[UInt8]?, Failure>, Bool, Waiter?) = state.withLock {
             state in
             if state.octets.isEmpty, let end = state.end {
                 return (end.failure.map { .failure($0) } ?? .success(nil), false, nil)
@@ -358,7 +363,7 @@ final class ExchangeLink: Sendable {
         goOn(wasHeld, feeder)
     }
 
-    private func goOn(_ wasHeld: Bool, _ feeder: CheckedContinuation<Void, Never>?) {
+    private func goOn(_ wasHeld: Bool, _ feeder: Waiter?) {
         if let feeder { feeder.resume() } else if wasHeld { tellLoop { $0.goOnReading() } }
     }
 
@@ -375,14 +380,8 @@ final class ExchangeLink: Sendable {
     /// - Returns: `false` where the exchange is over.
     nonisolated(nonsending) func send(_ octets: [UInt8]) async -> Bool {
         let room = Wakeup<Bool>()
-        let number = number
-        let isPosted = loops.post(to: place) { loop in
-            var isThere = false
-            loop.withExchange(number) {
-                isThere = true
-                $0.send(octets, room: room)
-            }
-            if !isThere { room.send(false) }
+        let isPosted = loops.post(to: place) { [self] loop in
+            if let exchange = loop.exchange(of: self) { exchange.send(octets, room: room) } else { room.send(false) }
         }
         return isPosted ? await room.value() : false
     }
@@ -390,8 +389,10 @@ final class ExchangeLink: Sendable {
     func endContent() { tellLoop { $0.endContent() } }
 
     private func tellLoop(_ body: @escaping @Sendable (WireExchange) -> Void) {
-        let number = number
-        loops.post(to: place) { $0.withExchange(number, body) }
+        loops.post(to: place) { [self] loop in
+            if let exchange = loop.exchange(of: self) { body(exchange) }
+        }
+
     }
 
     func begin(_ request: UpstreamRequest, content: [UInt8]) {

@@ -10,6 +10,8 @@ public final class HTTPSession: Sendable {
     /// As it was given.
     public let configuration: SessionConfiguration
     let standardFields: StandardFields
+    /// Of requests that have none of their own.
+    let upstreamTimeouts: UpstreamTimeouts
     let loops: SessionLoops
     let files = FileThread()
     let turns: TurnQueue
@@ -24,6 +26,7 @@ public final class HTTPSession: Sendable {
     {
         self.configuration = configuration
         standardFields = StandardFields(configuration)
+        upstreamTimeouts = configuration.timeouts.upstream
         turns = TurnQueue(configuration.limits)
         let policies = try trust.policies()
         self.trust = policies
@@ -66,7 +69,9 @@ public final class HTTPSession: Sendable {
         let scope = try TransferScope(self, request, transfer)
         let taking = ExchangeLink.Taking.whole(limit: configuration.limits.bodyLength)
         let response = try await scope.run {
-            await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result().flatMap(HTTPResponse.made)
+            await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result().flatMap {
+                HTTPResponse.made(of: $0, scope.ledger.metrics)
+            }
         }
         scope.end(nil)
         return response
@@ -179,14 +184,16 @@ public final class HTTPSession: Sendable {
 
 extension HTTPResponse {
     /// What has arrived whole, without its codings.
-    fileprivate static func made(of arrived: TransferRun.Arrived) -> Result<HTTPResponse, SessionError> {
+    fileprivate static func made(
+        of arrived: TransferRun.Arrived, _ metrics: TransferMetrics
+    ) -> Result<HTTPResponse, SessionError> {
         do throws(SessionError) {
             let body = try arrived.decoding?.decoded(arrived.octets) ?? arrived.octets
             return .success(
                 HTTPResponse(
                     status: Int(arrived.head.status.code), fields: arrived.fields,
                     trailers: HTTPFields(arrived.end?.trailers ?? Fields()), body: body, uri: arrived.uri,
-                    metrics: arrived.metrics))
+                    metrics: metrics))
         } catch { return .failure(error.about(arrived.response)) }
     }
 }

@@ -14,9 +14,13 @@ final class PreparedRequest: Sendable {
     let body: RequestBody
     let priority: HTTPRequest.Priority
     let timeouts: SessionTimeouts
+    /// The same for the transport.
+    let upstreamTimeouts: UpstreamTimeouts
     let cachePolicy: CachePolicy
     /// Whether content codings are the session's affair.
     let decodesContent: Bool
+    /// The fields as they are sent, where they are the session's own alone.
+    private let standardLines: [UInt8]?
     /// As the caller wrote it.
     private let target: String
     private let targetMethod: HTTPMethod
@@ -26,10 +30,17 @@ final class PreparedRequest: Sendable {
         targetMethod = request.method
         method = request.method
         priority = request.priority
-        timeouts = request.timeouts ?? session.configuration.timeouts
+        if let own = request.timeouts {
+            timeouts = own
+            upstreamTimeouts = own.upstream
+        } else {
+            timeouts = session.configuration.timeouts
+            upstreamTimeouts = session.upstreamTimeouts
+        }
         body = request.body
         cachePolicy = request.cachePolicy ?? session.configuration.cachePolicy
         (fields, decodesContent) = session.standardFields.overridden(by: request.fields)
+        standardLines = request.fields.isEmpty ? session.standardFields.lines : nil
         do throws(TargetURI.Fault) {
             if let base = session.configuration.base {
                 uri = try base.asBase.resolving(request.target)
@@ -50,8 +61,10 @@ final class PreparedRequest: Sendable {
         self.body = body
         priority = former.priority
         timeouts = former.timeouts
+        upstreamTimeouts = former.upstreamTimeouts
         cachePolicy = former.cachePolicy
         decodesContent = former.decodesContent
+        standardLines = nil
         target = former.target
         targetMethod = former.targetMethod
     }
@@ -89,9 +102,10 @@ final class PreparedRequest: Sendable {
 
     /// The head as it is sent.
     func head(_ framing: BodyFraming) throws(SessionError) -> [UInt8] {
-        try checkFields()
+        if standardLines == nil { try fields.checkForSending() }
         var head: [UInt8] = []
-        head.reserveCapacity(fields.fields.bytes.count + 4 * fields.count + 128)
+        head.reserveCapacity(
+            fields.fields.bytes.count + 4 * fields.count + uri.path.utf8.count + (uri.query?.utf8.count ?? 0) + 128)
         head += method.name.utf8
         head.append(ASCII.space)
         head += uri.path.utf8
@@ -102,10 +116,10 @@ final class PreparedRequest: Sendable {
         head.append(" HTTP/1.1\r\n")
         if !fields.contains(.host) {
             head.append("Host: ")
-            head += uri.authority.utf8
+            uri.writeAuthority(into: &head)
             head.append("\r\n")
         }
-        for line in fields.fields.lines { fields.fields.write(line, into: &head) }
+        if let standardLines { head += standardLines } else { fields.writeLines(into: &head) }
         switch framing {
         case .none where method.anticipatesContent: head.append("Content-Length: 0\r\n")
         case .none, .untilClose: break
@@ -118,36 +132,6 @@ final class PreparedRequest: Sendable {
         head.append("\r\n")
         return head
     }
-
-    /// Fields that say how the message and the connection are framed are the session's.
-    private static func isOwn(_ field: KnownField) -> Bool {
-        switch field {
-        case .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
-            .http2Settings:
-            true
-        default: false
-        }
-    }
-
-    private func checkFields() throws(SessionError) {
-        let fields = fields.fields
-        for line in fields.lines {
-            guard line.known != .other || isToken(fields.name(of: line)) else { throw malformed("a field's name is none") }
-            let value = fields.value(of: line)
-            for index in 0..<value.count where !ASCII.isFieldValueCharacter(value[index]) {
-                throw malformed("the value of \(fields.text(of: line.name)) holds a control character")
-            }
-            if Self.isOwn(line.known) { throw malformed("\(fields.text(of: line.name)) is the session's own") }
-        }
-        if fields.lineCount(of: .host) > 1 { throw malformed("two Host fields") }
-    }
-
-    private func isToken(_ name: Span<UInt8>) -> Bool {
-        for index in 0..<name.count where !ASCII.isTokenCharacter(name[index]) { return false }
-        return name.count > 0
-    }
-
-    private func malformed(_ detail: String) -> SessionError { SessionError(.malformedRequest, detail) }
 }
 
 extension TargetURI {

@@ -6,7 +6,7 @@ final class SessionLoop: BatchHandler {
     let loop: EventLoop
     let transport: Transport
     private let inbox: LoopInbox
-    private var exchanges: [UInt64: WireExchange] = [:]
+    private var exchanges: [WireExchange] = []
     private var sleepers: [UInt64: Sleeper] = [:]
     private var isClosed = false
 
@@ -35,15 +35,25 @@ final class SessionLoop: BatchHandler {
         if link.hasEnded { return }
         if isClosed { return link.ended(.transport(.transportClosed)) }
         let exchange = WireExchange(self, link: link, content: content)
-        exchanges[link.number] = exchange
+        link.loopPlace.store(exchanges.count, ordering: .relaxed)
+        exchanges.append(exchange)
         exchange.begin(request)
     }
 
-    func withExchange(_ number: UInt64, _ body: (WireExchange) -> Void) {
-        if let exchange = exchanges[number] { body(exchange) }
+    /// `nil` before it has begun and once it is over.
+    func exchange(of link: ExchangeLink) -> WireExchange? {
+        let place = link.loopPlace.load(ordering: .relaxed)
+        return place < 0 ? nil : exchanges[place]
     }
 
-    func forget(_ exchange: WireExchange) { exchanges[exchange.link.number] = nil }
+    func forget(_ exchange: WireExchange) {
+        let place = exchange.link.loopPlace.exchange(-1, ordering: .relaxed)
+        guard place >= 0 else { return }
+        let last = exchanges.removeLast()
+        if last === exchange { return }
+        exchanges[place] = last
+        last.link.loopPlace.store(place, ordering: .relaxed)
+    }
 
     // MARK: Time
 
@@ -75,7 +85,7 @@ final class SessionLoop: BatchHandler {
     func close() {
         isClosed = true
         transport.close()
-        for exchange in exchanges.values { exchange.cancel() }
+        for exchange in exchanges { exchange.cancel() }
         for (number, sleeper) in sleepers {
             endSleep(number)
             sleeper.awaken(false)

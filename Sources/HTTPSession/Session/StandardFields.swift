@@ -7,11 +7,21 @@ struct StandardFields: Sendable {
     /// With the codings that the session takes off; `nil` where it takes off none.
     private let decoding: HTTPFields?
     private let decodesContent: Bool
+    /// Of a request without fields of its own, as they are sent; `nil` where they cannot be, which is told when it is tried.
+    let lines: [UInt8]?
 
     init(_ configuration: SessionConfiguration) {
         fields = configuration.defaultFields
         decodesContent = configuration.decodesContent
         decoding = Self.askingForCodings(fields, decodesContent)
+        lines = Self.lines(of: decoding ?? fields)
+    }
+
+    private static func lines(of fields: HTTPFields) -> [UInt8]? {
+        do throws(SessionError) { try fields.checkForSending() } catch { return nil }
+        var lines: [UInt8] = []
+        fields.writeLines(into: &lines)
+        return lines
     }
 
     /// With these in the place of those with the same names.

@@ -4,7 +4,9 @@ import HTTPMessage
 /// From a request of the caller's to a response or an error: tries, and in each of them redirects.
 final class TransferRun: Sendable {
     /// A response, with its body gathered, or with a link that brings it.
-    struct Arrived: Sendable {
+    ///
+    /// An object, since it goes through many hands and is larger than a reference to it.
+    final class Arrived: Sendable {
         let head: ExchangeLink.Head
         let uri: TargetURI
         let link: ExchangeLink
@@ -12,13 +14,18 @@ final class TransferRun: Sendable {
         let end: ExchangeLink.End?
         let octets: [UInt8]
         /// What is to be taken off the body.
-        var decoding: ContentDecoding?
-        var metrics = TransferMetrics()
+        let decoding: ContentDecoding?
 
-        func with(_ metrics: TransferMetrics) -> Arrived {
-            var arrived = self
-            arrived.metrics = metrics
-            return arrived
+        init(
+            _ head: ExchangeLink.Head, to request: PreparedRequest, _ link: ExchangeLink, end: ExchangeLink.End? = nil,
+            octets: [UInt8] = [], limits: SessionLimits
+        ) {
+            self.head = head
+            uri = request.uri
+            self.link = link
+            self.end = end
+            self.octets = octets
+            decoding = ContentDecoding(head, to: request, limits)
         }
 
         var response: SessionError.Response {
@@ -69,7 +76,7 @@ final class TransferRun: Sendable {
         while true {
             let (tried, result) = await oneTry()
             if case .success(let arrived) = result, RetryJudgement.isSettled(arrived.head.status, in: session) {
-                return .success(arrived.with(ledger.metrics))
+                return result
             }
             let outcome: TryOutcome
             switch result {
@@ -78,7 +85,7 @@ final class TransferRun: Sendable {
             }
             switch await RetryJudgement(session, tried ?? request, outcome, tries: count).verdict() {
             case .stand:
-                return result.map { $0.with(ledger.metrics) }
+                return result
             case .fail(let error):
                 if case .success(let arrived) = result { arrived.discard() }
                 return .failure(error)
@@ -125,8 +132,7 @@ final class TransferRun: Sendable {
         var hop = 0
         var challenges = ChallengeFlow(session)
         while true {
-            var arrived = try await call(adorned(request, by: challenges))
-            arrived.decoding = ContentDecoding(arrived.head, to: request, session.configuration.limits)
+            let arrived = try await call(adorned(request, by: challenges))
             session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
             let next: PreparedRequest?
             do throws(SessionError) {

@@ -5,19 +5,19 @@ final class TransferScope: Sendable {
     let ledger: MetricsLedger
     /// The request as it came to the session, before any interceptor.
     let prepared: PreparedRequest
-    private let number: UInt64
+    private let entry: TransferRegistry.Entry
 
     /// - Throws: what is wrong with the request, and `session_closed`.
     init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
         let prepared = try PreparedRequest(request, of: session)
-        guard let number = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
+        guard let entry = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
         self.session = session
         self.transfer = transfer
-        self.number = number
+        self.entry = entry
         self.prepared = prepared
         ledger = MetricsLedger(session.configuration.monitors)
-        transfer.begin(number: number, method: prepared.method, uri: prepared.uri, priority: prepared.priority)
-        ledger.begin(number, prepared.method, prepared.uri)
+        transfer.begin(number: entry.number, method: prepared.method, uri: prepared.uri, priority: prepared.priority)
+        ledger.begin(entry.number, prepared.method, prepared.uri)
     }
 
     /// Does the work, which ends with its task. A failure is the transfer's end.
@@ -25,17 +25,20 @@ final class TransferScope: Sendable {
         async throws(SessionError) -> Value
     {
         let transfer = transfer
-        let result = await withTaskCancellationHandler {
-            await body()
+        // Not as the handler's own value, which would be copied by generic code.
+        var result: Result<Value, SessionError>?
+        await withTaskCancellationHandler {
+            result = await body()
         } onCancel: {
             transfer.cancel()
         }
-        switch result {
+        switch consume result {
         case .success(let value): return value
         case .failure(var error):
             error.request = prepared.subject
             end(error)
             throw error
+        case nil: preconditionFailure("the body has set it")
         }
     }
 
@@ -43,6 +46,6 @@ final class TransferScope: Sendable {
     func end(_ error: SessionError?) {
         transfer.end(succeeded: error == nil)
         ledger.complete(error)
-        session.registry.leave(number)
+        session.registry.leave(entry)
     }
 }

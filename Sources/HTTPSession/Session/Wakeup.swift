@@ -1,10 +1,12 @@
 import EventLoop
 
 /// One value that one task waits for and anybody sends, once. What is sent later is dropped.
+///
+/// The state sees to it that who waits is resumed once; a check of the same would cost an allocation.
 final class Wakeup<Value: Sendable>: Sendable {
     private enum State {
         case empty
-        case waited(CheckedContinuation<Value, Never>)
+        case waited(UnsafeContinuation<Value, Never>)
         case sent(Value)
         case over
     }
@@ -14,7 +16,7 @@ final class Wakeup<Value: Sendable>: Sendable {
     /// - Returns: whether it was the first, and will be heard by who waits.
     @discardableResult
     func send(_ value: Value) -> Bool {
-        let (isFirst, waiting): (Bool, CheckedContinuation<Value, Never>?) = state.withLock { state in
+        let (isFirst, waiting): (Bool, UnsafeContinuation<Value, Never>?) = state.withLock { state in
             switch state {
             case .empty:
                 state = .sent(value)
@@ -31,7 +33,7 @@ final class Wakeup<Value: Sendable>: Sendable {
 
     /// Waits for the value. To be called once.
     nonisolated(nonsending) func value() async -> Value {
-        await withCheckedContinuation { continuation in
+        await withUnsafeContinuation { continuation in
             let value: Value? = state.withLock { state in
                 guard case .sent(let value) = state else {
                     state = .waited(continuation)

@@ -26,18 +26,18 @@ struct WireCall {
             link.ended(.cancelled)
             throw error
         }
-        guard transfer.attach(link) else {
+        var length: UInt64?
+        if case .length(let known) = content.framing { length = known }
+        guard transfer.attach(link, asking: request.uri, sending: length) else {
             link.ended(.cancelled)
             throw SessionError(.cancelled)
         }
-        transfer.enter(.sending, uri: request.uri)
-        if case .length(let length) = content.framing { transfer.expectContent(length) }
         run.ledger.noteExchange(request.uri)
         send(head, content, over: link)
         if case .whole = run.taking { return try await wholeArrival(over: link) }
         switch await link.head() {
         case .success(let head):
-            return TransferRun.Arrived(head: head, uri: request.uri, link: link, end: nil, octets: [])
+            return TransferRun.Arrived(head, to: request, link, limits: session.configuration.limits)
         case .failure(let failure):
             transfer.detach()
             throw SessionError(link: failure)
@@ -54,7 +54,7 @@ struct WireCall {
     private func send(_ head: [UInt8], _ content: PreparedRequest.Content, over link: ExchangeLink) {
         var upstream = UpstreamRequest(
             origin: request.uri.origin, method: request.method.known, head: head, body: content.framing,
-            timeouts: request.timeouts.upstream)
+            timeouts: request.upstreamTimeouts)
         upstream.takesProxyChallenges = true
         link.begin(upstream, content: content.octets)
         transfer.passSuspension(to: link)
@@ -67,7 +67,8 @@ struct WireCall {
         let end = await link.end()
         transfer.detach()
         guard let head = link.receivedHead else { throw SessionError(link: end.failure ?? .cancelled) }
-        let arrived = TransferRun.Arrived(head: head, uri: request.uri, link: link, end: end, octets: link.takeOctets())
+        let arrived = TransferRun.Arrived(
+            head, to: request, link, end: end, octets: link.takeOctets(), limits: session.configuration.limits)
         guard let failure = end.failure else { return arrived }
         var error = SessionError(link: failure).about(arrived.response)
         error.partialBody = arrived.octets
@@ -78,7 +79,6 @@ struct WireCall {
 
     /// Waits until it may begin.
     nonisolated(nonsending) private func takeTurn() async throws(SessionError) {
-        transfer.enter(.waiting)
         while true {
             guard await transfer.waitWhileSuspended() else { throw SessionError(.cancelled) }
             try await waitForTurn()

@@ -89,12 +89,15 @@ final class WireExchange: OriginExchangeDelegate {
 
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
         owner.expectJobs()
+        // The next head is likely to be as long: its place is made at once, and not line by line.
         var fields = Fields()
+        fields.reserve(byteCount: head.fields.bytes.count, lineCount: head.fields.count)
         swap(&fields, &head.fields)
         link.received(
             ExchangeLink.Head(
                 status: head.status, fields: fields, framing: framing, metrics: exchange.metrics, chain: exchange.judgedChain,
-                recordedChain: link.recordsChain ? exchange.recordedChain : nil))
+                recordedChain: link.recordsChain ? exchange.recordedChain : nil,
+                time: Timestamp(milliseconds: owner.loop.wallClockMilliseconds)))
     }
 
     func exchange(_ exchange: OriginExchange, didReceiveBody bytes: Span<UInt8>) {

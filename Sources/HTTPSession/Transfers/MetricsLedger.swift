@@ -47,7 +47,7 @@ final class MetricsLedger: Sendable {
             defer { state.isComplete = true }
             return !state.isComplete
         }
-        if isFirst { tell(.completed(error, metrics)) }
+        if isFirst, !monitors.isEmpty { tell(.completed(error, metrics)) }
     }
 
     func tell(_ kind: SessionEvent.Kind) {

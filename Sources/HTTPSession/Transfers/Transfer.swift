@@ -131,6 +131,7 @@ public final class Transfer: Sendable {
     /// - Returns: `false` where it was cancelled.
     nonisolated(nonsending) func waitWhileSuspended() async -> Bool {
         let wakeup: Wakeup<Bool>? = state.withLock { state in
+            state.description.phase = .waiting
             guard state.isSuspended else { return nil }
             let wakeup = Wakeup<Bool>()
             state.whenResumed.append(wakeup)
@@ -141,14 +142,23 @@ public final class Transfer: Sendable {
     }
 
     /// The exchange at hand, which is ended with the transfer and stops with it.
+    /// - Parameters:
+    ///   - uri: what is about to be asked for; `nil` where nobody is.
+    ///   - length: of the content that is about to be sent, where it is known.
     /// - Returns: `false` where the transfer is cancelled already.
-    func attach(_ link: ExchangeLink) -> Bool {
-        guard arm({ link.cancel() }) else { return false }
+    func attach(_ link: ExchangeLink, asking uri: TargetURI? = nil, sending length: UInt64? = nil) -> Bool {
         state.withLock { state in
+            if state.isCancelled { return false }
+            state.canceller = { link.cancel() }
             state.link = link
             state.meter.beginExchange()
+            if let uri {
+                state.description.phase = .sending
+                state.description.uri = uri
+            }
+            if let length { state.meter.expectedToSend = length }
+            return true
         }
-        return true
     }
 
     /// Tells the exchange of a suspension that came before there was one.
@@ -165,12 +175,9 @@ public final class Transfer: Sendable {
 
     // MARK: Progress
 
-    func expectContent(_ length: UInt64?) { state.withLock { $0.meter.expectedToSend = length } }
-
     /// The head has come, and the body does.
     func expectBody(of head: ExchangeLink.Head) {
-        enter(.receiving)
-        change { meter in
+        change(.receiving) { meter in
             if case .length(let length) = head.framing { meter.expectedToReceive = length }
             if head.framing == .none { meter.expectedToReceive = 0 }
         }
@@ -187,8 +194,9 @@ public final class Transfer: Sendable {
     func noteReceived(_ count: Int) { change { $0.received += UInt64(count) } }
     func noteSent(_ count: Int) { change { $0.sent += UInt64(count) } }
 
-    private func change(_ body: (inout ProgressMeter) -> Void) {
+    private func change(_ phase: TransferSnapshot.Phase? = nil, _ body: (inout ProgressMeter) -> Void) {
         state.withLock { state in
+            if let phase { state.description.phase = phase }
             body(&state.meter)
             guard !state.observers.isEmpty else { return }
             let progress = state.meter.progress

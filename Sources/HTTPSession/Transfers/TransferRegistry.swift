@@ -2,37 +2,58 @@ import EventLoop
 
 /// The transfers of a session that are under way.
 final class TransferRegistry: Sendable {
+    /// Where a transfer stands until it leaves.
+    struct Entry: Sendable {
+        /// Unique in its session, in the order of entering.
+        let number: UInt64
+        fileprivate let place: Int
+    }
+
     private struct State {
-        var transfers: [UInt64: Transfer] = [:]
+        /// Places that are left are used again, so that nobody is looked for.
+        var places: [(number: UInt64, transfer: Transfer)?] = []
+        var free: [Int] = []
         var nextNumber: UInt64 = 0
         var isClosed = false
         var whenEmpty: [Wakeup<Bool>] = []
+
+        var isEmpty: Bool { free.count == places.count }
     }
 
     private let state = Guarded(State())
 
-    /// - Returns: its number; `nil` once the session is closed.
-    func enter(_ transfer: Transfer) -> UInt64? {
+    /// - Returns: `nil` once the session is closed.
+    func enter(_ transfer: Transfer) -> Entry? {
         state.withLock { state in
             if state.isClosed { return nil }
             state.nextNumber += 1
-            state.transfers[state.nextNumber] = transfer
-            return state.nextNumber
+            let number = state.nextNumber
+            if let place = state.free.popLast() {
+                state.places[place] = (number, transfer)
+                return Entry(number: number, place: place)
+            }
+            state.places.append((number, transfer))
+            return Entry(number: number, place: state.places.count - 1)
         }
     }
 
-    func leave(_ number: UInt64) {
-        let waiting: [Wakeup<Bool>] = state.withLock { state in
-            state.transfers[number] = nil
-            guard state.transfers.isEmpty else { return [] }
+    /// The second time it does nothing.
+    func leave(_ entry: Entry) {
+        let (former, waiting): (Transfer?, [Wakeup<Bool>]) = state.withLock { state in
+            guard let former = state.places[entry.place], former.number == entry.number else { return (nil, []) }
+            state.places[entry.place] = nil
+            state.free.append(entry.place)
+            guard state.isEmpty, !state.whenEmpty.isEmpty else { return (former.transfer, []) }
             defer { state.whenEmpty = [] }
-            return state.whenEmpty
+            return (former.transfer, state.whenEmpty)
         }
+        // Let go of behind the lock.
+        withExtendedLifetime(former) {}
         for wakeup in waiting { wakeup.send(true) }
     }
 
     var all: [Transfer] {
-        state.withLock { state in state.transfers.sorted { $0.key < $1.key }.map(\.value) }
+        state.withLock { state in state.places.compactMap { $0 }.sorted { $0.number < $1.number }.map(\.transfer) }
     }
 
     /// Nothing enters any more.
@@ -41,7 +62,7 @@ final class TransferRegistry: Sendable {
     /// Sends the wake-up as soon as there is none.
     func whenEmpty(_ wakeup: Wakeup<Bool>) {
         let isEmpty = state.withLock { state in
-            if state.transfers.isEmpty { return true }
+            if state.isEmpty { return true }
             state.whenEmpty.append(wakeup)
             return false
         }

@@ -12,12 +12,30 @@ final class TurnQueue: Sendable {
 
     enum Outcome: Sendable { case turn, cancelled, timedOut }
 
+    /// What is under way with one origin.
+    private final class Seat {
+        let origin: Origin
+        var active = 0
+        var isKept = false
+        init(_ origin: Origin) { self.origin = origin }
+    }
+
     private struct State {
         var active = 0
-        var activeByOrigin: [Origin: Int] = [:]
+        /// Those with something under way, and at most one other.
+        var seats: [Origin: Seat] = [:]
+        /// The one asked for last: most requests of a busy time go where the one before went.
+        var recent: Seat?
         /// In the order in which they are served.
         var waiters: [Waiter] = []
         var nextNumber: UInt64 = 0
+
+        mutating func seat(of origin: Origin) -> Seat {
+            if let recent, recent.origin == origin { return recent }
+            let seat = seats[origin] ?? Seat(origin)
+            recent = seat
+            return seat
+        }
     }
 
     private let limits: SessionLimits
@@ -38,8 +56,9 @@ final class TurnQueue: Sendable {
     /// Takes a turn, or a place in the queue.
     func enter(_ origin: Origin, _ priority: HTTPRequest.Priority) -> Place {
         state.withLock { state in
-            if permits(origin, state) {
-                Self.begin(origin, &state)
+            let seat = state.seat(of: origin)
+            if permits(seat, state) {
+                Self.begin(seat, &state)
                 return .turn
             }
             guard state.waiters.count < limits.waitingTransfers else { return .full }
@@ -65,12 +84,18 @@ final class TurnQueue: Sendable {
     func end(_ origin: Origin) {
         let next: [Wakeup<Outcome>] = state.withLock { state in
             state.active -= 1
-            let left = (state.activeByOrigin[origin] ?? 1) - 1
-            state.activeByOrigin[origin] = left == 0 ? nil : left
+            let seat = state.seat(of: origin)
+            seat.active -= 1
+            // The last one stays: it is likely to be asked for again.
+            if seat.active == 0, state.seats.count > 1 {
+                state.seats[origin] = nil
+                seat.isKept = false
+            }
+            if state.waiters.isEmpty { return [] }
             var next: [Wakeup<Outcome>] = []
-            while let place = state.waiters.firstIndex(where: { permits($0.origin, state) }) {
+            while let place = state.waiters.firstIndex(where: { permits(state.seats[$0.origin], state) }) {
                 let waiter = state.waiters.remove(at: place)
-                Self.begin(waiter.origin, &state)
+                Self.begin(state.seat(of: waiter.origin), &state)
                 next.append(waiter.wakeup)
             }
             return next
@@ -78,12 +103,15 @@ final class TurnQueue: Sendable {
         for wakeup in next { wakeup.send(.turn) }
     }
 
-    private func permits(_ origin: Origin, _ state: State) -> Bool {
-        state.active < limits.activeExchanges && state.activeByOrigin[origin] ?? 0 < limits.activeExchangesPerOrigin
+    private func permits(_ seat: Seat?, _ state: State) -> Bool {
+        state.active < limits.activeExchanges && seat?.active ?? 0 < limits.activeExchangesPerOrigin
     }
 
-    private static func begin(_ origin: Origin, _ state: inout State) {
+    private static func begin(_ seat: Seat, _ state: inout State) {
         state.active += 1
-        state.activeByOrigin[origin, default: 0] += 1
+        seat.active += 1
+        if seat.isKept { return }
+        seat.isKept = true
+        state.seats[seat.origin] = seat
     }
 }

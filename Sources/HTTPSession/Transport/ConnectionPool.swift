@@ -15,7 +15,13 @@ final class Endpoint {
     /// Connections and exchanges that refer to it; at zero it is forgotten.
     fileprivate var userCount = 0
 
-    init(_ key: PoolKey) { self.key = key }
+    /// Without TLS, and connected to without a proxy.
+    fileprivate let isDirect: Bool
+
+    init(_ key: PoolKey) {
+        self.key = key
+        isDirect = key.trustFingerprint == nil && key.tunnelProxy == nil && !key.isForwardingProxy
+    }
 }
 
 /// The idle connections of one loop, last in first out for each server, and in order of age over all.
@@ -46,6 +52,13 @@ final class ConnectionPool {
     /// The endpoint asked for last, where it is this origin's with TLS.
     func useRecent(_ origin: Origin) -> Endpoint? {
         guard let recent, recent.trust != nil, recent.key.origin == origin else { return nil }
+        recent.userCount += 1
+        return recent
+    }
+
+    /// The endpoint asked for last, where it is this origin's without TLS and without a proxy.
+    func useRecent(direct origin: Origin) -> Endpoint? {
+        guard let recent, recent.isDirect, recent.key.origin == origin else { return nil }
         recent.userCount += 1
         return recent
     }

@@ -22,6 +22,8 @@ package final class Transport {
     private static let spareExchangeLimit = 1024
 
     let connector: Connector
+    /// Asked of each exchange: an optional struct is copied when it is compared with nothing.
+    private let hasProxy: Bool
     private var port: Port<BudgetMessage>?
     private var member = 0
     private var exchanges: [UpstreamExchange] = []
@@ -40,6 +42,7 @@ package final class Transport {
     package init(loop: EventLoop, configuration: TransportConfiguration, budgets: UpstreamBudgets) {
         self.loop = loop
         self.configuration = configuration
+        hasProxy = configuration.proxy != nil
         self.budgets = budgets
         connector = Connector(
             loop: loop, addresses: configuration.addresses, lookUpLimit: configuration.lookUps, gate: configuration.gate,
@@ -154,11 +157,13 @@ package final class Transport {
         if isClosed { throw .transportClosed }
         guard configuration.gate.isOpen(to: origin.host) else { throw .egressClosed }
         // Behind a proxy no address is connected to here, so what the host says has to do.
-        if configuration.proxy != nil, let refusal = refusalByName(origin) { throw refusal }
-        if origin.scheme == .https, configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
+        if hasProxy, let refusal = refusalByName(origin) { throw refusal }
+        if origin.scheme == .https, !hasProxy || configuration.proxy?.asksSecurely != true { return try useSecurely(origin) }
         // Also for what was begun by older settings.
         if origin.scheme == .http, forbidsPlaintext(to: origin.host, port: origin.port) { throw .plaintextToPinnedHost }
-        guard let proxy = configuration.proxy else { return pool.use(PoolKey(direct: origin)) }
+        guard hasProxy, let proxy = configuration.proxy else {
+            return pool.useRecent(direct: origin) ?? pool.use(PoolKey(direct: origin))
+        }
         return pool.use(PoolKey(forwardingProxy: proxy))
     }
 

@@ -103,7 +103,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         let endpoint: Endpoint
         do throws(TransportError) { endpoint = try transport.use(request.origin) } catch { return refuse(error) }
         self.endpoint = endpoint
-        if let proxy = transport.configuration.proxy, endpoint.key.isForwardingProxy {
+        if endpoint.key.isForwardingProxy, let proxy = transport.configuration.proxy {
             self.request.head = AbsoluteForm.head(from: request.head, origin: request.origin, authorization: proxy.authorization)
         }
         if !isBodyEnded {

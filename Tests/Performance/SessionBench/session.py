@@ -10,6 +10,7 @@ WORK = tempfile.mkdtemp(prefix="session-bench-")
 PORT = 28765
 URL = f"http://127.0.0.1:{PORT}"
 GIB = 1 << 30
+OURS = ("session", "thread")
 
 
 def nginx():
@@ -67,16 +68,17 @@ def client(*command):
 
 
 def rounds(**programs):
-    """The figure of each, in turns; the medians, and the ratio of the first to the others."""
+    """The figure of each, in turns; the medians, and the ratios of ours to the others."""
     figures = {name: [] for name in programs}
     for _ in range(ROUNDS):
         for name, program in programs.items():
             figures[name].append(program())
     names = list(programs)
     text = ", ".join(f"{name} {statistics.median(figures[name]):.2f}" for name in names)
-    for other in names[1:]:
-        ratio = statistics.median(a / b for a, b in zip(figures[names[0]], figures[other]))
-        text += f"; {ratio:.2f} of {other}"
+    for ours in [name for name in names if name in OURS]:
+        for other in [name for name in names if name not in OURS]:
+            ratio = statistics.median(a / b for a, b in zip(figures[ours], figures[other]))
+            text += f"; {ours} {ratio:.2f} of {other}"
     return text
 
 
@@ -85,8 +87,10 @@ def get():
     subprocess.run(["cc", "-O2", "-o", curl, f"{HERE}/session-curl.c", "-lcurl"], check=True)
     count = os.environ.get("COUNT", "20000")
     for flight in ("1", "100"):
+        # By tasks where Swift runs them, and by tasks on the session's thread.
+        ours = {mode: lambda mode=mode: float(client(BENCH, "get", mode, f"{URL}/1k", count, flight)[0][0]) for mode in OURS}
         print(f"1 KiB, {flight} in flight, microseconds of CPU:", rounds(
-            session=lambda: float(client(BENCH, "get", "session", f"{URL}/1k", count, flight)[0][0]),
+            **ours,
             ahc=lambda: float(client(BENCH, "get", "peer", f"{URL}/1k", count, flight)[0][0]),
             **({"curl": lambda: float(client(curl, f"{URL}/1k", count)[0][0])})), flush=True)
 

@@ -1,0 +1,40 @@
+import HTTPMessage
+
+extension HTTPFields {
+    /// The lines as they are sent.
+    func writeLines(into head: inout [UInt8]) {
+        for line in fields.lines { fields.write(line, into: &head) }
+    }
+
+    /// - Throws: where they cannot be sent: no names, no values, or what is not the caller's to say.
+    func checkForSending() throws(SessionError) {
+        for line in fields.lines {
+            guard line.known != .other || Self.isToken(fields.name(of: line)) else {
+                throw Self.malformed("a field's name is none")
+            }
+            let value = fields.value(of: line)
+            for index in 0..<value.count where !ASCII.isFieldValueCharacter(value[index]) {
+                throw Self.malformed("the value of \(fields.text(of: line.name)) holds a control character")
+            }
+            if Self.isOwn(line.known) { throw Self.malformed("\(fields.text(of: line.name)) is the session's own") }
+        }
+        if fields.lineCount(of: .host) > 1 { throw Self.malformed("two Host fields") }
+    }
+
+    /// Fields that say how the message and the connection are framed are the session's.
+    private static func isOwn(_ field: KnownField) -> Bool {
+        switch field {
+        case .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
+            .http2Settings:
+            true
+        default: false
+        }
+    }
+
+    private static func isToken(_ name: Span<UInt8>) -> Bool {
+        for index in 0..<name.count where !ASCII.isTokenCharacter(name[index]) { return false }
+        return name.count > 0
+    }
+
+    private static func malformed(_ detail: String) -> SessionError { SessionError(.malformedRequest, detail) }
+}
