@@ -26,7 +26,10 @@ struct FetchRun: Sendable {
     let row: FetchBoard.Row
 
     func run() async throws(FetchFailure) -> FetchedFile {
-        if let known = knownTarget, let file = try standing(at: known) { return file }
+        if let known = knownTarget {
+            let file = try await Self.elsewhere { () throws(FetchFailure) in try standing(at: known) }
+            if let file { return file }
+        }
         let part = try PartFile(in: folder, key: partKey)
         do throws(FetchFailure) {
             let transfer = PartTransfer(
@@ -43,8 +46,7 @@ struct FetchRun: Sendable {
                 if error.kind != .digest { row.noteKept(part.leave()) }
                 throw error
             }
-            let digests = try check(part, facts)
-            return try put(part, facts, digests)
+            return try await Self.elsewhere { () throws(FetchFailure) in try put(part, facts, try check(part, facts)) }
         } catch {
             if error.kind == .digest { part.remove() }
             throw error
@@ -109,6 +111,13 @@ struct FetchRun: Sendable {
 
     // MARK: The whole
 
+    /// Does what takes long where it holds up nobody who reads.
+    private static func elsewhere<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(FetchFailure) -> Value
+    ) async throws(FetchFailure) -> Value {
+        try await Task.detached { Result { () throws(FetchFailure) in try work() } }.value.get()
+    }
+
     /// - Returns: by what it was checked.
     private func check(_ part: PartFile, _ facts: PartTransfer.Facts) throws(FetchFailure) -> [ContentDigest] {
         let told = DigestField(parsing: facts.digests)?.strongest
@@ -163,8 +172,8 @@ struct FetchRun: Sendable {
 
     /// Where the name comes from the response: whether it may be used.
     /// - Returns: the file that has it, where that is what is wanted.
-    private func standing(named name: String) throws(FetchFailure) -> FetchedFile? {
+    private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
         guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
-        return try standing(at: Self.path(name, in: folder))
+        return try await Self.elsewhere { () throws(FetchFailure) in try standing(at: Self.path(name, in: folder)) }
     }
 }

@@ -29,7 +29,7 @@ struct PartTransfer: Sendable {
     let part: PartFile
     let row: FetchBoard.Row
     /// What has this name already, where that is what is wanted.
-    let standing: @Sendable (String) throws(FetchFailure) -> FetchedFile?
+    let standing: @Sendable (String) async throws(FetchFailure) -> FetchedFile?
 
     /// Why a pass ended before everything was there.
     private enum Break: Error {
@@ -107,11 +107,11 @@ struct PartTransfer: Sendable {
                             ? "the server sends no parts: begun anew" : "the file is another one by now: begun anew")
                     do throws(FetchFailure) { try part.beginAnew() } catch { throw .failure(error) }
                 }
-                try admit(new, facts.name)
+                try await admit(new, facts.name)
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
-                try admit(entity, facts.name)
+                try await admit(entity, facts.name)
                 try await takeAll(response, range, entity)
             }
             return .success(facts)
@@ -129,9 +129,9 @@ struct PartTransfer: Sendable {
         return min(max(whole / UInt64(terms.parts * 4), FetchTerms.shortestPart), 64 << 20)
     }
 
-    private func admit(_ entity: FetchedEntity, _ name: String) throws(Break) {
+    private func admit(_ entity: FetchedEntity, _ name: String) async throws(Break) {
         let found: FetchedFile?
-        do throws(FetchFailure) { found = try standing(name) } catch { throw .failure(error) }
+        do throws(FetchFailure) { found = try await standing(name) } catch { throw .failure(error) }
         if let found { throw .standing(found) }
         part.note(entity, name: name)
         row.begin(at: part.length, of: entity.total, keeping: part.keptLength)

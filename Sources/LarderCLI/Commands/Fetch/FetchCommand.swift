@@ -162,7 +162,8 @@ struct FetchCommand: ParsableCommand {
             if isTold { Terminal.output(FetchReport.line(ending) + "\n") }
         }
         let outcome = Outcome()
-        let task = Task.detached {
+        // On the thread that reads: what it has read is written without a change of threads for each piece. What takes long goes elsewhere.
+        let task = Task.detached(executorPreference: session.taskExecutor) {
             outcome.endings = await all.run()
             await session.shutdown(.cancel)
             outcome.ended.signal()
