@@ -166,6 +166,8 @@ struct ContentTransformTests {
     func nothing() throws {
         #expect(try made([], Self.strip).isEmpty)
         #expect(try made(" ", Self.strip) == " ")
+        // A text is a text, however short.
+        #expect(try made([0x20], .text(from: nil, to: try #require(Charset("utf-16")))) == [0, 0x20])
     }
 
     @Test("V16: codings are taken off first", arguments: Wrapping.allCases)

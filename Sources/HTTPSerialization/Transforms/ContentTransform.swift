@@ -36,14 +36,15 @@ package struct ContentTransform: Sendable {
         self.head = ReceivedHead(head, to: .get)
     }
 
-    /// The content that is made. No content, and a single space, stay as they are (V6).
+    /// The content that is made. No content stays as it is, and so does a single space where JSON is to be made (V6).
     /// - Parameter isOverdue: asked now and then; where it says so, the work ends with `timedOut`.
     package func content(of body: [UInt8], isOverdue: @escaping () -> Bool = { false }) throws(TransformFault) -> [UInt8] {
         if isOverdue() { throw .timedOut }
         let content = try decoded(body, isOverdue)
-        if content.isEmpty || content == [ASCII.space] { return content }
+        if content.isEmpty { return content }
         let made: [UInt8]
         switch work {
+        case .json where content == [ASCII.space]: made = content
         case .json(from: .json, let edits) where edits.removals.isEmpty && edits.settings.isEmpty:
             made = try withoutNulls(content, edits.nulls, isOverdue)
         case .json(let form, let edits):
