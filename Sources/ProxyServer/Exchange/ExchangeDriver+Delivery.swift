@@ -106,7 +106,8 @@ extension ExchangeDriver {
 
     /// Moves what there is from the body's source to the connection, up to the window.
     func pump() {
-        guard let connection else { return }
+        // Whoever is waited for comes back here. Until then there is nothing to write, and to say so at each batch's end would keep the loop awake.
+        guard let connection, !delivery.isWaiting else { return }
         while !delivery.isWaiting, !connection.output.hasTail,
             connection.output.pendingCount < worker.settings.proxyLimits.relayWindow
         {

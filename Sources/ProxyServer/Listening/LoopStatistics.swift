@@ -14,6 +14,8 @@ package struct LoopStatistics: Sendable {
     /// Connections of clients that are open, those that became tunnels included.
     package var connections = 0
     package var tunnels = 0
+    /// How often the loop has woken up.
+    package var turns: UInt64 = 0
 
     package func count(of outcome: DecisionTrace.Outcome) -> UInt64 { counts[Int(outcome.rawValue)] }
 
@@ -50,6 +52,7 @@ package struct LoopStatistics: Sendable {
         sum.failedTransforms &+= right.failedTransforms
         sum.connections += right.connections
         sum.tunnels += right.tunnels
+        sum.turns &+= right.turns
         return sum
     }
 }

@@ -250,6 +250,7 @@ final class LoopWorker: BatchHandler {
         var statistics = counts
         statistics.connections = connections.count - refused.count + tunnels.count
         statistics.tunnels = tunnels.count
+        statistics.turns = loop.batchCount
         return statistics
     }
 
