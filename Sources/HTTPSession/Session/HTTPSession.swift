@@ -50,7 +50,7 @@ public final class HTTPSession: Sendable {
     // MARK: Threads
 
     /// Runs tasks on the session's own thread, the first where it has several: what they await of the session then needs no change of
-    /// threads, which is half of what a request costs that is sent when the one before has come. Given to `withTaskExecutorPreference`.
+    /// threads, which is a third of what a request costs that is sent when the one before has come. Given to `withTaskExecutorPreference`.
     ///
     /// Between its awaits such a task holds up the session's transfers: it must neither block nor compute for long. Tasks that are under
     /// way when the session ends go on where others run.
