@@ -25,7 +25,9 @@ extension Exchange {
     /// it tells the length of what has come.
     private func isPrepared(_ stored: StoredResponse) -> Bool {
         if obligations.editsResponse || delivery.range != nil || delivery.multipart != nil { return false }
-        return delivery.length == .none || delivery.length == .known(stored.body.length)
+        if delivery.length == .known(stored.body.length) { return true }
+        // To a HEAD the length is told that its origin has told, be that none.
+        return delivery.length == .none && (selectedLength == nil || selectedLength == .known(stored.body.length))
     }
 
     /// The head of the origin's response, as it is passed on (RFC 9110 §7.6).
@@ -170,7 +172,7 @@ extension Exchange {
             output.append("\r\n")
         }
         if delivery.sendsContent { return writeFraming(into: &output) }
-        if delivery.status.code != 204 { output.appendContentLength(wholeLength(of: stored)) }
+        if delivery.status.code != 204, selectedLength != .unknown { output.appendContentLength(wholeLength(of: stored)) }
     }
 
     /// That of a body still on its way is known by its head.
@@ -334,6 +336,7 @@ extension Exchange {
             error: row, requestID: id, host: String(decoding: originHost, as: UTF8.self), rule: denying?.name ?? transformingRule,
             reason: denying?.reason ?? "",
             findings: trace.findings,
-            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal, nearest: nearMisses)
+            upstreamStatus: trace.upstreamStatus > 0 ? trace.upstreamStatus : nil, trust: trustRefusal, nearest: nearMisses,
+            hint: comparisonHint)
     }
 }

@@ -19,7 +19,7 @@ extension Exchange {
 
     mutating func receiveResponse(at now: Timestamp, into commands: inout CommandBuffer) {
         if !request.method.isSafe { invalidate(into: &commands) }
-        if context.mode.records { return deliverRecorded(into: &commands) }
+        if mode.records { return deliverRecorded(into: &commands) }
         if receiveMissing(at: now, into: &commands) { return }
         if isValidating, response.status == .notModified, let stored = selected {
             return freshen(stored, at: now, into: &commands)

@@ -6,19 +6,33 @@ import HTTPMessage
 /// Neither the store nor others' fetches are asked in them, unless the store is the last of what is replayed: a recording is to hold what the
 /// origin has said to each request, and what is replayed is to come from a recording.
 extension Exchange {
+    /// The one in force for this request.
+    package var mode: ExchangeContext.Mode { obligations.mode.map(context.mode.replaced) ?? context.mode }
+
     /// Recordings are asked, or made.
-    var usesRecordings: Bool {
-        switch context.mode {
+    package var usesRecordings: Bool {
+        switch mode {
         case .live, .offline: false
-        case .replay, .record, .recordMissing: true
+        case .replay, .record, .recordMissing, .refresh, .diff: true
         }
+    }
+
+    /// A rule has said another one than is in force for all: whether anything may leave goes by that.
+    mutating func applyMode() {
+        if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
     }
 
     /// The exchange is being recorded.
     var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
 
+    /// Its content is held, so that nothing is waited for.
+    var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
+
+    /// What is too long to be held is read to its end nevertheless, for its digest: nothing leaves, and it is looked for by that.
+    package var isLongContentDigested: Bool { mode == .replay }
+
     /// The recording is to hold the whole, whatever the client has or wants of it: what it gets is made of that.
-    package var wantsWholeRecorded: Bool { context.mode.records && isRead }
+    package var wantsWholeRecorded: Bool { mode.records && isRead }
 
     private var isRead: Bool { request.method == .get || request.method == .head }
 
@@ -35,19 +49,15 @@ extension Exchange {
 
     /// All of the request is known.
     mutating func askRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
-        if context.mode == .record { return fetchRecorded(at: now, into: &commands) }
+        if !mode.asksRecordings { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         state = .recalling
         commands.append(.recall)
     }
 
-    /// The request's content is too long to be held.
+    /// The request's content is too long to be held: it goes out as it comes, without asking whether it is recorded already.
     mutating func passRecordingsBy(at now: Timestamp, into commands: inout CommandBuffer) {
-        guard context.mode.records else { return miss(Self.tooLong, nearest: nil, at: now, into: &commands) }
-        trace.recording = .unrecorded
-        fetch(at: now, into: &commands)
+        fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
-
-    private static var tooLong: Word { "request_too_long" }
 
     mutating func recalled(at now: Timestamp, into commands: inout CommandBuffer) {
         switch recollection {
@@ -55,7 +65,11 @@ extension Exchange {
             trace.recording = .replayed(layer: layer)
             trace.outcome = .replayed
             selected = recorded
+            recollection = nil
             deliverAsItIs(into: &commands)
+        case .broken(let recorded, let length, let fault, let layer):
+            trace.recording = .replayed(layer: layer)
+            deliverBroken(recorded, length, by: fault, into: &commands)
         case .failed(let fault, let layer):
             trace.recording = .replayed(layer: layer)
             fail(fault, at: now, into: &commands)
@@ -65,14 +79,41 @@ extension Exchange {
     }
 
     private mutating func miss(_ reason: Word, nearest: NearMissReport?, at now: Timestamp, into commands: inout CommandBuffer) {
-        if context.mode.records { return fetchRecorded(at: now, into: &commands) }
+        if mode.records { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
         trace.recording = .missed
-        if context.replaysStore, isRead { return lookUp(at: now, into: &commands) }
+        if context.replaysStore, isRead {
+            // What comes near is looked for where the store has nothing either.
+            recollection = nil
+            return lookUp(at: now, into: &commands)
+        }
         fail(.offlineMiss(detail: reason), at: now, into: &commands)
     }
 
-    private mutating func fetchRecorded(at now: Timestamp, into commands: inout CommandBuffer) {
-        trace.recording = .recorded
+    /// The client gets what it got then: the head, what had come, and no end. No part is cut of that, and nothing in it was found unchanged.
+    private mutating func deliverBroken(
+        _ recorded: StoredResponse, _ length: BodyLength, by fault: Fault, into commands: inout CommandBuffer
+    ) {
+        trace.fault = fault
+        trace.outcome = .failed
+        selected = recorded
+        selectedLength = length
+        delivery.chooseRelayed(recorded.head, body: length)
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(.sendStored)
+    }
+
+    /// The store was the last layer, and has nothing either: what comes near is looked for only now.
+    mutating func comparesRecordings(before fault: Fault, into commands: inout CommandBuffer) -> Bool {
+        guard case .offlineMiss = fault, trace.recording == .missed, recollection == nil else { return false }
+        trace.fault = fault
+        state = .comparing
+        commands.append(.findNearest)
+        return true
+    }
+
+    private mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.recording = .recorded(isContentHeld: isContentHeld)
         commands.append(.beginRecording)
         fetch(at: now, into: &commands)
     }
@@ -96,6 +137,11 @@ extension Exchange {
         if case .missed(_, let nearest)? = recollection { nearest } else { nil }
     }
 
+    /// As much is searched for already as may be: whoever wants to know asks by the command.
+    var comparisonHint: String {
+        if case .missed(_, nil)? = recollection { "larder explain --replay tells what comes near" } else { "" }
+    }
+
     /// How recordings handled the request (RFC 9211), where the store had nothing to do with it.
     func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
         switch trace.recording {
@@ -104,8 +150,10 @@ extension Exchange {
             // It holds neither quotes nor backslashes.
             for octet in context.layerName(layer).utf8 { output.append(octet) }
             output.append("\"\r\n")
-        case .recorded: output.append("Cache-Status: Larder; fwd=bypass; detail=record\r\n")
-        case .unrecorded: output.append("Cache-Status: Larder; fwd=bypass; detail=unrecorded\r\n")
+        case .recorded:
+            output.append("Cache-Status: Larder; fwd=bypass; detail=")
+            output.append(mode == .refresh ? "refresh" : mode == .diff ? "diff" : "record")
+            output.append("\r\n")
         case .missed: output.append("Cache-Status: Larder; detail=offline_miss\r\n")
         case nil: break
         }

@@ -25,7 +25,7 @@ extension Exchange {
         // What the origin does not get to see selects nothing (T18), and before a rule could add to it.
         if options.hasNominations { request.fields.removeNominated() }
         if context.rules.mayConcern(request), !matchRules() { return fail(.deniedByRule, at: now, into: &commands) }
-        if context.sparesThisMachine { spareThisMachine() }
+        if context.sparesThisMachine, obligations.mode == nil { spareThisMachine() }
         if case .connect = request.method { return receiveConnect(at: now, into: &commands) }
         // What a rule writes counts as the client's: it comes before the key and the directives.
         if obligations.editsRequest { matched.editRequest(&request.fields) }
@@ -55,6 +55,7 @@ extension Exchange {
         if matched.isEmpty { return true }
         obligations = entailed
         context.complete(&obligations.cache)
+        applyMode()
         return true
     }
 

@@ -45,7 +45,7 @@ extension Exchange {
         ForwardedRequest(
             request: request, fields: fields, body: requestBody, context: context,
             asksForWhole: obligations.checksBody || obligations.transforms || isValidating || wantsWholeRecorded,
-            isBodyAtHand: isKeyedByContent || isRecorded, isForSwitch: isForSwitch
+            isBodyAtHand: isKeyedByContent || isRecordedWithContent, isForSwitch: isForSwitch
         ).write(into: &output)
     }
 

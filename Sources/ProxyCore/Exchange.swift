@@ -15,6 +15,7 @@ import ProxyPolicy
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
 ///     idle, gathering ──▶ recalling ──recalled──▶ delivering | lookingUp | fetching   (recordings are asked: Exchange+Recalling)
+///     lookingUp ──▶ comparing ──nearestFound──▶ delivering    (neither recordings nor the store have it: what comes near is told)
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
 ///     idle ──requestHead (Upgrade)──▶ fetching ──protocolSwitched──▶ tunnelling  (any other answer is one: delivering)
@@ -28,7 +29,7 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, gathering, recalling, lookingUp, joining, fetching, checking, judging, transforming,
+        case idle, authenticating, gathering, recalling, lookingUp, comparing, joining, fetching, checking, judging, transforming,
             connecting, purging,
             delivering, tunnelling, finished
     }
@@ -125,7 +126,7 @@ package struct Exchange: ~Copyable, Sendable {
     package var trustRefusal: TrustRefusal?
     /// What is told unless the chain that was recorded with `selected` lets it be used.
     var faultUnlessAccepted: Fault?
-    /// What recordings have for the request. Filled by the driver before `recalled`, and taken away by it after.
+    /// What recordings have for the request. Filled by the driver before `recalled` and `nearestFound`, and taken away by it in the end.
     package var recollection: Recollection?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
@@ -248,6 +249,10 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .recalling else { return }
             recalled(at: now, into: &commands)
 
+        case .nearestFound(let now):
+            guard state == .comparing, let fault = trace.fault else { return }
+            fail(fault, at: now, into: &commands)
+
         case .lookedUp(let candidates, let isComplete, let now):
             guard state == .lookingUp else { return }
             select(among: candidates, isComplete: isComplete, at: now, into: &commands)
@@ -289,7 +294,8 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .recalling, .lookingUp, .joining, .judging, .transforming, .purging, .delivering,
+            case .idle, .authenticating, .recalling, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
+                .delivering,
                 .tunnelling,
                 .finished:
                 break
@@ -350,6 +356,7 @@ package struct Exchange: ~Copyable, Sendable {
 
 extension Exchange {
     mutating func fail(_ fault: Fault, at now: Timestamp, into commands: inout CommandBuffer) {
+        if comparesRecordings(before: fault, into: &commands) { return }
         if selected != nil { failsValidation = true }
         let row = note(fault)
         trace.status = row.status.code

@@ -9,6 +9,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case gatherRequestBody
     /// Ask the recordings. Answer: `recalled`.
     case recall
+    /// Look for the recordings that come near to a request that none of them answers. Answer: `nearestFound`.
+    case findNearest
     /// Record the request, and what the fetch that follows brings. No answer.
     case beginRecording
     /// Join the fetch under way for `key`, or lead one. Answer: `leadsFetch`, `fetchShared`, `fetchNotShared`,

@@ -18,6 +18,10 @@ package final class ExchangeContext: Sendable {
         case record
         /// What was recorded is the answer; else the request goes out and is recorded.
         case recordMissing
+        /// Every request goes out, and is recorded where it is not as it was recorded before.
+        case refresh
+        /// Every request goes out, and is compared with what was recorded.
+        case diff
 
         package var word: String {
             switch self {
@@ -26,13 +30,38 @@ package final class ExchangeContext: Sendable {
             case .replay: "replay"
             case .record: "record"
             case .recordMissing: "record_missing"
+            case .refresh: "refresh"
+            case .diff: "diff"
             }
         }
 
         /// Nothing leaves.
         package var isClosed: Bool { self == .offline || self == .replay }
-        /// What goes out is recorded.
-        package var records: Bool { self == .record || self == .recordMissing }
+        /// What goes out is recorded, or compared as if it were.
+        package var records: Bool {
+            switch self {
+            case .live, .offline, .replay: false
+            case .record, .recordMissing, .refresh, .diff: true
+            }
+        }
+        /// Recordings are asked before anything goes out.
+        var asksRecordings: Bool { self == .replay || self == .recordMissing }
+
+        init(_ mode: RuleMode) {
+            switch mode {
+            case .live: self = .live
+            case .offline: self = .offline
+            case .replay: self = .replay
+            case .record: self = .record
+            case .recordMissing: self = .recordMissing
+            }
+        }
+
+        /// What a rule has in its place. Where nothing leaves, no rule lets anything out.
+        func replaced(by mode: RuleMode) -> Mode {
+            let wanted = Mode(mode)
+            return isClosed && !wanted.isClosed ? self : wanted
+        }
     }
 
     package typealias PlaintextLookUp = @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> PlaintextRule

@@ -21,6 +21,8 @@ package enum ExchangeEvent: Sendable {
     case requestBodyTooLong(at: Timestamp)
     /// `recollection` says what recordings have for the request.
     case recalled(at: Timestamp)
+    /// `recollection` is a miss, and says what comes near to the request, where that could be looked for.
+    case nearestFound(at: Timestamp)
     /// What the store has under the key. `isComplete` is false while the disk may hold more.
     case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.

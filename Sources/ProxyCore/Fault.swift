@@ -84,6 +84,8 @@ package enum Fault: Equatable, Sendable {
     case noTrustAnchors
     case overloaded
     case checkQueueFull
+    /// The contents of requests that are held take all the memory that they may.
+    case requestBodiesFull
     case credentialsQueueFull
     case shuttingDown
     case internalError

@@ -303,6 +303,11 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 503, "check_queue_full", "proxy_internal_error", .larder,
                 "Too many bodies wait to be checked, or too large ones.", retry: true)
+        case .requestBodiesFull:
+            self.init(
+                503, "request_bodies_full", "proxy_internal_error", .larder,
+                "The bodies of other requests take all the memory that there is for them until they have come whole.", retry: true
+            )
         case .credentialsQueueFull:
             self.init(
                 503, "authentication_queue_full", "proxy_internal_error", .larder, "Too many passwords wait to be looked at.",

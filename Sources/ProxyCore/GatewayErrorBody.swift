@@ -23,11 +23,13 @@ package struct GatewayErrorBody {
     package let trust: TrustRefusal?
     /// What was recorded that comes near to the request, where nothing that was is the answer.
     package let nearest: NearMissReport?
+    /// What would tell more, or empty.
+    package let hint: String
 
     package init(
         error: GatewayError, requestID: UInt64, host: String = "", rule: String = "", reason: String = "",
         findings: ValidationFaults = ValidationFaults(), upstreamStatus: UInt16? = nil, trust: TrustRefusal? = nil,
-        nearest: NearMissReport? = nil
+        nearest: NearMissReport? = nil, hint: String = ""
     ) {
         self.error = error
         self.requestID = requestID
@@ -38,6 +40,7 @@ package struct GatewayErrorBody {
         self.upstreamStatus = upstreamStatus
         self.trust = trust
         self.nearest = nearest
+        self.hint = hint
     }
 
     /// JSON unless the request prefers HTML or plain text: a program is the usual client.
@@ -115,6 +118,7 @@ package struct GatewayErrorBody {
             output.append(",\"nearest\":")
             output.append(contentsOf: nearest.json)
         }
+        writeJSONMember("hint", hint, into: &output)
         output.append(error.isRetryable ? ",\"retryable\":true}\n" : ",\"retryable\":false}\n")
     }
 
@@ -175,6 +179,6 @@ package struct GatewayErrorBody {
 
     private var labelledDetails: [(StaticString, String)] {
         [("host", host), ("rule", rule), ("reason", reason)] + (trust?.lines ?? [])
-            + (nearest?.lines.map { ("nearest", $0) } ?? [])
+            + (nearest?.lines.map { ("nearest", $0) } ?? []) + [("hint", hint)]
     }
 }

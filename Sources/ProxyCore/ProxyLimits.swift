@@ -12,8 +12,12 @@ package struct ProxyLimits: Equatable, Sendable {
     package var keyedBodyLength = 64 * 1024
     /// Up to this length a request's body is gathered to be recorded, and to be looked for among recordings, in octets.
     package var recordedRequestLength = 8 * 1024 * 1024
+    /// What the bodies of requests that are gathered take in memory in all, in octets; where there is no room, the answer is 503.
+    package var gatheredRequestBytes = 64 * 1024 * 1024
     /// How many searches for what comes near to a request that no recording answers may wait; further ones are left to a command.
     package var waitingSearches = 16
+    /// What each loop keeps in memory of the answers that it has replayed, in octets; what finds no room is read again.
+    package var replayedBytes = 16 * 1024 * 1024
     /// How much of what is recorded may wait for the disk in memory, in octets; past it no origin is read.
     package var recordedWindow = 8 * 1024 * 1024
     /// How far a body under way may be before the first octet of a request that reads it along, in octets.

@@ -5,12 +5,15 @@ package enum Recollection: Sendable {
     /// The answer, as one that is stored.
     /// - Parameter layer: in which of those that are replayed it stands.
     case found(StoredResponse, layer: UInt8)
+    /// The answer's content broke off when it was recorded, and breaks off again, where it did.
+    /// - Parameter length: what its head has said of it.
+    case broken(StoredResponse, length: BodyLength, by: Fault, layer: UInt8)
     /// The exchange failed when it was recorded, and fails again.
     case failed(Fault, layer: UInt8)
     /// None of them is the answer.
     /// - Parameters:
     ///   - reason: a word of those who looked.
-    ///   - nearest: what comes near to it; `nil` where that was not looked for.
+    ///   - nearest: what comes near to it; `nil` where that has not been looked for.
     case missed(reason: Word, nearest: NearMissReport?)
     case damaged
 }

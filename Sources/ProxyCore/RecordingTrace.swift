@@ -6,7 +6,6 @@ package enum RecordingTrace: Equatable, Sendable {
     /// None of them was.
     case missed
     /// The exchange became one.
-    case recorded
-    /// It went out and became none: its request is too long to be held.
-    case unrecorded
+    /// - Parameter isContentHeld: the request's content was held whole before it went out; else its digest alone is recorded.
+    case recorded(isContentHeld: Bool)
 }

@@ -100,7 +100,7 @@ package struct Rehearsal: ~Copyable {
             // Nobody is asked who it is.
             case .judgeCredentials: break
             // What recordings have is for whoever reads them to say.
-            case .recall, .beginRecording, .relayRecorded: break
+            case .recall, .findNearest, .beginRecording, .relayRecorded: break
             // What has effects elsewhere is left undone here.
             case .validateUnattended, .fillRest, .complete, .discardUpstreamBody, .freshen, .remove, .releaseJoined, .invalidate,
                 .splice, .relaySwitched, .completeUpstream, .cancelUpstream, .abortClient, .finish:

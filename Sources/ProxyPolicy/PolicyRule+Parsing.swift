@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 
 extension PolicyRule {
-    private static let keys = ["name", "match", "deny", "request", "response", "cache", "validate", "transform"]
+    private static let keys = ["name", "match", "deny", "request", "response", "cache", "validate", "transform", "mode"]
 
     /// - Returns: `nil` where not even a name could be read; after any problem the rule is for nobody.
     convenience init?(parsing cursor: SettingsCursor, problems: inout SettingsProblems) {
@@ -17,20 +17,22 @@ extension PolicyRule {
         let cache = mapping["cache"].map { CacheRule(parsing: $0, problems: &problems) }
         let validation = mapping["validate"].map { ValidationRule(parsing: $0, problems: &problems) }
         let transform = mapping["transform"].map { TransformWords(parsing: $0, problems: &problems) }
+        let mode = mapping["mode"].map { Self.mode($0, problems: &problems) }
         let reason = mapping["deny"].map { Self.reason($0, problems: &problems) }
-        let changeKeys = ["request", "response", "cache", "validate", "transform"].filter { mapping[$0] != nil }
+        let changeKeys = ["request", "response", "cache", "validate", "transform", "mode"].filter { mapping[$0] != nil }
         if reason != nil, let useless = changeKeys.first {
             mapping[useless]?.report("a rule that denies does nothing else", to: &problems)
         }
         if reason == nil, changeKeys.isEmpty {
-            cursor.report("the rule does nothing: give deny, request, response, cache, validate or transform", to: &problems)
+            cursor.report(
+                "the rule does nothing: give deny, request, response, cache, validate, transform or mode", to: &problems)
         }
         guard let name else { return nil }
         self.init(
             name: name, condition: condition, reason: reason.map { $0 ?? "denied by the rule \(name)" },
             request: request ?? FieldEdits(), response: response ?? FieldEdits(), cache: cache, validation: validation,
             transform: transform.map { TransformPlan($0, ruleName: name) },
-            upgradesToTLS: upgrades ?? false,
+            upgradesToTLS: upgrades ?? false, mode: mode ?? nil,
             keyText: cache?.key?.changesURI == true ? Self.text(of: mapping["match"]?.node, mapping["cache"]?.node["key"]) : [])
     }
 
@@ -47,6 +49,14 @@ extension PolicyRule {
         guard let cursor, let mapping = cursor.mapping(of: keys, problems: &problems) else { return nil }
         if mapping.isEmpty { cursor.report("nothing to do: give one of \(keys.joined(separator: ", "))", to: &problems) }
         return mapping
+    }
+
+    private static func mode(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> RuleMode? {
+        cursor.word(
+            among: [
+                "live": RuleMode.live, "offline": .offline, "replay": .replay, "record": .record,
+                "record_missing": .recordMissing,
+            ], problems: &problems)
     }
 
     /// `upgrade: https`, of a rule that may match what is asked in plain text.

@@ -15,13 +15,15 @@ package final class PolicyRule: Sendable {
     package let transform: TransformPlan?
     /// What is asked for in plain text is fetched over https.
     package let upgradesToTLS: Bool
+    /// In place of the one that the settings name; `nil` where that holds.
+    package let mode: RuleMode?
     /// When and how it changes under which URI a response stands, as it was written; empty where it does not.
     let keyText: [UInt8]
 
     package init(
         name: String, condition: RuleCondition, reason: String? = nil, request: FieldEdits = FieldEdits(),
         response: FieldEdits = FieldEdits(), cache: CacheRule? = nil, validation: ValidationRule? = nil,
-        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, keyText: [UInt8] = []
+        transform: TransformPlan? = nil, upgradesToTLS: Bool = false, mode: RuleMode? = nil, keyText: [UInt8] = []
     ) {
         self.name = name
         self.condition = condition
@@ -32,6 +34,7 @@ package final class PolicyRule: Sendable {
         self.validation = validation
         self.transform = transform
         self.upgradesToTLS = upgradesToTLS
+        self.mode = mode
         self.keyText = keyText
     }
 

@@ -17,6 +17,8 @@ package final class PolicyRuleSet: Sendable {
     package let keyDigest: [UInt8]
     /// Some rule has what is asked for in plain text fetched over https.
     package let upgradesToTLS: Bool
+    /// Those that rules name.
+    package let modes: Set<RuleMode>
 
     package static let empty = PolicyRuleSet(rules: [])
 
@@ -60,6 +62,7 @@ package final class PolicyRuleSet: Sendable {
         self.hostless = hostless
         rewritesKeys = rules.contains { $0.cache?.key != nil }
         upgradesToTLS = rules.contains { $0.upgradesToTLS }
+        modes = Set(rules.compactMap(\.mode))
         keyDigest = RulesDigest.make(of: rules.map(\.keyText).filter { !$0.isEmpty })
     }
 
@@ -95,6 +98,7 @@ package final class PolicyRuleSet: Sendable {
             if let key = rule.cache?.key { matched.merge(key) }
             if let validation = rule.validation { matched.merge(validation) }
             if let transform = rule.transform { matched.merge(transform) }
+            if let mode = rule.mode { obligations.mode = mode }
             obligations.editsRequest = obligations.editsRequest || !rule.request.isEmpty
             obligations.upgradesToTLS = obligations.upgradesToTLS || rule.upgradesToTLS
             obligations.editsResponse = obligations.editsResponse || !rule.response.isEmpty

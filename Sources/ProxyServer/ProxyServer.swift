@@ -113,6 +113,9 @@ package final class ProxyServer: Sendable {
     /// In force for the requests to come.
     package var mode: ExchangeContext.Mode { shared.current.context.mode }
 
+    /// How often the gate before all that leaves has let something pass since the mode is in force.
+    package var departureCount: Int { shared.current.settings.transport.gate.passCount }
+
     /// What is heard of the network, as a person reads it; `nil` where the mode is not `auto`.
     package var networkStatus: String? { network.status?.description }
 
@@ -141,7 +144,8 @@ package final class ProxyServer: Sendable {
         return ServerShared.Current(
             settings: settings,
             context: context(settings, rules: source.rules, addresses: addresses, network: source.network),
-            interception: interception(settings, after: previous?.interception, warn))
+            interception: interception(settings, after: previous?.interception, warn),
+            recordings: RecordingsInForce(settings))
     }
 
     private static func interception(

@@ -40,7 +40,7 @@ package struct ServerSettings: Sendable {
     }
 
     /// Whether anything may leave, by word, or as there is a network; and what recordings have to do with it.
-    package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing }
+    package enum Mode: Sendable { case live, offline, auto, replay, record, recordMissing, refresh, diff }
 
     /// What closes the gate of `transport`.
     package var mode = Mode.live
@@ -91,6 +91,8 @@ package struct ServerSettings: Sendable {
         case .replay: .replay
         case .record: .record
         case .recordMissing: .recordMissing
+        case .refresh: .refresh
+        case .diff: .diff
         }
     }
 

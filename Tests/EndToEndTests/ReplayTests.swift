@@ -205,6 +205,40 @@ struct ReplayTests {
         #expect(stored.text == "stored /three" && stored.cacheStatus.hasSuffix("detail=offline"))
         let missing = try stage.ask(proxy, "/four")
         #expect(missing.status == 504 && missing.code == "offline_miss")
+        let nearest = try missing.json["nearest"] ?? ""
+        #expect("\(nearest)".contains("/one"), "what comes near is told behind the store too")
+    }
+
+    @Test("What is asked again in the same words is the same again, and other recordings or other words are not taken for it")
+    func remembers() throws {
+        let says = Counter()
+        let stage = try RecordedStage { request, _, connection in
+            connection.respond(
+                fields: "Vary: Accept-Language\r\nETag: \"e\"\r\nAge: 7\r\n", body: "\(request.target) \(says.next())")
+        }
+        let second = "\(stage.folder.path)/second.larder"
+        for (path, languages) in [(stage.path, ["en", "de"]), (second, ["en"])] {
+            try stage.record(terms: { $0.path = path }) { proxy in
+                for language in languages { _ = try stage.ask(proxy, "/a", fields: "Accept-Language: \(language)\r\n") }
+            }
+        }
+        stage.origin.stop()
+        let proxy = try stage.replaying()
+        for _ in 0..<3 {
+            for (language, text) in [("en", "/a 1"), ("de", "/a 2")] {
+                let answer = try stage.ask(proxy, "/a", fields: "Accept-Language: \(language)\r\n")
+                #expect(answer.text == text && answer["Age"] == "7" && answer.cacheStatus.hasSuffix("\"replay test.larder\""))
+                let range = try stage.ask(proxy, "/a", fields: "Accept-Language: \(language)\r\nRange: bytes=0-1\r\n")
+                #expect(range.status == 206 && range.text == "/a")
+            }
+            #expect(try stage.ask(proxy, "/a", fields: "Accept-Language: fr\r\n").detail == "varies")
+            // What was old when it was recorded is as old whenever it is replayed.
+            proxy.pass(seconds: 60)
+        }
+        let layers = try Recorder.layers([second])
+        try proxy.reload("mode: replay\nreplay: {layers: [x]}") { $0.layers = layers }
+        try eventually { try stage.ask(proxy, "/a", fields: "Accept-Language: en\r\n").text == "/a 3" }
+        #expect(layers.usedPlaces == [[0]])
     }
 
     @Test("Secrets go out as they are, stand in no recording, and match only themselves under the project's key")
@@ -225,23 +259,113 @@ struct ReplayTests {
         #expect(try stage.ask(keyless, "/a", fields: "Authorization: Bearer another-secret-another-secret\r\n").text == "in")
     }
 
-    @Test("What failed fails again, or is a miss, as is set", arguments: [RecordingLayers.FailureReplay.same, .miss])
+    @Test(
+        "What failed before an answer came fails again, or is a miss, as is set",
+        arguments: [RecordingLayers.FailureReplay.same, .miss])
     func replaysFailures(failures: RecordingLayers.FailureReplay) throws {
-        let stage = try RecordedStage { _, _, connection in
-            _ = connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-            return false
-        }
-        let summary = try stage.record { proxy in
-            let client = try RawClient(port: proxy.port)
-            client.send(stage.head("POST", "/cut", fields: "Content-Length: 0\r\n"))
-            #expect(try client.readHead().status == 200)
-            _ = try? client.readToEnd()
+        let stage = try RecordedStage { _, _, _ in false }
+        let summary = try stage.record { (proxy) throws in
+            #expect(try stage.ask(proxy, "/gone", method: "POST", body: "x").status == 502)
         }
         #expect(summary.counts.recorded == 1 && summary.counts.failures == 1)
         let proxy = try stage.replaying { $0.failures = failures }
-        let response = try stage.ask(proxy, "/cut", method: "POST", fields: "Content-Length: 0\r\n")
+        let response = try stage.ask(proxy, "/gone", method: "POST", body: "x")
         #expect(response.status == (failures == .same ? 502 : 504))
-        #expect(response.code == (failures == .same ? "response_incomplete" : "offline_miss"))
+        #expect(failures == .same || response.code == "offline_miss")
+    }
+
+    /// Answers whose content ends before it should.
+    private static let brokenAnswers: [(head: String, content: String)] = [
+        ("Content-Length: 10\r\n", "half"), ("Content-Length: 10\r\n", ""),
+        ("Content-Length: 600000\r\n", String(repeating: "x", count: 300_000)),
+        ("Transfer-Encoding: chunked\r\n", "4\r\nhalf\r\n"),
+        ("Content-Type: application/json\r\nContent-Length: 10\r\n", "{\"a\""),
+    ]
+
+    @Test("A body that broke off comes as far as it came then and breaks off there, for whoever asks how", arguments: 0..<5)
+    func replaysBrokenBodies(index: Int) throws {
+        let (fields, content) = Self.brokenAnswers[index]
+        let stage = try RecordedStage { _, _, connection in
+            _ = connection.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\(fields)\r\n\(content)")
+            return false
+        }
+        func ask(_ proxy: TestProxy, fields: String = "") throws -> (head: ReceivedResponse, rest: [UInt8]) {
+            let client = try RawClient(port: proxy.port)
+            client.send(stage.head("POST", "/cut", fields: "Content-Length: 0\r\n" + fields))
+            let head = try client.readHead()
+            // The end is no orderly one where nothing else tells that something is missing.
+            return (head, (try? client.readToEnd()) ?? [])
+        }
+        var then: (head: ReceivedResponse, rest: [UInt8])?
+        let summary = try stage.record { then = try ask($0) }
+        #expect(summary.counts.failures == 1 && summary.failure == nil)
+        stage.origin.stop()
+        let proxy = try stage.replaying()
+        for fields in ["", "Range: bytes=0-1\r\n", "If-None-Match: \"e\"\r\n"] {
+            let now = try ask(proxy, fields: fields)
+            #expect(now.head.status == 200 && now.rest == then?.rest, "\(fields)")
+            for name in ["Content-Length", "Transfer-Encoding", "ETag"] { #expect(now.head[name] == then?.head[name]) }
+        }
+        #expect(try stage.ask(proxy, "/other").code == "offline_miss")
+        #expect(try proxy.logLines()[0].contains(#""error":"response_incomplete""#))
+    }
+
+    @Test("A HEAD whose answer told no length is replayed without one, and one that told it with it")
+    func replaysHeads() throws {
+        let stage = try RecordedStage { request, _, connection in
+            let length = request.target == "/told" ? "Content-Length: 7\r\n" : ""
+            return connection.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\(length)\r\n")
+        }
+        try stage.record { proxy in
+            for path in ["/told", "/untold"] { _ = try stage.ask(proxy, path, method: "HEAD") }
+        }
+        let proxy = try stage.replaying()
+        let untold = try stage.ask(proxy, "/untold", method: "HEAD")
+        #expect(untold.status == 200 && untold["Content-Length"] == nil && untold["ETag"] == "\"e\"")
+        #expect(try stage.ask(proxy, "/told", method: "HEAD")["Content-Length"] == "7")
+    }
+
+    @Test("A request in the midst of a switch is answered and recorded by the mode it came in, and the recording waits for it")
+    func switchesInMidst() throws {
+        let (arrived, answers) = (Gate(), Gate())
+        let stage = try RecordedStage { request, _, connection in
+            guard request.target == "/slow" else { return connection.respond(body: request.target) }
+            arrived.open()
+            _ = answers.wait()
+            return connection.respond(body: "slow")
+        }
+        let file = try Recorder.file(stage.path)
+        let proxy = try TestProxy("mode: record\nrecord: {file: x}", change: { $0.recording = file })
+        let client = try RawClient(port: proxy.port)
+        client.send(stage.head("GET", "/slow"))
+        #expect(arrived.wait())
+        try proxy.reload("mode: live")
+        #expect(try stage.ask(proxy, "/live").cacheStatus.contains("fwd=uri-miss"))
+        let (unused, uses) = (Gate(), Counter())
+        file.whenUnused {
+            uses.next()
+            unused.open()
+        }
+        #expect(uses.value == 0)
+        answers.open()
+        #expect(try client.readResponse().cacheStatus == "Larder; fwd=bypass; detail=record")
+        #expect(unused.wait())
+        try Recorder.finish(file)
+        #expect(file.summary.counts.recorded == 1 && file.summary.isComplete)
+        proxy.stop()
+        // The same on the way to an answer from recordings: the request's content comes behind the switch.
+        let layers = try Recorder.layers([stage.path])
+        let replaying = try TestProxy("mode: replay\nreplay: {layers: [x]}", change: { $0.layers = layers })
+        defer { replaying.stop() }
+        let late = try RawClient(port: replaying.port)
+        late.send(stage.head("GET", "/slow", fields: "Expect: 100-continue\r\nContent-Length: 1\r\n"))
+        #expect(try late.readHead().status == 100)
+        try replaying.reload("mode: live")
+        #expect(try stage.ask(replaying, "/live").status == 200)
+        late.send("x")
+        let answer = try late.readResponse()
+        let nearest = try answer.json["nearest"] ?? ""
+        #expect(answer.code == "offline_miss" && "\(nearest)".contains("/slow"))
     }
 
     @Test("record_missing answers from what was recorded, and records the rest beside it")
@@ -267,21 +391,63 @@ struct ReplayTests {
         #expect(try stage.ask(replaying, "/b").text == "/b 2")
     }
 
-    @Test("Bodies of requests tell recordings apart up to 8 MiB; a longer one goes out and is named as not recorded")
+    @Test("Bodies of requests tell recordings apart, up to 8 MiB by what they hold, a longer one by its digest")
     func gathersBodies() throws {
         let stage = try RecordedStage { _, body, connection in connection.respond(body: "\(body.count)") }
         let fits = String(repeating: "x", count: 300_000)
-        let summary = try stage.record { proxy in
-            #expect(try stage.ask(proxy, "/a", method: "POST", body: fits).text == "300000")
-            let client = try RawClient(port: proxy.port)
-            client.send(stage.head("POST", "/long", fields: "Content-Length: \(9 << 20)\r\n"))
-            client.send(String(repeating: "y", count: 9 << 20))
-            #expect(try client.readResponse(to: "POST").text == "\(9 << 20)")
+        let long = String(repeating: "y", count: 9 << 20)
+        let summary = try stage.record { (proxy) throws in
+            for body in [fits, long] {
+                #expect(try stage.ask(proxy, "/a", method: "POST", body: body).text == "\(body.utf8.count)")
+            }
         }
-        #expect(summary.counts.recorded == 1 && summary.unrecorded.map(\.reason) == ["request_too_long"])
+        #expect(summary.counts.recorded == 2 && summary.isComplete)
+        stage.origin.stop()
         let proxy = try stage.replaying()
-        #expect(try stage.ask(proxy, "/a", method: "POST", body: fits).text == "300000")
-        #expect(try stage.ask(proxy, "/a", method: "POST", body: fits + "x").status == 504)
+        for body in [fits, long] { #expect(try stage.ask(proxy, "/a", method: "POST", body: body).text == "\(body.utf8.count)") }
+        for body in [fits + "x", long + "y", String(long.dropLast()) + "z"] {
+            #expect(try stage.ask(proxy, "/a", method: "POST", body: body).code == "offline_miss")
+        }
+    }
+
+    @Test("All bodies that are gathered take no more memory than they may: the next is told 503, and served once there is room")
+    func boundsGatheredBodies() throws {
+        let stage = try RecordedStage { _, body, connection in connection.respond(body: "\(body.count)") }
+        let summary = try stage.record(change: { $0.proxyLimits.gatheredRequestBytes = 1 << 20 }) { proxy in
+            // Half of it has come, and takes all the room.
+            let first = try RawClient(port: proxy.port)
+            let body = String(repeating: "x", count: 3 << 20)
+            first.send(stage.head("POST", "/first", fields: "Content-Length: \(body.utf8.count)\r\n") + body.prefix(2 << 20))
+            try eventually {
+                let response = try stage.ask(proxy, "/second", method: "POST", body: "y")
+                if response.status == 503 { #expect(response.code == "request_bodies_full" && response["Retry-After"] == "1") }
+                return response.status == 503
+            }
+            first.send(String(body.dropFirst(2 << 20)))
+            #expect(try first.readResponse(to: "POST").text == "\(3 << 20)")
+            #expect(try stage.ask(proxy, "/third", method: "POST", body: "y").text == "1")
+        }
+        #expect(summary.isComplete)
+    }
+
+    @Test("What cannot be recorded is told when that happens, once, without anybody asking")
+    func tellsFailure() throws {
+        let stage = try RecordedStage { _, _, connection in
+            connection.respond(fields: "Content-Type: application/json\r\nContent-Encoding: unknown\r\n", body: "sealed")
+        }
+        let (isTold, told) = (Gate(), Counter())
+        let file = try Recorder.file(stage.path) {
+            $0.report = { _ in
+                told.next()
+                isTold.open()
+            }
+        }
+        let proxy = try TestProxy("mode: record\nrecord: {file: x}", change: { $0.recording = file })
+        defer { proxy.stop() }
+        for path in ["/a", "/b"] { #expect(try stage.ask(proxy, path).text == "sealed") }
+        #expect(isTold.wait())
+        try eventually { file.summary.failure?.contains("cannot be searched") == true }
+        #expect(told.value == 1 && !file.summary.isComplete)
     }
 
     @Test("Behind a client that leaves, what has an end is recorded to it")

@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LarderCLI
+
 @Suite("larder mode")
 struct ModeTests {
     typealias Served = ServeTests.Served
@@ -39,7 +41,8 @@ struct ModeTests {
         #expect(try mode(served).output == "live\n")
         #expect(try mode(served, "offline").output == "offline\n")
         let object = try JSONSerialization.jsonObject(with: Data(try mode(served, "-o", "json").output.utf8))
-        #expect(object as? [String: String] == ["mode": "offline"])
+        let told = try #require(object as? [String: Any])
+        #expect(told["mode"] as? String == "offline" && told["departures"] as? Int == 0)
     }
 
     @Test("Settings that are read again take a switch back only where they say something else of the mode than before")
@@ -81,6 +84,39 @@ struct ModeTests {
         #expect(try ask(port, origin).text.contains("\"code\":\"offline_miss\""))
         #expect(try mode(served, "--reset").output == "replay\n")
         #expect(try ask(port, origin).text == "1")
+    }
+
+    @Test("In mode diff the client gets what is live, and a report says what was recorded otherwise; exit code 6 then")
+    func reportsDifferences() throws {
+        let says = Guarded("one")
+        let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: says.withLock { $0 }) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/served.larder"
+        let served = try Served("record: {file: \(file)}\nreplay: {layers: [\(file)]}\n", in: folder)
+        let port = try #require(try served.ports().first)
+        let early = try mode(served, "diff", "--report", "-")
+        #expect(early.code == 2 && early.talk == "larder: nothing has been compared: `larder mode diff` begins it\n")
+        #expect(try mode(served, "replay", "--report", "-").code != 0)
+        #expect(try mode(served, "record").code == 0)
+        #expect(try ask(port, origin).text == "one")
+        #expect(try mode(served, "diff").talk.contains("is being recorded into"))
+        #expect(try mode(served, "live").code == 0)
+        #expect(try mode(served, "diff").output == "diff\n")
+        #expect(try ask(port, origin).text == "one")
+        let same = try mode(served, "diff", "--report", "-")
+        #expect(same.code == 0 && same.output == "1 compared, 0 differ\n")
+        says.withLock { $0 = "two" }
+        #expect(try ask(port, origin).text == "two")
+        let other = try mode(served, "diff", "--report", "-")
+        #expect(other.code == 6 && other.output.contains("(body"))
+        #expect(try mode(served, "live").code == 0)
+        // What was found stays known.
+        let report = "\(folder.path)/report.txt"
+        #expect(try mode(served, "diff", "--report", report).code == 6)
+        let text = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(text.hasSuffix("2 compared, 1 differ\n") && text.hasPrefix("~ GET http://127.0.0.1:\(origin.port)/"), "\(text)")
+        #expect(try mode(served).output == "live\n")
     }
 
     /// Clients that ask again and again, and what each was answered.
@@ -151,7 +187,9 @@ struct ModeTests {
         }
     }
 
-    @Test("Switched to and fro under load, each answer belongs to one mode, and in replay the origin hears nothing")
+    @Test(
+        "Switched to and fro a hundred times under load, each answer belongs to one mode, and in replay the origin hears nothing and nothing passes the gate"
+    )
     func switchesUnderLoad() throws {
         let says = Guarded("recorded")
         let origin = ScriptedOrigin.answering { _, connection in
@@ -168,16 +206,26 @@ struct ModeTests {
         let served = try Served("replay: {layers: [\(file)]}\nloops: 2\n", in: folder)
         let askers = Askers(4, port: try #require(try served.ports().first), url: url)
         defer { askers.end() }
-        for _ in 0..<10 {
-            #expect(try mode(served, "replay").code == 0)
+        /// A hundred times by the verb would be a hundred processes.
+        func switched(to mode: String? = nil) throws -> [String: Any] {
+            let (method, query) = mode.map { ("POST", "?mode=\($0)") } ?? ("GET", "")
+            let admin = try AdminClient(path: "\(served.folder.path)/admin.sock")
+            let (status, text) = try admin.send(method, "/v1/mode\(query)", accept: "application/json")
+            #expect(status.code == 200)
+            return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        }
+        for _ in 0..<50 {
+            #expect(try switched(to: "replay")["mode"] as? String == "replay")
             // What was asked for before has been answered.
             try askers.haveAll(.replayed, more: 2)
             let heard = origin.requestHeads.count
-            try askers.haveAll(.replayed, more: 20)
+            try askers.haveAll(.replayed, more: 5)
             #expect(origin.requestHeads.count == heard)
-            #expect(try mode(served, "live").code == 0)
-            try askers.haveAll(.live, more: 5)
+            #expect(try switched()["departures"] as? Int == 0)
+            #expect(try switched(to: "live")["mode"] as? String == "live")
+            try askers.haveAll(.live, more: 2)
             #expect(origin.requestHeads.count > heard)
+            #expect(try switched()["departures"] as? Int ?? 0 > 0)
         }
         #expect(askers.others.isEmpty, "\(askers.others.prefix(5))")
     }

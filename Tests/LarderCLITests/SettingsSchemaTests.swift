@@ -28,6 +28,7 @@ struct SettingsSchemaTests {
         ("limits.trailers", "4KiB", "4KiB"),
         ("limits.request_body", "1GiB", "1GiB"),
         ("limits.checked_bodies", "8MiB", "8MiB"),
+        ("limits.gathered_requests", "8MiB", "8MiB"),
         ("limits.transformed_bodies", "1MiB", "1MiB"),
         ("timeouts.connect", "1500ms", "1500ms"),
         ("timeouts.first_byte", "2m", "2m"),

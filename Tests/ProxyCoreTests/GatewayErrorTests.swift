@@ -26,7 +26,7 @@ struct GatewayErrorTests {
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
-        .transformFailed(.malformedJSON), .recordingDamaged,
+        .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -102,6 +102,7 @@ struct GatewayErrorTests {
         case .imageTooLarge: 68
         case .transformFailed: 69
         case .recordingDamaged: 70
+        case .requestBodiesFull: 71
         }
     }
 
@@ -120,7 +121,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<71))
+        #expect(Self.faults.map(Self.number) == Array(0..<72))
     }
 
     @Test(

@@ -9,10 +9,10 @@ enum SnapshotMeasure {
         defer { unlink(path) }
         let octets = Double(count * length) / 1e6
         let create = try time {
-            let recorder = try SnapshotRecorder(
-                SnapshotWriter(path: path, tool: "measure", now: SnapshotTorture.now), key: SnapshotTorture.key())
+            let writer = try SnapshotWriter(path: path, tool: "measure", now: SnapshotTorture.now)
+            let recorder = try SnapshotRecorder(writer, key: SnapshotTorture.key())
             for number in 0..<count { try SnapshotTorture.record(recorder, number, length: length) }
-            _ = try recorder.writer.finish()
+            _ = try writer.finish()
         }
         say("create", create, octets)
         var snapshot: Snapshot?

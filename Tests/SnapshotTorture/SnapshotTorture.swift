@@ -75,9 +75,10 @@ enum SnapshotTorture {
 
     /// Prints both roots.
     private static func record(_ path: String, count: Int) throws {
-        let recorder = try SnapshotRecorder(SnapshotWriter(path: path, tool: "torture", now: now), key: key())
+        let writer = try SnapshotWriter(path: path, tool: "torture", now: now)
+        let recorder = try SnapshotRecorder(writer, key: key())
         for number in 0..<count { try record(recorder, number, length: length(of: number)) }
-        let roots = try recorder.writer.finish()
+        let roots = try writer.finish()
         SnapshotTorture.line("content \(Hexadecimal.encode(roots.content.octets))\nfull \(Hexadecimal.encode(roots.full.octets))")
     }
 

@@ -12,22 +12,37 @@ struct ModeCommand: ParsableCommand {
               larder mode
               larder mode replay
               larder mode replay --reset
+              larder mode diff
+              larder mode diff --report -
 
-            A mode that cannot be served is refused: exit code 2, and the one in force stays.
+            A mode that cannot be served is refused: exit code 2, and the one in force stays. --report switches nothing: it tells in what \
+            the answers in mode diff were not those that were recorded; exit code 6 where any was not.
             """)
 
-    @Argument(help: ArgumentHelp("live, offline, auto, replay, record or record_missing.", valueName: "mode"))
+    @Argument(help: ArgumentHelp("live, offline, auto, replay, record, record_missing, refresh or diff.", valueName: "mode"))
     var mode: LarderSettings.Mode?
 
     @Flag(help: "What is replayed begins anew: of several answers to one request the first comes next.")
     var reset = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Writes what mode diff has found so far, or has found at last; - is standard output.", valueName: "file"))
+    var report: String?
 
     @OptionGroup var options: SettingsOptions
 
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
+    func validate() throws {
+        if report != nil, mode != .diff || reset {
+            throw ValidationError("A report is of mode diff: larder mode diff --report FILE")
+        }
+    }
+
     func run() throws {
+        if let report { return try write(report) }
         let client = try RunningLarder.connect(options)
         var parameters: [String] = []
         if let mode { parameters.append("mode=\(mode.rawValue)") }
@@ -35,6 +50,31 @@ struct ModeCommand: ParsableCommand {
         if parameters.isEmpty { return try RunningLarder.ask(client, "GET", "/v1/mode", form: output) }
         try RunningLarder.ask(
             client, "POST", "/v1/mode?" + parameters.joined(separator: "&"), form: output, failure: ExitCode(2))
+    }
+
+    /// Somewhere something differs.
+    private static let differs = ExitCode(6)
+
+    private func write(_ path: String) throws {
+        let place = "/v1/mode/differences"
+        var (report, counts) = ("", "")
+        // Each on a connection of its own, as the socket has it.
+        try RunningLarder.ask(try RunningLarder.connect(options), "GET", place, form: output, failure: ExitCode(2)) {
+            report = $0
+        }
+        // Behind it, so that whatever stands in the report counts.
+        try RunningLarder.ask(try RunningLarder.connect(options), "GET", place, form: .json, failure: ExitCode(2)) { counts = $0 }
+        if path == "-" {
+            Terminal.output(report)
+        } else {
+            do throws(WholeFile.Unwritten) {
+                try WholeFile.write(report, to: path, replaces: true)
+            } catch {
+                Terminal.talk("larder: cannot write \(printable(path, limit: 4096)): \(error.reason)\n")
+                throw ExitCode.failure
+            }
+        }
+        if JSONAnswer(counts)["differing"] as? Int != 0 { throw Self.differs }
     }
 }
 

@@ -5,7 +5,7 @@ import Snapshots
 /// What a run has recorded, in a few lines for people.
 struct RecordSummary {
     let file: RecordingFile
-    let result: Result<SnapshotRoots, SnapshotError>
+    let result: Result<SnapshotRoots?, SnapshotError>
     let tally: RequestTally?
 
     private static let toldLimit = 10

@@ -14,41 +14,66 @@ final class RunningRecordings: Sendable {
 
     private struct State {
         var replayed: (terms: LarderSettings.Recordings, layers: RecordingLayers)?
-        var recorded: (terms: LarderSettings.Recordings, file: RecordingFile)?
+        var recorded: (terms: LarderSettings.Recordings, purpose: LarderSettings.RecordingPurpose, file: RecordingFile)?
         /// In its place something else is recorded into.
         var former: RecordingFile?
-        var ended: (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)?
+        /// The last one that was only compared.
+        var compared: RecordingFile?
+        var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)?
 
         func isRecorded(for settings: LarderSettings) -> Bool {
-            settings.mode.records && recorded?.terms == settings.recordings
+            recorded?.terms == settings.recordings && recorded?.purpose == settings.recordingPurpose
         }
+
+        /// The file that nobody is to read before it is finished.
+        var unfinished: String? { recorded?.purpose == .compare ? nil : recorded?.file.path }
     }
 
     private let state = Guarded(State())
+    private let report: @Sendable (String) -> Void
+
+    /// How long a recording that ends waits for the exchanges that are on their way into it, in seconds.
+    private static let patience = 5.0
+
+    /// - Parameter report: hears what cannot be recorded, as soon as that is known. Called on some thread.
+    init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
     /// What is recorded into now.
     var file: RecordingFile? { state.withLock { $0.recorded?.file } }
     /// What is replayed now.
     var layers: RecordingLayers? { state.withLock { $0.replayed?.layers } }
 
+    /// What compares, or has compared last.
+    var comparison: RecordingFile? {
+        state.withLock { state in
+            state.recorded.flatMap { $0.purpose == .compare ? $0.file : nil } ?? state.compared
+        }
+    }
+
     /// Opens what a mode needs, and has it stand in the server's settings.
     func prepare(_ serving: inout ServerSettings, for settings: LarderSettings) throws(Refusal) {
-        let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.recorded?.file.path }
-        if settings.mode.replays, let unfinished, settings.recordings.files.contains(unfinished) {
+        let unfinished = state.withLock { $0.isRecorded(for: settings) ? nil : $0.unfinished }
+        if settings.replays || settings.recordingPurpose == .compare, let unfinished,
+            settings.recordings.files.contains(unfinished)
+        {
             throw Refusal(reason: "replay.layers: \(unfinished) is being recorded into; `larder mode live` finishes it")
         }
-        serving.layers = settings.mode.replays ? try layers(for: settings.recordings) : nil
-        serving.recording = settings.mode.records ? try file(for: settings.recordings) : nil
+        serving.layers = settings.replays ? try layers(for: settings.recordings) : nil
+        serving.recording = try settings.recordingPurpose.map { purpose throws(Refusal) in
+            try file(for: settings.recordings, purpose)
+        }
     }
 
     /// What the recording that was finished last came to.
-    var ended: (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)? { state.withLock { $0.ended } }
+    var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes what is recorded into where these settings, which are in force, do not record into it; and waits for it.
+    /// Finishes what is recorded into where these settings, which are in force, do not record into it; and waits for it, and a while for the
+    /// exchanges that have begun under the settings before.
     /// - Parameter settings: `nil` where nobody is served any more.
     /// - Returns: what it came to; `nil` where nothing is to be finished.
-    func finish(unlessFor settings: LarderSettings? = nil) -> (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)?
-    {
+    func finish(unlessFor settings: LarderSettings? = nil) -> (
+        file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>
+    )? {
         let file = state.withLock { state -> RecordingFile? in
             var file = state.former
             state.former = nil
@@ -61,13 +86,20 @@ final class RunningRecordings: Sendable {
             return file
         }
         guard let file else { return nil }
+        if settings != nil { Self.waitForExchanges(of: file) }
         let ended = (file, Self.finish(file))
         state.withLock { $0.ended = ended }
         return ended
     }
 
-    private static func finish(_ file: RecordingFile) -> Result<SnapshotRoots, SnapshotError> {
-        let result = Guarded<Result<SnapshotRoots, SnapshotError>>(.failure(.malformed("it was not finished")))
+    private static func waitForExchanges(of file: RecordingFile) {
+        let isUnused = DispatchSemaphore(value: 0)
+        file.whenUnused { isUnused.signal() }
+        _ = isUnused.wait(timeout: .now() + patience)
+    }
+
+    private static func finish(_ file: RecordingFile) -> Result<SnapshotRoots?, SnapshotError> {
+        let result = Guarded<Result<SnapshotRoots?, SnapshotError>>(.failure(.malformed("it was not finished")))
         let hasEnded = DispatchSemaphore(value: 0)
         file.finish { outcome in
             result.withLock { $0 = outcome }
@@ -116,20 +148,35 @@ final class RunningRecordings: Sendable {
         return layers
     }
 
-    private func file(for settings: LarderSettings.Recordings) throws(Refusal) -> RecordingFile {
-        if let recorded = state.withLock({ $0.recorded }), recorded.terms == settings { return recorded.file }
-        guard let path = settings.file else { throw Refusal(reason: "record.file names no file") }
+    private func file(
+        for settings: LarderSettings.Recordings, _ purpose: LarderSettings.RecordingPurpose
+    ) throws(Refusal) -> RecordingFile {
+        if let recorded = state.withLock({ $0.recorded }), recorded.terms == settings, recorded.purpose == purpose {
+            return recorded.file
+        }
+        let named = purpose == .compare ? settings.files.first : settings.file
+        guard let path = named else { throw Refusal(reason: "record.file names no file") }
+        let key = try key(of: settings)
         // Without a key of the project nobody can tell afterwards which secret a placeholder stands for.
         var terms = RecordingFile.Terms(
-            path: path, key: try key(of: settings) ?? .make(), tool: SnapshotFiles.tool,
+            path: path, key: key ?? .make(), tool: SnapshotFiles.tool,
             now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
+        terms.isProjectsKey = key != nil
+        switch purpose {
+        case .record: break
+        case .compare: terms.purpose = .compare(settings.files)
+        case .refresh: if FileManager.default.fileExists(atPath: path) { terms.purpose = .refresh }
+        }
         terms.existing =
             switch settings.existing {
             case .refuse, .resume: .refuse
             case .append: .append
             case .overwrite: .overwrite
             }
+        // What has changed stands beside what was there.
+        if purpose == .refresh { terms.existing = .append }
         terms.resumes = settings.existing == .resume
+        terms.report = { [report] in report("\(path) is incomplete from here on: \($0)") }
         terms.keepsUnshared = settings.noStore == .keep
         terms.unscanned =
             switch settings.unscanned {
@@ -142,11 +189,12 @@ final class RunningRecordings: Sendable {
             let file = try RecordingFile(terms)
             state.withLock { state in
                 state.former = state.recorded?.file
-                state.recorded = (settings, file)
+                state.recorded = (settings, purpose, file)
+                if purpose == .compare { state.compared = file }
             }
             return file
         } catch {
-            throw Refusal(reason: "record.file: \(error)")
+            throw Refusal(reason: purpose == .compare ? "replay.layers: \(error)" : "record.file: \(error)")
         }
     }
 

@@ -4,16 +4,16 @@ import ProxyAdmin
 extension RunningServer {
     var modeRoutes: [AdminRoute] {
         ModeRoutes.routes(LarderSettings.Mode.allCases.map(\.rawValue)) {
-            self.served.withLock { $0.settings.mode.rawValue }
+            self.told
         } change: { change in
             self.inTurn { self.make(change) }
-        }
+        } + [DifferencesRoute.route { self.recordings.comparison }]
     }
 
     private func make(_ change: ModeRoutes.Change) -> ModeRoutes.Outcome {
         let former = served.withLock { $0 }
         let mode = change.mode.flatMap(LarderSettings.Mode.init) ?? former.settings.mode
-        if change.rewinds, !mode.replays {
+        if change.rewinds, !former.switched(to: mode).settings.replays {
             return .refused(reason: "there is nothing to begin anew: nothing is replayed in mode \(mode.rawValue)")
         }
         if mode != former.settings.mode {
@@ -25,6 +25,17 @@ extension RunningServer {
             log.logger.notice("the mode is \(mode.rawValue)")
         }
         if change.rewinds { recordings.layers?.rewind() }
-        return .done(mode: mode.rawValue)
+        return .done(told)
+    }
+
+    private var told: ModeRoutes.Told {
+        var told = ModeRoutes.Told(mode: served.withLock { $0.settings.mode.rawValue }, departures: server.departureCount)
+        if let file = recordings.file {
+            let summary = file.summary
+            told.recording = ModeRoutes.Told.Recording(
+                file: file.path, recorded: summary.counts.recorded, unrecorded: summary.unrecordedCount,
+                failure: summary.failure)
+        }
+        return told
     }
 }

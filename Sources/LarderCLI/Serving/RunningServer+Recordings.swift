@@ -10,14 +10,18 @@ extension RunningServer {
         note(result, file)
     }
 
-    func note(_ result: Result<SnapshotRoots, SnapshotError>, _ file: RecordingFile) {
+    func note(_ result: Result<SnapshotRoots?, SnapshotError>, _ file: RecordingFile) {
         let path = printable(file.path, limit: 4096)
         let summary = file.summary
         switch result {
+        case .success(nil):
+            log.logger.notice(
+                "\(summary.counts.unchanged + summary.counts.differing) compared, \(summary.counts.differing) differ")
         case .success: log.logger.notice("\(path): \(summary.counts.recorded) recorded")
         case .failure(let error):
             log.logger.error("\(path) cannot be finished, \(path).partial holds what was recorded: \(error)")
         }
+        if summary.unrecordedCount > 0 { log.logger.warning("\(path): \(summary.unrecordedCount) not recorded") }
         if let failure = summary.failure { log.logger.error("\(path) is incomplete: \(printable(failure, limit: 4096))") }
     }
 }

@@ -27,7 +27,7 @@ final class RunningServer: Sendable {
     /// As they are now.
     let served: Guarded<ServedSettings>
     let pinAudit = PinAudit()
-    let recordings = RunningRecordings()
+    let recordings: RunningRecordings
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
     /// One change of what is in force at a time.
@@ -44,6 +44,7 @@ final class RunningServer: Sendable {
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
         LargeBlocks.giveBack()
+        recordings = RunningRecordings { logger.error("\(printable($0, limit: 4096))") }
         room = DescriptorRoom(
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)

@@ -18,12 +18,15 @@ enum ServerAssembly {
         case .replay: result.mode = .replay
         case .record: result.mode = .record
         case .recordMissing: result.mode = .recordMissing
+        case .refresh: result.mode = .refresh
+        case .diff: result.mode = .diff
         }
         result.replaysStore = settings.recordings.replaysStore
         result.offlineStalenessLimit = settings.cache.maxStaleOffline.map { DeltaSeconds($0.wholeMilliseconds / 1000) }
         result.parseLimits = parseLimits(settings.limits)
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
+        result.proxyLimits.gatheredRequestBytes = Int(clamping: settings.limits.gatheredRequests)
         result.proxyLimits.transformedBytes = Int(clamping: settings.limits.transformedBytes)
         result.timeouts.clientHandshake = milliseconds(settings.timeouts.clientHandshake)
         result.timeouts.firstOctets = milliseconds(settings.timeouts.firstOctets)

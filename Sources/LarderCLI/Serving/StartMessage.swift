@@ -17,7 +17,8 @@ struct StartMessage {
         if mode == .auto { lines.append("  mode      auto: offline while this machine has no network") }
         if mode == .offline { lines.append("  mode      offline: nothing leaves, what is stored is served whatever its age") }
         if mode == .replay { lines.append("  mode      replay: nothing leaves, what was recorded is the answer") }
-        if mode.records {
+        if mode == .diff { lines.append("  mode      diff: answers are compared with what was recorded") }
+        if mode == .record || mode == .recordMissing || mode == .refresh {
             lines.append(
                 "  mode      \(mode.rawValue): answers are recorded, also those that no cache may keep; secrets are put out")
         }

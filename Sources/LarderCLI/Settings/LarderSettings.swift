@@ -38,12 +38,24 @@ extension LarderSettings {
     package enum Mode: String, CaseIterable, Sendable {
         case live, offline, auto, replay, record
         case recordMissing = "record_missing"
-
-        /// What was recorded is asked for.
-        var replays: Bool { self == .replay || self == .recordMissing }
-        /// What goes out is recorded.
-        var records: Bool { self == .record || self == .recordMissing }
+        case refresh, diff
     }
+
+    /// What was recorded is asked for, by the mode or by a rule's.
+    var replays: Bool { mode == .replay || mode == .recordMissing || rules.compiled.modes.contains(where: \.replays) }
+
+    /// What becomes of exchanges that go out; `nil` where nothing does.
+    var recordingPurpose: RecordingPurpose? {
+        switch mode {
+        case .refresh: .refresh
+        case .diff: .compare
+        case .record, .recordMissing: .record
+        case .live, .offline, .auto, .replay: rules.compiled.modes.contains(where: \.records) ? .record : nil
+        }
+    }
+
+    /// They are recorded, recorded where they have changed, or compared.
+    enum RecordingPurpose: Sendable { case record, refresh, compare }
 
     package struct Store: Equatable, Sendable {
         /// `:memory:`, or a file. `nil`: `store.sqlite` in the user's cache folder.
@@ -90,6 +102,8 @@ extension LarderSettings {
         package var requestBodyLength: UInt64?
         /// Of all bodies under a check together.
         package var checkedBytes: UInt64 = 64 << 20
+        /// Of the bodies of all requests that are gathered.
+        package var gatheredRequests: UInt64 = 64 << 20
         /// Of all that rules have made of stored responses.
         package var transformedBytes: UInt64 = 64 << 20
     }

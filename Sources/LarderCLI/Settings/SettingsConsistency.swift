@@ -38,11 +38,19 @@ enum SettingsConsistency {
 
     /// What the mode needs and no setting says.
     static func modeProblem(in settings: LarderSettings) -> String? {
-        if settings.mode == .replay, settings.recordings.layers.isEmpty {
+        let recordings = settings.recordings
+        let modes = settings.rules.compiled.modes
+        if settings.mode == .replay || modes.contains(.replay), recordings.layers.isEmpty {
             return "there is nothing to replay: replay.layers names no snapshot"
         }
-        if settings.mode.records, settings.recordings.file == nil {
+        if settings.mode == .diff, recordings.files.isEmpty {
+            return "there is nothing to compare with: replay.layers names no snapshot"
+        }
+        if let purpose = settings.recordingPurpose, purpose != .compare, recordings.file == nil {
             return "there is nowhere to record: record.file names no file"
+        }
+        if settings.mode == .refresh || settings.mode == .diff, modes.contains(where: \.records) {
+            return "a rule records by itself: in mode \(settings.mode.rawValue) nothing else is recorded"
         }
         return nil
     }

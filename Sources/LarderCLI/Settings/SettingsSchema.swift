@@ -12,7 +12,9 @@ package enum SettingsSchema {
             "Whether Larder asks origins. `offline`: nothing leaves, what is stored is served whatever its age, and what is not there is "
                 + "answered with 504. `auto`: the one or the other, as this machine has a network. `replay`: nothing leaves, and what was "
                 + "recorded is the answer. `record`: every request goes out, and is recorded. `record_missing`: what was recorded is the "
-                + "answer, the rest goes out and is recorded. See [replay.md](replay.md)."),
+                + "answer, the rest goes out and is recorded. `refresh`: every request goes out, and is recorded where it is not as it was recorded. "
+                + "`diff`: every request goes out, and is compared with what was recorded. A rule can name another one for what it matches. See [replay.md](replay.md)."
+        ),
 
         Setting(
             "store.path", \.store.path, .optional(.path, or: "auto", meaning: "`$XDG_CACHE_HOME/larder/store.sqlite`"),
@@ -59,6 +61,10 @@ package enum SettingsSchema {
         Setting(
             "limits.checked_bodies", \.limits.checkedBytes, .size((1 << 20)...(1 << 40)), reloadable: true,
             "How much memory the bodies that rules want checked take together; one that finds no room is answered with 503."),
+        Setting(
+            "limits.gathered_requests", \.limits.gatheredRequests, .size((1 << 20)...(1 << 40)), reloadable: true,
+            "How much memory the bodies of requests take together that are read whole before anything is asked, to be recorded, looked for among "
+                + "recordings or to stand in the key; one that finds no room is answered with 503."),
         Setting(
             "limits.transformed_bodies", \.limits.transformedBytes, .size(0...(1 << 40)), reloadable: true,
             "How much memory what rules have made of stored responses takes; what finds no room is made again."),

@@ -10,19 +10,48 @@ package enum ModeRoutes {
         package let rewinds: Bool
     }
 
+    /// What there is to say of the mode in force.
+    package struct Told: Sendable {
+        package struct Recording: Sendable {
+            let file: String
+            let recorded: Int
+            let unrecorded: Int
+            /// From where on it lacks exchanges.
+            let failure: String?
+
+            package init(file: String, recorded: Int, unrecorded: Int, failure: String?) {
+                self.file = file
+                self.recorded = recorded
+                self.unrecorded = unrecorded
+                self.failure = failure
+            }
+        }
+
+        let mode: String
+        /// How often the gate has let something out since it stands as it does.
+        let departures: Int
+        /// What is recorded into.
+        package var recording: Recording?
+
+        package init(mode: String, departures: Int) {
+            self.mode = mode
+            self.departures = departures
+        }
+    }
+
     /// What came of it.
     package enum Outcome: Sendable {
-        /// This mode is in force.
-        case done(mode: String)
+        /// This is in force.
+        case done(Told)
         /// The one in force stays.
         case refused(reason: String)
     }
 
     /// - Parameters:
     ///   - modes: the words that may be given.
-    ///   - tell: the mode in force.
+    ///   - tell: of the mode in force.
     package static func routes(
-        _ modes: [String], tell: @escaping @Sendable () -> String, change: @escaping @Sendable (Change) -> Outcome
+        _ modes: [String], tell: @escaping @Sendable () -> Told, change: @escaping @Sendable (Change) -> Outcome
     ) -> [AdminRoute] {
         [
             AdminRoute(.get, "/v1/mode") { answer(tell(), to: $0, $1) },
@@ -30,15 +59,40 @@ package enum ModeRoutes {
                 .post, "/v1/mode", parameters: [AdminParameter("mode", .words(modes)), AdminParameter("reset", .words(["true"]))]
             ) { request, exchange in
                 switch change(Change(mode: request["mode"], rewinds: request["reset"] != nil)) {
-                case .done(let mode): answer(mode, to: request, exchange)
+                case .done(let told): answer(told, to: request, exchange)
                 case .refused(let reason): exchange.refuse(Status(422), code: "mode_refused", detail: reason)
                 }
             },
         ]
     }
 
-    private static func answer(_ mode: String, to request: AdminRequest, _ exchange: AdminExchange) {
-        if request.wantsText { return exchange.answer(text: mode + "\n") }
-        exchange.answer(json: .object([("mode", .string(mode))]))
+    private static func answer(_ told: Told, to request: AdminRequest, _ exchange: AdminExchange) {
+        request.wantsText ? exchange.answer(text: told.text) : exchange.answer(json: told.json)
+    }
+}
+
+extension ModeRoutes.Told {
+    fileprivate var text: String {
+        var text = mode + "\n"
+        if let recording, let failure = recording.failure {
+            text += "\(printable(recording.file, limit: 4096)) is incomplete: \(printable(failure, limit: 4096))\n"
+        }
+        return text
+    }
+
+    fileprivate var json: JSONText {
+        var members: [(String, JSONText)] = [("mode", .string(mode)), ("departures", .number(departures))]
+        if let recording {
+            members.append(
+                (
+                    "recording",
+                    .object([
+                        ("file", .string(recording.file)), ("recorded", .number(recording.recorded)),
+                        ("unrecorded", .number(recording.unrecorded)),
+                        ("failure", recording.failure.map(JSONText.string) ?? .null),
+                    ])
+                ))
+        }
+        return .object(members)
     }
 }

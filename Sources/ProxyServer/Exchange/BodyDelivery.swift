@@ -40,7 +40,7 @@ struct BodyDelivery {
     /// A body that was gathered, from which it is delivered; what was read of a filling to the end, to have something made of it, where that failed.
     var whole: GatheredBody?
     /// Of a body that was checked, or gathered to have something made of it.
-    var checkShare: CheckMemory.Share?
+    var checkShare: GatheredMemory.Share?
     /// What was sent: octets of content, and of heads.
     var sentCount: UInt64 = 0
     var headCount: UInt64 = 0

@@ -13,7 +13,7 @@ final class CheckPool: Sendable {
 
     private let waitingBodies = Atomic<Int>(0)
     private let waitingChains = Atomic<Int>(0)
-    let memory = CheckMemory()
+    let memory = GatheredMemory()
 
     init() throws(SystemError) {
         loop = try LoopThread(name: "checks", .beside) { _ in

@@ -11,7 +11,7 @@ extension ExchangeDriver {
         fetch.mode = .checking
         let body = GatheredBody(worker.checks)
         fetch.checked = body
-        fetch.checkShare = CheckMemory.Share(worker.checks.memory)
+        fetch.checkShare = GatheredMemory.Share(worker.checks.memory)
         guard ContentCodings(of: exchange.response.fields) == .unsupported else {
             if case .known(let length) = exchange.responseBody, length <= exchange.gatheredLimit { body.reserve(Int(length)) }
             return

@@ -15,10 +15,36 @@ extension ExchangeDriver {
         requestBodyArrived()
     }
 
-    /// - Returns: `false` where it is too long: what was gathered is then sent on, and the rest as it comes.
-    func gather(_ bytes: RawSpan) -> Bool {
+    /// What has become of octets that were to be gathered.
+    enum GatheredRequest {
+        case taken
+        /// It is too long: what was gathered is then sent on, and the rest as it comes.
+        case tooLong
+        /// Others' contents take all the memory that there is for them.
+        case noRoom
+    }
+
+    func gather(_ bytes: RawSpan) -> GatheredRequest {
+        if let longContent {
+            longContent.append(bytes)
+            return .taken
+        }
         bytes.withUnsafeBytes { exchange.requestContent.append(contentsOf: $0) }
-        return exchange.requestContent.count <= exchange.gatheredRequestLimit
+        let content = exchange.requestContent
+        let share = gatheredShare ?? GatheredMemory.Share(worker.shared.requestMemory)
+        gatheredShare = share
+        guard share.grow(to: content.capacity, limit: exchange.context.limits.gatheredRequestBytes) else { return .noRoom }
+        if content.count <= exchange.gatheredRequestLimit { return .taken }
+        guard exchange.usesRecordings else { return .tooLong }
+        longContent = LongRequestContent(content)
+        guard exchange.isLongContentDigested else { return .tooLong }
+        letGoOfGathered()
+        return .taken
+    }
+
+    func letGoOfGathered() {
+        gatheredShare = nil
+        exchange.requestContent = []
     }
 
     func sendGatheredRequestBody(to upstream: OriginExchange) {

@@ -78,7 +78,7 @@ extension ExchangeDriver {
     private func beginReading() -> GatheredBody {
         let gathered = GatheredBody(worker.checks)
         transforming.gathered = gathered
-        transforming.share = CheckMemory.Share(worker.checks.memory)
+        transforming.share = GatheredMemory.Share(worker.checks.memory)
         return gathered
     }
 

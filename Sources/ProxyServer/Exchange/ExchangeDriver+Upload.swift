@@ -31,8 +31,15 @@ extension ExchangeDriver {
                             return input.byteCount
                         }
                         if upload.isGathering {
-                            if !gather(input.extracting(range)) { event = .requestBodyTooLong(at: worker.now) }
+                            switch gather(input.extracting(range)) {
+                            case .taken: break
+                            case .tooLong: event = .requestBodyTooLong(at: worker.now)
+                            case .noRoom:
+                                fault = .requestBodiesFull
+                                return input.byteCount
+                            }
                         } else if let upstream {
+                            longContent?.append(input.extracting(range))
                             upload.isBlocked = !send(input.extracting(range), to: upstream)
                         }
                     case .needsMore: return offset

@@ -34,8 +34,14 @@ final class ExchangeDriver: TunnelDelegate {
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
+    /// What recordings have to do with the exchange; `nil` where nothing has.
+    @exclusivity(unchecked) private(set) var recordings: RecordingsInForce?
     /// Where the exchange is recorded.
     var tape: RecordingTape?
+    /// The request's content where it is too long to be held, for recordings.
+    var longContent: LongRequestContent?
+    /// What the request's content takes of the memory for all that are gathered.
+    @exclusivity(unchecked) var gatheredShare: GatheredMemory.Share?
     private var lookUp: Reply<LookUpResult>?
     private var joined: (entry: FetchEntry, number: Int, reply: Reply<SharedFetch>)?
     /// Runs while a wait for another's fetch is bounded.
@@ -67,6 +73,8 @@ final class ExchangeDriver: TunnelDelegate {
         self.connection = connection
         begin(for: connection.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
+        // Of the same settings as the context.
+        if let inForce = worker.recordings { recordings = inForce }
     }
 
     /// For an exchange of nobody's, which the peer has led to.
@@ -112,6 +120,7 @@ final class ExchangeDriver: TunnelDelegate {
     func abandon() {
         connection = nil
         isInUse = false
+        leaveRecordings()
         worker.giveBack(self)
     }
 
@@ -137,7 +146,16 @@ final class ExchangeDriver: TunnelDelegate {
     func giveBackIfDone() {
         guard isInUse, !isHandling, connection == nil, case .finished = exchange.state, !fetch.isActive else { return }
         isInUse = false
+        leaveRecordings()
         worker.giveBack(self)
+    }
+
+    /// Nothing of the exchange is recorded or replayed any more.
+    private func leaveRecordings() {
+        guard recordings != nil else { return }
+        recordings = nil
+        exchange.recollection = nil
+        longContent = nil
     }
 
     private func step(_ event: borrowing ExchangeEvent) {
@@ -156,6 +174,7 @@ final class ExchangeDriver: TunnelDelegate {
         case .judgeCredentials: judgeCredentials()
         case .gatherRequestBody: gatherRequestBody()
         case .recall: recall()
+        case .findNearest: findNearest()
         case .beginRecording: beginRecording()
         case .relayRecorded: relayRecorded()
         case .joinFetch: joinFetch()
@@ -343,6 +362,10 @@ final class ExchangeDriver: TunnelDelegate {
             delivery.isEntered = true
             return handle(.tunnelOpened(at: worker.now))
         }
+        // A rule has closed the way for this host, whatever the gate says.
+        if exchange.obligations.mode != nil, exchange.mode.isClosed {
+            return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: worker.now))
+        }
         let opening = transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
         self.opening = opening
         delivery.connectOutcome = opening.outcome
@@ -371,7 +394,9 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     private func splice() {
-        if exchange.context.mode.records, !delivery.isEntered { noteUnrecordedHost() }
+        if exchange.mode.records, !delivery.isEntered { noteUnrecordedHost() }
+        // A tunnel may stand for longer than anybody waits for a recording.
+        leaveRecordings()
         if delivery.isEntered { return enterTunnel() }
         guard let connection, let upstream = delivery.tunnelDescriptor, let opener = delivery.tunnelOpener else { return }
         delivery.tunnelDescriptor = nil
@@ -424,7 +449,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func finish() {
         record()
-        if case .unrecorded? = exchange.trace.recording { noteTooLongToRecord() }
+        if gatheredShare != nil { letGoOfGathered() }
         if exchange.isUnattended { noteUnattendedEnd() }
         if let lookUp {
             loop.forget(lookUp)

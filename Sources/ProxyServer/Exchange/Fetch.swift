@@ -32,7 +32,7 @@ struct Fetch {
     var gathered: [UInt8] = []
     /// The body of a check, and what it takes of the memory for all of them.
     var checked: GatheredBody?
-    var checkShare: CheckMemory.Share?
+    var checkShare: GatheredMemory.Share?
     var filling: Filling?
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
     private(set) var number: UInt64 = 0

@@ -12,7 +12,7 @@ struct Transforming {
     /// The stored body, as far as it has been read.
     var gathered: GatheredBody?
     /// What of it is a copy.
-    var share: CheckMemory.Share?
+    var share: GatheredMemory.Share?
     var hold: BodyHold?
     /// Runs from when the body is there.
     var timer: TimerID?

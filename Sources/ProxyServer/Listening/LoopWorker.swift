@@ -30,6 +30,9 @@ final class LoopWorker: BatchHandler {
     private(set) lazy var departures = SingleFileQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
+    @exclusivity(unchecked) private(set) var recordings: RecordingsInForce?
+    /// Of what these have; `nil` before the first answer.
+    @exclusivity(unchecked) private(set) var replayMemory: ReplayMemory?
     /// Some clients say who they are.
     @exclusivity(unchecked) private(set) var identifiesClients: Bool
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
@@ -68,6 +71,7 @@ final class LoopWorker: BatchHandler {
         let current = shared.current
         settings = current.settings
         context = current.context
+        recordings = current.recordings
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
@@ -230,6 +234,15 @@ final class LoopWorker: BatchHandler {
         return shared.instance ^ (UInt64(index) << 56) ^ requestCount
     }
 
+    // MARK: Recordings
+
+    /// Keeps an answer of the recordings in force for whoever asks the same.
+    func remember(_ answer: ReplayedAnswer) {
+        let memory = replayMemory ?? ReplayMemory(limit: settings.proxyLimits.replayedBytes)
+        replayMemory = memory
+        memory.keep(answer)
+    }
+
     // MARK: Statistics
 
     func note(_ outcome: DecisionTrace.Outcome, sentBytes: UInt64) { counts.note(outcome, sentBytes: sentBytes) }
@@ -260,6 +273,8 @@ final class LoopWorker: BatchHandler {
     func adopt(_ current: ServerShared.Current) {
         settings = current.settings
         context = current.context
+        recordings = current.recordings
+        replayMemory = nil
         interception = current.interception
         identifiesClients = current.settings.identifiesClients
         retiredTransports.append(transport)

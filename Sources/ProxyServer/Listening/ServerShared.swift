@@ -11,6 +11,8 @@ final class ServerShared: Sendable {
         let context: ExchangeContext
         /// `nil` where no authority is given.
         let interception: Interception?
+        /// `nil` where nothing is replayed and nothing recorded.
+        let recordings: RecordingsInForce?
     }
 
     let store: ResponseStore
@@ -18,6 +20,8 @@ final class ServerShared: Sendable {
     let unattended = UnattendedCount()
     let checks: CheckPool
     let variants = VariantShelf()
+    /// Of the contents of requests that are gathered.
+    let requestMemory = GatheredMemory()
     /// The thread on which certificates for hosts are made.
     let leafMaker: LoopThread
     /// Threads on which handshakes with clients are begun, one for each loop.

@@ -7,24 +7,80 @@ import Snapshots
 /// Requests that recordings are to answer.
 extension ExchangeDriver {
     func recall() {
-        guard let layers = worker.settings.layers else { return recalled(.missed(.notRecorded, nearest: nil), from: nil) }
+        guard let layers = recordings?.layers else { return recalled(.missed(.notRecorded, nearest: nil), from: nil) }
+        if let known = rememberedAnswer { return recalled(known, from: layers) }
         let epoch = epoch
         let reply = loop.reply { [self] (answer: LayerAnswer) in
             guard self.epoch == epoch else { return }
+            remember(answer)
             recalled(answer, from: layers)
             connection?.flush()
         }
-        let query = RecordingQuery(
-            request: requestToMatch(), scope: sequenceScope(of: layers), now: worker.now,
-            wantsNearest: exchange.context.mode == .replay && !exchange.context.replaysStore)
-        layers.find(query, searchLimit: worker.settings.proxyLimits.waitingSearches) { reply.send($0) }
+        let wantsNearest = exchange.mode == .replay && !exchange.context.replaysStore
+        layers.find(recordingQuery(of: layers, wantsNearest: wantsNearest), searchLimit: searchLimit) { reply.send($0) }
+    }
+
+    func findNearest() {
+        guard let layers = recordings?.layers else { return foundNearest(nil) }
+        let epoch = epoch
+        let reply = loop.reply { [self] (nearest: NearMissReport?) in
+            guard self.epoch == epoch else { return }
+            foundNearest(nearest)
+            connection?.flush()
+        }
+        layers.findNearest(recordingQuery(of: layers, wantsNearest: true), searchLimit: searchLimit) { reply.send($0) }
+    }
+
+    private func foundNearest(_ nearest: NearMissReport?) {
+        exchange.recollection = .missed(reason: MissReason.notRecorded.word, nearest: nearest)
+        handle(.nearestFound(at: worker.now))
+    }
+
+    private var searchLimit: Int { exchange.context.limits.waitingSearches }
+
+    private func recordingQuery(of layers: RecordingLayers, wantsNearest: Bool) -> RecordingQuery {
+        RecordingQuery(
+            request: requestToMatch(), scope: sequenceScope(of: layers), now: worker.now, wantsNearest: wantsNearest)
+    }
+
+    /// What is remembered is of the settings in force, and is told by the head alone.
+    private var isRemembered: Bool {
+        recordings === worker.recordings && exchange.requestContent.isEmpty && longContent == nil
+            && !exchange.obligations.rewritesKey
+    }
+
+    private var rememberedAnswer: ReplayedAnswer? {
+        guard let memory = worker.replayMemory, isRemembered else { return nil }
+        let head = exchange.request.fields.bytes
+        let uri = exchange.key
+        return memory.answer(to: head.span, uri: uri.span, at: now)
+    }
+
+    private func remember(_ answer: LayerAnswer) {
+        guard case .found(.response(let stored, _, isLasting: true), let layer, _, let body) = answer, isRemembered else {
+            return
+        }
+        let head = exchange.request.fields.bytes
+        let uri = exchange.key
+        worker.remember(
+            ReplayedAnswer(head: head.span, uri: uri.span, stored, layer: layer, body: body, at: worker.now))
+    }
+
+    private func recalled(_ known: ReplayedAnswer, from layers: RecordingLayers) {
+        exchange.recollection = .found(known.stored, layer: UInt8(clamping: known.layer))
+        if let body = known.body { delivery.recorded = RecordedBodyPlace(layers: layers, layer: known.layer, body: body) }
+        handle(.recalled(at: now))
     }
 
     private func recalled(_ answer: LayerAnswer, from layers: RecordingLayers?) {
         switch answer {
-        case .found(.response(let stored), let layer, _, let body):
+        case .found(.response(let stored, let isLengthTold, _), let layer, _, let body):
+            if !isLengthTold { exchange.selectedLength = .unknown }
             exchange.recollection = .found(stored, layer: UInt8(clamping: layer))
             if let body, let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: layer, body: body) }
+        case .found(.broken(let stored, let length, let failure), let layer, _, let body):
+            exchange.recollection = .broken(stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: layer))
+            if let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: layer, body: body) }
         case .found(.failure(let failure), let layer, _, _):
             exchange.recollection = .failed(failure.kind.fault, layer: UInt8(clamping: layer))
         case .missed(let reason, let nearest):
@@ -32,11 +88,9 @@ extension ExchangeDriver {
         case .damaged: exchange.recollection = .damaged
         }
         handle(.recalled(at: worker.now))
-        // Whatever was to be told of it has been.
-        exchange.recollection = nil
     }
 
-    /// The request as recordings know it: its content stands in `requestContent`.
+    /// The request as recordings know it: its content stands in `requestContent`, or its digest in `longContent`.
     func requestToMatch() -> RequestToMatch {
         var uri: [UInt8] = []
         var method: [UInt8] = []
@@ -47,8 +101,12 @@ extension ExchangeDriver {
             for index in name.indices { method.append(name[index]) }
             fields = request.fields
         }
-        let body: RequestToMatch.Body = exchange.requestContent.isEmpty ? .none : .octets(exchange.requestContent)
-        return RequestToMatch(method: method, uri: uri, fields: fields.alone, body: body)
+        return RequestToMatch(method: method, uri: uri, fields: fields.alone, body: contentToMatch)
+    }
+
+    private var contentToMatch: RequestToMatch.Body {
+        if upload.isComplete, let body = longContent?.body(length: upload.receivedCount) { return body }
+        return exchange.requestContent.isEmpty ? .none : .octets(exchange.requestContent)
     }
 
     private func sequenceScope(of layers: RecordingLayers) -> [UInt8] {
@@ -63,11 +121,10 @@ extension ExchangeDriver {
     func recordingMember() -> [UInt8] {
         let nearest: [UInt8] = if case .missed(_, let report?)? = exchange.recollection { report.summary } else { [] }
         switch exchange.trace.recording {
-        case .replayed(let layer):
-            return RecordingMember.members(layer: Array(exchange.context.layerName(layer).utf8), nearest: [])
+        case .replayed(let layer): return recordings?.layers?.logMember(ofLayer: layer) ?? []
         case .recorded: return RecordingMember.members(layer: Array("new".utf8), nearest: [])
         case .missed: return RecordingMember.members(layer: [], nearest: nearest)
-        case .unrecorded, nil: return []
+        case nil: return []
         }
     }
 }

@@ -6,7 +6,7 @@ import Snapshots
 /// Exchanges that are recorded: the recording gets the whole of what the origin says, the client what it asked for of it.
 extension ExchangeDriver {
     func beginRecording() {
-        guard let file = worker.settings.recording else { return }
+        guard let file = recordings?.file else { return }
         var request = requestToMatch()
         if exchange.wantsWholeRecorded {
             request.fields.removeCacheConditions()
@@ -95,12 +95,17 @@ extension ExchangeDriver {
     private func finishTape(_ trailers: Fields, failure: RecordedFailure?) {
         guard let tape else { return }
         self.tape = nil
+        if longContent != nil, !upload.isComplete {
+            tape.drop()
+            return noteUnrecorded(tape.file, "request_unread")
+        }
         let isUnshared = ResponseDirectives(exchange.response.fields, targets: .none).forbidsSharing
         tape.finish(
             RecordingTape.End(
                 times: recordedTimes,
                 protocolName: Array(exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8),
-                trailers: trailers, chain: exchange.upstreamChain?.octets, failure: failure, isUnshared: isUnshared))
+                trailers: trailers, chain: exchange.upstreamChain?.octets, failure: failure,
+                requestBody: longContent?.body(length: upload.receivedCount), isUnshared: isUnshared))
     }
 
     private var recordedTimes: RecordedTimes {
@@ -139,14 +144,9 @@ extension ExchangeDriver {
         file.noteUnrecorded(String(decoding: text, as: UTF8.self), reason)
     }
 
-    /// A request that is not recorded, since it is too long to be held.
-    func noteTooLongToRecord() {
-        if let file = worker.settings.recording { noteUnrecorded(file, "request_too_long") }
-    }
-
     /// What goes through a tunnel is not recorded.
     func noteUnrecordedHost() {
-        worker.settings.recording?.noteTunnel(
+        recordings?.file?.noteTunnel(
             to: String(decoding: exchange.originHost, as: UTF8.self) + ":\(exchange.originPort)")
     }
 }

@@ -63,9 +63,7 @@ final class LayerReader {
     private func answer(
         _ found: FoundRecording, from layer: SnapshotLayer, _ number: Int, _ query: RecordingQuery
     ) throws(SnapshotError) -> LayerAnswer {
-        if let failure = found.recording.failure {
-            return .found(.failure(failure), layer: number, place: found.place, body: nil)
-        }
+        if let failure = found.recording.failure { return broken(found, by: failure, number, query) }
         let recorded = found.recording.response?.body
         var body = StoredBody.bytes([])
         var later: RecordedBody?
@@ -90,12 +88,30 @@ final class LayerReader {
             }
         }
         // To a HEAD, its length is all that is told of a body.
-        if query.request.method == Array("HEAD".utf8), !found.isFromGet, let length = found.recording.response?.toldLength {
-            body = .onDisk(BodyReference(id: 0, length: length))
+        var isLengthTold = true
+        if query.request.method == Array("HEAD".utf8), !found.isFromGet {
+            let length = found.recording.response?.toldLength
+            isLengthTold = length != nil
+            if let length { body = .onDisk(BodyReference(id: 0, length: length)) }
             later = nil
         }
         guard let stored = found.storedResponse(at: query.now, body: body) else { return .damaged }
-        return .found(.response(stored), layer: number, place: found.place, body: later)
+        let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error
+        return .found(
+            .response(stored, isLengthTold: isLengthTold, isLasting: isLasting), layer: number, place: found.place, body: later)
+    }
+
+    /// What had come of the answer comes again, and ends where it ended.
+    private func broken(
+        _ found: FoundRecording, by failure: RecordedFailure, _ number: Int, _ query: RecordingQuery
+    ) -> LayerAnswer {
+        let body = found.recording.response?.body
+        let reference = BodyReference(id: 0, length: body?.length ?? 0)
+        guard let stored = found.storedResponse(at: query.now, body: .onDisk(reference)) else {
+            return .found(.failure(failure), layer: number, place: found.place, body: nil)
+        }
+        let length: BodyLength = found.recording.response?.toldLength.map { .known($0) } ?? .unknown
+        return .found(.broken(stored, length, failure), layer: number, place: found.place, body: body)
     }
 
     func nearest(to query: RecordingQuery) -> NearMissReport? {
@@ -122,6 +138,7 @@ final class LayerReader {
                 if readers.count >= Self.readerLimit { readers.removeAll() }
                 readers[body.digest] = reader
             }
+            guard offset < body.length else { return .failed }
             let start = reader.seek(to: offset)
             guard let piece = try reader.next() else { return .failed }
             return .bytes(piece, min(piece.count, Int(offset - start))..<piece.count)
@@ -135,7 +152,13 @@ final class LayerReader {
 
 /// What a recording gives a client.
 enum ReplayedResponse: Sendable {
-    case response(StoredResponse)
+    /// - Parameters:
+    ///   - isLengthTold: the answer to a HEAD may tell none.
+    ///   - isLasting: whoever asks the same gets the same.
+    case response(StoredResponse, isLengthTold: Bool, isLasting: Bool)
+    /// Its content breaks off.
+    /// - Parameter length: what its head has said of it.
+    case broken(StoredResponse, BodyLength, RecordedFailure)
     case failure(RecordedFailure)
 }
 

@@ -6,7 +6,11 @@ import Snapshots
 struct RecordedBodyPlace {
     let layers: RecordingLayers
     let layer: Int
-    let body: RecordedBody
+    /// `nil` where nothing had come when it broke off.
+    let body: RecordedBody?
 
-    func read(at offset: UInt64, reply: Reply<BodyReadResult>) { layers.read(body, ofLayer: layer, at: offset, reply: reply) }
+    func read(at offset: UInt64, reply: Reply<BodyReadResult>) {
+        guard let body else { return reply.send(.failed) }
+        layers.read(body, ofLayer: layer, at: offset, reply: reply)
+    }
 }

@@ -7,12 +7,19 @@ import Snapshots
 final class RecordingDesk: TimerHandler {
     private let recorder: SnapshotRecorder
     private var exchanges: [UInt64: ExchangeRecording] = [:]
+    private let progress: RecordingProgress
+    private let isRefreshing: Bool
     private(set) var counts = RecordingSummary.Counts()
-    /// What the timer's commit has failed with: told by the next that is recorded.
+    /// The timer's commit has failed: nothing is recorded any more.
     private var failure: SnapshotError?
     private weak var loop: EventLoop?
 
-    init(_ recorder: SnapshotRecorder) { self.recorder = recorder }
+    /// - Parameter isRefreshing: what is recorded already is kept where nothing better comes.
+    init(_ recorder: SnapshotRecorder, _ progress: RecordingProgress, isRefreshing: Bool) {
+        self.recorder = recorder
+        self.isRefreshing = isRefreshing
+        self.progress = progress
+    }
 
     /// Commits what has waited, from now on, as often as it has to be.
     func start(on loop: EventLoop) {
@@ -22,9 +29,10 @@ final class RecordingDesk: TimerHandler {
 
     func deadlinePassed(_ timer: TimerID) {
         do throws(SnapshotError) {
-            try recorder.writer.commitIfDue()
+            try recorder.writer?.commitIfDue()
         } catch {
             failure = error
+            progress.noteFailure(error)
         }
         loop?.setTimer(timer, afterMilliseconds: RecordingFile.commitInterval)
     }
@@ -51,15 +59,29 @@ final class RecordingDesk: TimerHandler {
 
     func finish(_ number: UInt64, _ end: RecordingTape.End) throws(SnapshotError) {
         guard let exchange = exchanges.removeValue(forKey: number) else { return }
-        try exchange.finish(
+        if let body = end.requestBody { exchange.requestBody(body) }
+        // What cannot be had now is no reason to let go of what was recorded.
+        if end.failure != nil, isRefreshing {
+            return progress.note { $0.noteUnrecorded(exchange.url, "failed") }
+        }
+        let outcome = try exchange.finish(
             times: end.times, protocolName: end.protocolName, trailers: end.trailers, chain: end.chain, failure: end.failure)
-        counts.recorded += 1
+        switch outcome {
+        case .recorded: counts.recorded += 1
+        case .unchanged:
+            counts.unchanged += 1
+            return
+        case .differs(let entry):
+            counts.differing += 1
+            return progress.note { $0.noteDifference(entry) }
+        }
         if end.failure != nil { counts.failures += 1 }
         if end.isUnshared { counts.unshared += 1 }
     }
 
-    func finish(signing key: SigningKey?) -> Result<SnapshotRoots, SnapshotError> {
+    func finish(signing key: SigningKey?) -> Result<SnapshotRoots?, SnapshotError> {
+        for exchange in exchanges.values { progress.note { $0.noteUnrecorded(exchange.url, "unfinished") } }
         exchanges = [:]
-        return Result { () throws(SnapshotError) in try recorder.writer.finish(signing: key) }
+        return Result { () throws(SnapshotError) in try recorder.writer?.finish(signing: key) }
     }
 }

@@ -9,9 +9,20 @@ import Synchronization
 /// What it cannot write it counts and says at the end; who is served goes on. It stays behind the origins by a window at most: past that they
 /// are not read, so that a slow disk slows the clients and loses nothing.
 package final class RecordingFile: Sendable {
+    /// What becomes of exchanges.
+    package enum Purpose: Sendable {
+        /// Each is kept.
+        case record
+        /// Each is kept that is not as it is in the file, which is there.
+        case refresh
+        /// None is kept: each is compared with what these snapshots have.
+        case compare([String])
+    }
+
     /// What is recorded, and how.
     package struct Terms: Sendable {
-        /// The file that is there in the end.
+        package var purpose = Purpose.record
+        /// The file that is there in the end; the first of those that are compared with, where none is.
         package var path: String
         package var existing = SnapshotWriter.Existing.refuse
         /// A recording that was not finished is gone on with.
@@ -20,6 +31,8 @@ package final class RecordingFile: Sendable {
         package var match = MatchTerms()
         /// Under which secrets become placeholders.
         package var key: ProjectKey
+        /// It is the project's, and not made up: a secret is compared too.
+        package var isProjectsKey = true
         /// What becomes of bodies that cannot be searched; `nil` refuses JSON and forms and keeps others.
         package var unscanned: Redactor.Unscanned?
         /// Responses that no shared cache may keep are recorded too.
@@ -28,6 +41,8 @@ package final class RecordingFile: Sendable {
         package var tool: String
         /// When its generation begins.
         package var now: Timestamp
+        /// Hears of the first thing that cannot be written, when that happens. Called on some thread.
+        package var report: @Sendable (String) -> Void = { _ in }
 
         package init(path: String, key: ProjectKey, tool: String, now: Timestamp) {
             self.path = path
@@ -43,7 +58,14 @@ package final class RecordingFile: Sendable {
     /// Octets that wait to be written.
     private let waiting = Atomic<Int>(0)
     private let nextNumber = Atomic<UInt64>(0)
-    private let state = Guarded(RecordingSummary())
+    private let progress: RecordingProgress
+    private let uses = Guarded(Uses())
+
+    private struct Uses {
+        var count = 0
+        /// Called when there is none any more.
+        var isWaitedFor: [@Sendable () -> Void] = []
+    }
 
     /// How often the writer is asked to commit, in milliseconds.
     static let commitInterval = 200
@@ -52,12 +74,8 @@ package final class RecordingFile: Sendable {
     package init(_ terms: Terms) throws(SnapshotError) {
         path = terms.path
         keepsUnshared = terms.keepsUnshared
-        let writer =
-            terms.resumes
-            ? try SnapshotWriter(resuming: terms.path)
-            : try SnapshotWriter(
-                path: terms.path, existing: terms.existing, terms: terms.match, tool: terms.tool, now: terms.now)
-        let desk = RecordingDesk(try SnapshotRecorder(writer, key: terms.key, unscanned: terms.unscanned))
+        progress = RecordingProgress(terms.report)
+        let desk = try Self.desk(terms, progress)
         let handedOver = Guarded<RecordingDesk?>(desk)
         do throws(SystemError) {
             thread = try LoopThread(name: "recorder") { loop in
@@ -74,6 +92,25 @@ package final class RecordingFile: Sendable {
         }
     }
 
+    private static func desk(_ terms: Terms, _ progress: RecordingProgress) throws(SnapshotError) -> RecordingDesk {
+        let key = terms.isProjectsKey ? terms.key : nil
+        var former: RecordedAnswers?
+        switch terms.purpose {
+        case .compare(let paths):
+            let recorder = try SnapshotRecorder(comparing: RecordedAnswers(paths, key: key), key: terms.key)
+            return RecordingDesk(recorder, progress, isRefreshing: false)
+        case .refresh: former = try RecordedAnswers([terms.path], key: key)
+        case .record: break
+        }
+        let writer =
+            terms.resumes
+            ? try SnapshotWriter(resuming: terms.path)
+            : try SnapshotWriter(
+                path: terms.path, existing: terms.existing, terms: terms.match, tool: terms.tool, now: terms.now)
+        let recorder = try SnapshotRecorder(writer, key: terms.key, unscanned: terms.unscanned, unlessIn: former)
+        return RecordingDesk(recorder, progress, isRefreshing: former != nil)
+    }
+
     deinit {
         thread.handle.stop()
         // Its own thread may be the last to let go of it, and then ends by itself.
@@ -81,14 +118,24 @@ package final class RecordingFile: Sendable {
     }
 
     /// What has become of what was to be recorded, so far.
-    package var summary: RecordingSummary { state.withLock { $0 } }
+    package var summary: RecordingSummary { progress.summary }
+
+    /// Tells when nobody can begin to record into it any more, and all who have begun have ended: at once where that is so already.
+    /// - Parameter body: called on some thread.
+    package func whenUnused(_ body: @escaping @Sendable () -> Void) {
+        let isUnused = uses.withLock { uses in
+            if uses.count > 0 { uses.isWaitedFor.append(body) }
+            return uses.count == 0
+        }
+        if isUnused { body() }
+    }
 
     /// Finishes `FILE`, after all that was said to it before. It takes nothing more.
     /// - Parameters:
     ///   - key: signs it; `nil` leaves it unsigned.
-    ///   - completion: called on some thread with what the file came to.
+    ///   - completion: called on some thread with what the file came to; `nil` where none was written.
     package func finish(
-        signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots, SnapshotError>) -> Void
+        signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots?, SnapshotError>) -> Void
     ) {
         let isTaken = thread.handle.post { loop in
             guard let desk = loop.owner as? RecordingDesk else { return completion(.failure(.malformed("already finished"))) }
@@ -100,6 +147,19 @@ package final class RecordingFile: Sendable {
 
     // MARK: For exchanges
 
+    func beginUse() { uses.withLock { $0.count += 1 } }
+
+    func endUse() {
+        let waiting = uses.withLock { uses -> [@Sendable () -> Void] in
+            uses.count -= 1
+            guard uses.count == 0 else { return [] }
+            let waiting = uses.isWaitedFor
+            uses.isWaitedFor = []
+            return waiting
+        }
+        for body in waiting { body() }
+    }
+
     /// Begins to record an exchange.
     func begin(_ request: RequestToMatch) -> RecordingTape {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
@@ -108,16 +168,16 @@ package final class RecordingFile: Sendable {
     }
 
     /// A tunnel was opened to a host: what is said in it is not recorded.
-    func noteTunnel(to host: String) { state.withLock { $0.noteTunnel(to: host) } }
+    func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
 
     /// A request went out and is not recorded, for what is said.
-    func noteUnrecorded(_ url: String, _ reason: String) { state.withLock { $0.noteUnrecorded(url, reason) } }
+    func noteUnrecorded(_ url: String, _ reason: String) { progress.note { $0.noteUnrecorded(url, reason) } }
 
     /// Whether so much waits for the disk that origins are not to be read.
     func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
 
     /// Tells when all that has been said so far is written.
-    func whenCaughtUp(_ reply: Reply<Void>) {
+    package func whenCaughtUp(_ reply: Reply<Void>) {
         if !thread.handle.post({ _ in reply.send(()) }) { reply.send(()) }
     }
 
@@ -130,10 +190,10 @@ package final class RecordingFile: Sendable {
             do throws(SnapshotError) {
                 try work(desk)
             } catch {
-                state.withLock { $0.noteFailure(error) }
+                progress.noteFailure(error)
             }
             let counts = desk.counts
-            state.withLock { $0.counts = counts }
+            progress.note { $0.counts = counts }
         }
         if !isTaken { waiting.subtract(count, ordering: .relaxed) }
     }

@@ -46,6 +46,8 @@ package final class RecordingLayers: Sendable {
     /// How many recordings each file has.
     package let counts: [Int]
     package let terms: Terms
+    /// What the log says of answers from each.
+    private let logMembers: [[UInt8]]
     private let reader: LoopThread
     private let searcher: LoopThread
     private let waitingSearches = Atomic<Int>(0)
@@ -55,6 +57,7 @@ package final class RecordingLayers: Sendable {
     package init(_ terms: Terms) throws(LayerFault) {
         self.terms = terms
         names = terms.files.map(Self.name)
+        logMembers = names.map { RecordingMember.members(layer: Array($0.utf8), nearest: []) }
         used = Guarded(Array(repeating: [], count: terms.files.count))
         // Each has the files open for itself, and has them alone.
         let layers = try LayerReader(terms)
@@ -93,6 +96,8 @@ package final class RecordingLayers: Sendable {
         return String(decoding: octets.prefix(64), as: UTF8.self)
     }
 
+    func logMember(ofLayer layer: UInt8) -> [UInt8] { Int(layer) < logMembers.count ? logMembers[Int(layer)] : [] }
+
     /// Looks for the answer to a request.
     /// - Parameters:
     ///   - searchLimit: how many searches for near misses may wait.
@@ -106,6 +111,14 @@ package final class RecordingLayers: Sendable {
             search(query, reason, limit: searchLimit, answer)
         }
         if !isTaken { answer(.damaged) }
+    }
+
+    /// Looks for what comes near to a request that nothing answers.
+    /// - Parameter answer: called on some thread of ours, with `nil` where as many wait already as may.
+    func findNearest(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (NearMissReport?) -> Void) {
+        search(query, .notRecorded, limit: searchLimit) { found in
+            if case .missed(_, let nearest) = found { answer(nearest) } else { answer(nil) }
+        }
     }
 
     private func search(

@@ -11,6 +11,8 @@ struct RecordingTape: Sendable {
         /// The record of the chain by which the server was judged; `nil` for plain HTTP.
         var chain: [UInt8]?
         var failure: RecordedFailure?
+        /// The content of a request that was too long to be held; `nil` where it was given when the recording began.
+        var requestBody: RequestToMatch.Body?
         /// No shared cache may keep it.
         var isUnshared: Bool
     }

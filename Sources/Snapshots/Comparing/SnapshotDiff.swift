@@ -88,25 +88,15 @@ package struct SnapshotDiff: Sendable {
     }
 
     private static func entry(_ kind: Kind, _ recording: Recording, from old: Recording? = nil) -> Entry {
-        var aspects: Aspects = []
-        var names: [String] = []
-        if let old {
-            if old.response?.status != recording.response?.status { aspects.insert(.status) }
-            if old.failure?.kind != recording.failure?.kind { aspects.insert(.failure) }
-            if old.response?.body?.digest != recording.response?.body?.digest { aspects.insert(.body) }
-            let lines = [old, recording].map {
-                Set($0.response.map { ContentForm.lines(of: $0.fields) + ContentForm.lines(of: $0.trailers) } ?? [])
-            }
-            names = Set(
-                lines[0].symmetricDifference(lines[1]).map { String(decoding: $0.prefix { $0 != ASCII.colon }, as: UTF8.self) }
-            )
-            .sorted()
-            if !names.isEmpty { aspects.insert(.fields) }
-        }
-        return Entry(
+        Entry(kind, recording, old.map { AnswerDifference(from: $0, to: recording) })
+    }
+}
+
+extension SnapshotDiff.Entry {
+    init(_ kind: SnapshotDiff.Kind, _ recording: Recording, _ difference: AnswerDifference?) {
+        self.init(
             kind: kind, method: recording.request.method, uri: recording.request.uri, position: recording.position,
-            aspects: aspects,
-            fieldNames: names)
+            aspects: difference?.aspects ?? [], fieldNames: difference?.fieldNames ?? [])
     }
 }
 

@@ -1,25 +1,44 @@
 import HTTPMessage
+import HTTPSerialization
 import ServerTrust
 
 /// Records exchanges into a snapshot: takes out what concerns one connection alone, puts placeholders in the place of secrets, and says by what each
 /// is found. Nothing is written before that. Confined to its writer's thread.
 package final class SnapshotRecorder {
-    package let writer: SnapshotWriter
+    /// `nil` where answers are only compared.
+    package let writer: SnapshotWriter?
+    /// With what answers are compared; `nil` where each is kept.
+    fileprivate let former: RecordedAnswers?
     private let redactor: Redactor
     private let matcher: RequestMatcher
     private let key: ProjectKey
 
-    /// - Parameter unscanned: what becomes of a body that cannot be searched; `nil` refuses JSON and forms and keeps others.
-    package init(_ writer: SnapshotWriter, key: ProjectKey, unscanned: Redactor.Unscanned? = nil) throws(SnapshotError) {
+    /// - Parameters:
+    ///   - unscanned: what becomes of a body that cannot be searched; `nil` refuses JSON and forms and keeps others.
+    ///   - former: only what is not the same in these is kept.
+    package init(
+        _ writer: SnapshotWriter, key: ProjectKey, unscanned: Redactor.Unscanned? = nil, unlessIn former: RecordedAnswers? = nil
+    ) throws(SnapshotError) {
         self.writer = writer
+        self.former = former
         self.key = key
         redactor = Redactor(key: key, terms: writer.manifest.terms, unscanned: unscanned)
         matcher = try RequestMatcher(writer.manifest.terms)
     }
 
+    /// Compares, and writes nothing.
+    package init(comparing former: RecordedAnswers, key: ProjectKey) throws(SnapshotError) {
+        writer = nil
+        self.former = former
+        self.key = key
+        redactor = Redactor(key: key, terms: former.terms, unscanned: .keep)
+        matcher = try RequestMatcher(former.terms)
+    }
+
     /// Begins an exchange whose request is known whole.
     /// - Throws: `holdsSecrets` for a body that is not kept because it cannot be searched.
     package func begin(_ request: RequestToMatch) throws(SnapshotError) -> ExchangeRecording {
+        let asked = request
         var request = request
         var isRedacted = false
         Self.removeHopByHop(from: &request.fields)
@@ -37,7 +56,7 @@ package final class SnapshotRecorder {
         isRedacted = uri != request.uri || isRedacted
         request.uri = uri
         isRedacted = redactor.redact(&request.fields) || isRedacted
-        return ExchangeRecording(self, request, isRedacted: isRedacted)
+        return ExchangeRecording(self, request, asked: former == nil ? nil : asked, isRedacted: isRedacted)
     }
 
     static func removeHopByHop(from fields: inout Fields) {
@@ -59,21 +78,44 @@ package final class SnapshotRecorder {
     }
 }
 
+/// What has become of an exchange that was to be recorded.
+package enum RecordingOutcome: Sendable {
+    case recorded
+    /// It was recorded before as it is now.
+    case unchanged
+    /// It is not kept, and is not what was recorded.
+    case differs(SnapshotDiff.Entry)
+}
+
 /// One exchange on its way into a snapshot. The body comes in pieces; what is searched for secrets is held until it is whole, 8 MiB at most.
 package final class ExchangeRecording {
     private let recorder: SnapshotRecorder
     private var request: RequestToMatch
+    /// As it came; `nil` where nothing is compared.
+    private var asked: RequestToMatch?
     private var response: RecordedResponse?
     private var isRedacted: Bool
     /// What has come of a body that is still to be searched.
     private var held: [UInt8] = []
     /// Where it goes once it is too long to be searched.
     private var body: BodyWriter?
+    /// What it comes to where nothing is written, once it is too long to be searched.
+    private var digest: (hasher: DigestHasher, length: UInt64)?
 
-    fileprivate init(_ recorder: SnapshotRecorder, _ request: RequestToMatch, isRedacted: Bool) {
+    fileprivate init(_ recorder: SnapshotRecorder, _ request: RequestToMatch, asked: RequestToMatch?, isRedacted: Bool) {
         self.recorder = recorder
         self.request = request
+        self.asked = asked
         self.isRedacted = isRedacted
+    }
+
+    /// The request's URI without its query, for people.
+    package var url: String { String(decoding: request.uri.prefix { $0 != ASCII.question }, as: UTF8.self) }
+
+    /// The request's content, where it is known only now: of one that is too long to be held.
+    package func requestBody(_ body: RequestToMatch.Body) {
+        request.body = body
+        asked?.body = body
     }
 
     /// The head of the response as it came.
@@ -87,66 +129,113 @@ package final class ExchangeRecording {
     /// - Throws: `holdsSecrets` where it becomes too long to be searched and is not to be kept then; this exchange is not recorded.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         if let body { return try body.append(octets) }
+        if let digest {
+            digest.hasher.update(octets)
+            self.digest?.length += UInt64(octets.count)
+            return
+        }
         held.append(octets)
         guard held.count > SnapshotLimits.requestBodyLength else { return }
         guard recorder.unsearched(describedBy: response?.fields ?? Fields()) == .asItWas else {
             throw .holdsSecrets("the body of a response is too long to be searched")
         }
-        let body = recorder.writer.beginBody()
-        self.body = body
         let begun = held
         held = []
+        guard let writer = recorder.writer else {
+            let hasher = DigestHasher(.sha256)
+            hasher.update(begun.span)
+            digest = (hasher, UInt64(begun.count))
+            return
+        }
+        let body = writer.beginBody()
+        self.body = body
         try body.append(begun.span)
     }
 
     /// The exchange ends here.
     /// - Parameter failure: how it failed; what came of the response stays.
-    /// - Throws: `holdsSecrets` for a body that cannot be searched and is not to be kept then.
+    /// - Throws: `holdsSecrets` for a body that cannot be searched and is not to be kept then. Of one that broke off only the failure is kept.
+    @discardableResult
     package func finish(
         times: RecordedTimes, protocolName: [UInt8] = Array("HTTP/1.1".utf8), trailers: Fields = Fields(), chain: [UInt8]? = nil,
         failure: RecordedFailure? = nil
-    ) throws(SnapshotError) {
-        try finishBody()
+    ) throws(SnapshotError) -> RecordingOutcome {
+        let content = try finishBody(isBroken: failure != nil)
         if response != nil {
             var trailers = trailers
             isRedacted = recorder.redact(&response!.fields) || isRedacted  // asked for right above
             isRedacted = recorder.redact(&trailers) || isRedacted
             response?.trailers = trailers
         }
-        let writer = recorder.writer
-        var requestBody: RecordedBody?
+        var recording = Recording(
+            request: RecordedRequest(method: request.method, uri: request.uri, fields: request.fields),
+            response: response, failure: failure, times: times, protocolName: protocolName,
+            identity: try recorder.identity(of: request, response: response?.fields),
+            generation: recorder.writer?.generation ?? 1)
+        recording.isRedacted = isRedacted
+        if let former = recorder.former, let asked, let outcome = try compare(recording, content, asked, with: former) {
+            return outcome
+        }
+        guard let writer = recorder.writer else { return .unchanged }
+        if let content { recording.response?.body = try writer.body(content) }
         switch request.body {
         case .none: break
-        case .octets(let octets): requestBody = try writer.body(octets)
+        case .octets(let octets): recording.request.body = try writer.body(octets)
         // Its pieces are never delivered: its digest stands for theirs.
         case .digest(let digest, let length):
-            requestBody = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
+            recording.request.body = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
         }
-        var chainDigest: SHA256Digest?
-        if let chain { chainDigest = try writer.chain(chain) }
-        var recording = Recording(
-            request: RecordedRequest(method: request.method, uri: request.uri, fields: request.fields, body: requestBody),
-            response: response, failure: failure, times: times, protocolName: protocolName,
-            chain: chainDigest,
-            identity: try recorder.identity(of: request, response: response?.fields), generation: writer.generation)
-        recording.isRedacted = isRedacted
+        if let chain { recording.chain = try writer.chain(chain) }
         try writer.append(recording)
+        return .recorded
     }
 
-    private func finishBody() throws(SnapshotError) {
-        guard var response else { return }
+    /// - Returns: `nil` where it is to be kept.
+    private func compare(
+        _ recording: Recording, _ content: [UInt8]?, _ asked: RequestToMatch, with former: RecordedAnswers
+    ) throws(SnapshotError) -> RecordingOutcome? {
+        guard let answer = try former.answer(to: asked) else {
+            return recorder.writer == nil ? .differs(SnapshotDiff.Entry(.added, recording, nil)) : nil
+        }
+        let difference = try former.difference(of: recording, body: content, from: answer)
+        if recorder.writer == nil {
+            return difference.aspects.isEmpty ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference))
+        }
+        // Of several answers to one request all are kept anew: those of a later generation take the place of all before.
+        return difference.aspects.isEmpty && !answer.isOfSequence ? .unchanged : nil
+    }
+
+    /// - Returns: the content that is still to be written, and that stands by its digest in the response meanwhile; `nil` where none is.
+    private func finishBody(isBroken: Bool) throws(SnapshotError) -> [UInt8]? {
+        guard var response else { return nil }
+        var content: [UInt8]?
         if let body {
             response.body = try body.finish()
+        } else if let digest {
+            response.body = Self.unwritten(digest.hasher.finish().octets, digest.length)
         } else {
             switch recorder.body(held, describedBy: response.fields) {
-            case .asItWas: response.body = try recorder.writer.body(held)
+            case .asItWas: content = held
             case .replaced(let text):
-                response.body = try recorder.writer.body(text)
+                content = text
                 Redactor.describe(text, in: &response.fields)
+                // Of the whole nobody knows how long it would have become.
+                if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
+            case .refused where isBroken: break
             case .refused: throw .holdsSecrets("the body of a response cannot be searched")
+            }
+            if content?.isEmpty ?? true { content = nil }
+            // Only where it is compared before it is written.
+            if let content, recorder.former != nil {
+                response.body = Self.unwritten(Hashing.sha256(content), UInt64(content.count))
             }
         }
         self.response = response
+        return content
+    }
+
+    private static func unwritten(_ digest: [UInt8], _ length: UInt64) -> RecordedBody? {
+        SHA256Digest(digest).map { RecordedBody(digest: $0, length: length, pieces: $0, isKept: false) }
     }
 }

@@ -7,11 +7,9 @@ extension FoundRecording {
     /// - Parameters:
     ///   - now: when it is delivered: it is as old as it was when it was recorded.
     ///   - body: where its octets are had.
-    /// - Returns: `nil` for a failure, and for a status from which nothing is derived.
+    /// - Returns: `nil` where the exchange failed before a head came, and for a status from which nothing is derived.
     package func storedResponse(at now: Timestamp, body: StoredBody) -> StoredResponse? {
-        guard let response = recording.response, recording.failure == nil, (200...599).contains(response.status.code) else {
-            return nil
-        }
+        guard let response = recording.response, (200...599).contains(response.status.code) else { return nil }
         var head = ResponseHead()
         head.status = response.status
         head.fields = response.fields

@@ -135,7 +135,8 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .recall, .beginRecording, .relayRecorded,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .recall, .findNearest, .beginRecording,
+            .relayRecorded,
             .abortClient:
             throw Unexpected(text: "\(command)")
         }

@@ -142,7 +142,7 @@ final class SimulatedConnection {
         // Nobody is asked who it is.
         case .judgeCredentials: problem("nobody needs credentials")
         // The mode is live.
-        case .recall, .beginRecording, .relayRecorded: problem("there are no recordings")
+        case .recall, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")
         // No rule wants anything made of content.
         case .transform: problem("nothing is to be made")
         // Nothing came over TLS.

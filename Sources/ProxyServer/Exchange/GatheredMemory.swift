@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What the bodies under a check take in memory, on all loops together.
-final class CheckMemory: Sendable {
+/// What bodies that are gathered for one purpose take in memory, on all loops together.
+final class GatheredMemory: Sendable {
     private let taken = Atomic<Int>(0)
 
     /// One body's part of it; given back when it is let go. Confined to its loop.
     final class Share {
-        private let memory: CheckMemory
+        private let memory: GatheredMemory
         private var count = 0
 
-        init(_ memory: CheckMemory) { self.memory = memory }
+        init(_ memory: GatheredMemory) { self.memory = memory }
 
         deinit { memory.taken.subtract(count, ordering: .relaxed) }
 

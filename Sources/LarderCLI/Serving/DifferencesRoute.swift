@@ -1,0 +1,51 @@
+import HTTPMessage
+import ProxyAdmin
+import ProxyServer
+import Snapshots
+
+/// `GET /v1/mode/differences`: in what the answers differ from what was recorded that have come in mode `diff` so far.
+enum DifferencesRoute {
+    /// - Parameter comparison: that is going on, else the last one; `nil` where there was none.
+    static func route(_ comparison: @escaping @Sendable () -> RecordingFile?) -> AdminRoute {
+        AdminRoute(.get, "/v1/mode/differences") { request, exchange in
+            guard let file = comparison() else {
+                return exchange.refuse(
+                    Status(404), code: "nothing_compared", detail: "nothing has been compared: `larder mode diff` begins it")
+            }
+            let wantsText = request.wantsText
+            // Whatever has been answered by now is in it.
+            file.whenCaughtUp(
+                exchange.loop.reply { (_: Void) in
+                    let summary = file.summary
+                    wantsText ? exchange.answer(text: text(summary)) : exchange.answer(json: json(summary))
+                })
+        }
+    }
+
+    private static func text(_ summary: RecordingSummary) -> String {
+        let counts = summary.counts
+        var lines = summary.differences.map { printable($0.text, limit: 8192) }
+        if counts.differing > lines.count { lines.append("and \(counts.differing - lines.count) more") }
+        if summary.unrecordedCount > 0 { lines.append("\(summary.unrecordedCount) not compared") }
+        lines.append("\(counts.unchanged + counts.differing) compared, \(counts.differing) differ")
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func json(_ summary: RecordingSummary) -> JSONText {
+        let counts = summary.counts
+        return .object([
+            ("compared", .number(counts.unchanged + counts.differing)), ("differing", .number(counts.differing)),
+            ("not_compared", .number(summary.unrecordedCount)),
+            ("differences", .array(summary.differences.map(json))),
+        ])
+    }
+
+    private static func json(_ entry: SnapshotDiff.Entry) -> JSONText {
+        .object([
+            ("kind", .string(entry.kind.rawValue)), ("method", .string(String(decoding: entry.method, as: UTF8.self))),
+            ("url", .string(String(decoding: entry.uri, as: UTF8.self))),
+            ("aspects", .array(entry.aspects.words.map(JSONText.string))),
+            ("fields", .array(entry.fieldNames.map(JSONText.string))),
+        ])
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LarderCLI
+
+@Suite("mode: in rules")
+struct RuleModeTests {
+    private static let replayed = """
+        rules:
+          - name: from the recording
+            match: {path: "/recorded*"}
+            mode: replay
+        tunnel: {ports: any}
+        replay: {layers: [x]}
+
+        """
+
+    @Test("What a rule has replayed is, and nothing else of it leaves; the rest is asked of the origin as before")
+    func replaysWhatMatches() throws {
+        let says = Counter()
+        let stage = try RecordedStage { request, _, connection in
+            connection.respond(fields: "Cache-Control: max-age=60\r\n", body: "\(request.target) \(says.next())")
+        }
+        try stage.record { _ = try stage.ask($0, "/recorded") }
+        let layers = try Recorder.layers([stage.path])
+        let proxy = try TestProxy(Self.replayed, change: { $0.layers = layers })
+        defer { proxy.stop() }
+        let heard = says.value
+        for _ in 0..<3 {
+            let answer = try stage.ask(proxy, "/recorded")
+            #expect(answer.text == "/recorded 1" && answer.cacheStatus == "Larder; hit; detail=\"replay test.larder\"")
+        }
+        #expect(try stage.ask(proxy, "/recorded-not").code == "offline_miss")
+        let upgrade = try stage.ask(proxy, "/recorded", fields: "Connection: Upgrade\r\nUpgrade: websocket\r\n")
+        #expect(upgrade.status == 504 && upgrade.code == "offline_miss")
+        #expect(says.value == heard)
+        #expect(try stage.ask(proxy, "/other").text == "/other 2")
+        #expect(try stage.ask(proxy, "/other").cacheStatus.hasPrefix("Larder; hit"))
+    }
+
+    @Test("A rule that closes the way to a host closes it for tunnels too")
+    func closesTunnels() throws {
+        let stage = try RecordedStage()
+        let connections = stage.origin.connectionCount
+        let proxy = try TestProxy(
+            "tunnel: {ports: any}\nrules: [{name: closed, match: {host: 127.0.0.1}, mode: offline}]\n")
+        defer { proxy.stop() }
+        let client = try RawClient(port: proxy.port)
+        client.send("CONNECT 127.0.0.1:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let tunnel = try client.readResponse(to: "CONNECT")
+        #expect(tunnel.status == 504 && tunnel.code == "offline_miss" && tunnel.detail == "tunnel")
+        #expect(try stage.ask(proxy, "/a").code == "offline_miss")
+        #expect(stage.origin.connectionCount == connections)
+    }
+
+    @Test("A rule has what it matches recorded, beside what is live")
+    func recordsWhatMatches() throws {
+        let stage = try RecordedStage()
+        let file = try Recorder.file(stage.path)
+        let proxy = try TestProxy(
+            "record: {file: x}\nrules: [{name: kept, match: {path: \"/kept*\"}, mode: record}]\n", change: { $0.recording = file }
+        )
+        #expect(try stage.ask(proxy, "/kept").cacheStatus == "Larder; fwd=bypass; detail=record")
+        #expect(try stage.ask(proxy, "/passed").cacheStatus.contains("fwd=uri-miss"))
+        proxy.stop()
+        try Recorder.finish(file)
+        #expect(file.summary.counts.recorded == 1)
+        let replaying = try stage.replaying()
+        #expect(try stage.ask(replaying, "/kept").text == "GET /kept")
+        #expect(try stage.ask(replaying, "/passed").code == "offline_miss")
+    }
+
+    @Test(
+        "Where nothing leaves no rule lets anything out: neither live nor record",
+        arguments: ["live", "record", "record_missing"])
+    func staysClosed(mode: String) throws {
+        let stage = try RecordedStage()
+        try stage.record { _ = try stage.ask($0, "/a") }
+        let connections = stage.origin.connectionCount
+        let proxy = try stage.replaying("record: {file: x}\nrules: [{name: open, mode: \(mode)}]\n")
+        #expect(try stage.ask(proxy, "/a").text == "GET /a")
+        #expect(try stage.ask(proxy, "/b").code == "offline_miss")
+        #expect(stage.origin.connectionCount == connections)
+    }
+
+    @Test("A mode that cannot be served is a mistake of the settings, wherever it stands")
+    func refusesWhatCannotBe() throws {
+        for (yaml, reason) in [
+            ("rules: [{name: a, mode: replay}]", "there is nothing to replay: replay.layers names no snapshot"),
+            ("rules: [{name: a, mode: record}]", "there is nowhere to record: record.file names no file"),
+            ("rules: [{name: a, mode: auto}]", "expected one of live, offline, replay, record, record_missing"),
+            ("mode: diff", "there is nothing to compare with: replay.layers names no snapshot"),
+            ("mode: refresh", "there is nowhere to record: record.file names no file"),
+            (
+                "mode: diff\nreplay: {layers: [x]}\nrecord: {file: y}\nrules: [{name: a, mode: record}]",
+                "a rule records by itself: in mode diff nothing else is recorded"
+            ),
+        ] {
+            let error = #expect(throws: SettingsRefused.self) { _ = try TestProxy.settings(yaml) }
+            #expect(error?.problems.contains { $0.contains(reason) } == true, "\(yaml): \(error?.problems ?? [])")
+        }
+    }
+}
