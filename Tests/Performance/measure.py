@@ -177,15 +177,34 @@ def instructions(options, origin, url):
         (f"per warm hit of the oldest of {VARIANTS} variants", varied, languages[:1], languages[1:]),
     ]:
         print(f"instructions {name}: {counted(options, origin, url, fields, others):.0f} (user)")
-    return True
+    return replays(options, origin, url)
 
 
-def counted(options, origin, url, fields, others):
+def replays(options, origin, url):
+    """The same hit from a recording, in the same run."""
+    if not shutil.which("valgrind"):
+        print("instructions per replayed hit: valgrind is not installed")
+        return True
+    stripped = os.path.join(options.work, "larder")
+    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
+    options = argparse.Namespace(**{**vars(options), "larder": stripped})
+    snapshot = os.path.join(options.work, "hit.larder")
+    larder = Larder(options, settings=["mode=record", f"record.file={snapshot}"])
+    Client(larder.port, url).ask(1)
+    larder.stop()
+    hit = counted(options, origin, url, [], [])
+    replayed = counted(options, origin, url, [], [], settings=["mode=replay", f"replay.layers=[{snapshot}]"])
+    print(f"instructions per replayed hit: {replayed:.0f} (user), {replayed / hit:.3f} of a hit from the store ({hit:.0f})")
+    return replayed <= 1.1 * hit
+
+
+def counted(options, origin, url, fields, others, settings=()):
     """Instructions for each request with these fields, once the same was asked for with each of the others."""
     totals = []
     for count in (FEW, MANY):
         out = os.path.join(options.work, f"callgrind.{count}")
-        larder = Larder(options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"])
+        larder = Larder(
+            options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], settings=settings)
         client = Client(larder.port, url, *fields)
         client.ask(1)
         time.sleep(1.1)  # Which variant is the oldest is told by the seconds of Date.
@@ -252,7 +271,8 @@ def main():
     from tunnels import tunnels
 
     measures = {
-        "allocations": allocations, "instructions": instructions, "syscalls": syscalls, "tunnels": tunnels, "memory": memory,
+        "allocations": allocations, "instructions": instructions, "replays": replays, "syscalls": syscalls, "tunnels": tunnels,
+        "memory": memory,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--larder", required=True)
@@ -265,7 +285,9 @@ def main():
     origin.served = 0
     threading.Thread(target=origin.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{origin.server_port}/one"
-    chosen = measures.values() if options.what == "all" else [measures[options.what]]
+    # What instructions tells at its end needs no further run.
+    every = [measure for name, measure in measures.items() if name != "replays"]
+    chosen = every if options.what == "all" else [measures[options.what]]
     good = [measure(options, origin, url) for measure in chosen]
     return 0 if all(good) else 1
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What one warm hit costs the release binary: measure.sh all | allocations | instructions | syscalls | tunnels | memory
+# What one warm hit costs the release binary: measure.sh all | allocations | instructions | replays | syscalls | tunnels | memory
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
