@@ -19,6 +19,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -110,6 +112,49 @@ static const unsigned int larder_splice_nonblock = 2;  // SPLICE_F_NONBLOCK
 
 // CLONE_NEWNET: a network of its own, for the calling thread and whom it begets.
 static const int larder_new_network = 0x40000000;
+// CLONE_NEWUSER and CLONE_NEWNS: users and mounts of its own.
+static const int larder_new_users = 0x10000000;
+static const int larder_new_mounts = 0x00020000;
+static const unsigned long larder_mount_bind = MS_BIND;
+static const unsigned long larder_mounts_private = MS_REC | MS_PRIVATE;
+
+// Raises `lo` in the network of the calling thread. -1 and errno where that cannot be.
+static inline int larder_raise_loopback(int descriptor) {
+    struct ifreq request = {.ifr_name = "lo"};
+    if (ioctl(descriptor, SIOCGIFFLAGS, &request) != 0) return -1;
+    request.ifr_flags |= IFF_UP;
+    return ioctl(descriptor, SIOCSIFFLAGS, &request);
+}
+
+// Hands descriptors to whoever reads the other end of a Unix socket, with one octet: SCM_RIGHTS, whose macros Swift does not see.
+enum { larder_handed_limit = 4 };
+static inline ssize_t larder_hand_over(int socket, const int *descriptors, int count) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control = {0};
+    if (count > larder_handed_limit) { errno = EINVAL; return -1; }
+    char octet = 0;
+    struct iovec piece = {&octet, 1};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = CMSG_SPACE(sizeof(int) * count)};
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof(int) * count);
+    memcpy(CMSG_DATA(&control.header), descriptors, sizeof(int) * count);
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+// What was sent stands in `octets`; the descriptors that came with it are counted in `count`, and are closed in whatever is begun from here.
+static inline ssize_t larder_take_over(int socket, char *octets, size_t length, int *descriptors, int *count) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control;
+    struct iovec piece = {octets, length};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    *count = 0;
+    ssize_t result = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *header = result < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+        *count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(descriptors, CMSG_DATA(header), sizeof(int) * *count);
+    }
+    return result;
+}
 
 // NLM_F_DUMP is an expression.
 static const int larder_netlink_dump = NLM_F_DUMP;

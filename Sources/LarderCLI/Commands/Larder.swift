@@ -37,6 +37,7 @@ public struct Larder: ParsableCommand {
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PinsCommand.self, AuthorityCommand.self,
             SnapshotCommand.self, HARCommand.self, LockCommand.self, VersionCommand.self, CompletionsCommand.self,
+            NetworkCommand.self,
         ])
 
     public init() {}

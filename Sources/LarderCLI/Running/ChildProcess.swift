@@ -18,8 +18,9 @@ struct ChildProcess {
     ///   - command: not empty; its first word is looked for as a shell does.
     ///   - variables: those that are set for it; the others are as they were given.
     ///   - signals: are its own from now on.
+    ///   - network: the one in which it runs; `nil`: in this process's.
     init(
-        _ command: [String], changing variables: [String: String], given: GivenState, signals: RunSignals
+        _ command: [String], changing variables: [String: String], given: GivenState, signals: RunSignals, in network: OwnNetwork?
     ) throws(Failure) {
         let path: String
         switch ProgramSearch(command[0], path: ProcessInfo.processInfo.environment["PATH"]) {
@@ -29,9 +30,12 @@ struct ChildProcess {
         }
         let words = given.text.last(command)
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
-            given.limits.lent { Self.spawn(path, words, given.text.variables(changing: variables), given) }
+            given.limits.lent {
+                Self.spawn(path, words, given.text.variables(changing: variables), given, network?.entrance ?? [])
+            }
         }
         let outcome = signals.handOver {
+            if let network { return spawned(OwnNetwork.helper, network.words(to: path, words)) }
             let outcome = spawned(path, words)
             guard outcome.code == ENOEXEC else { return outcome }
             // What the kernel does not know is a shell's, as it is for a shell.
@@ -60,9 +64,10 @@ struct ChildProcess {
         return ending == 0 ? status >> 8 & 0xFF : 128 + ending
     }
 
+    /// - Parameter kept: descriptors of ours that it gets.
     /// - Returns: the process, or the error's number.
     private static func spawn(
-        _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: GivenState
+        _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: GivenState, _ kept: [Int32]
     ) -> (process: pid_t, code: Int32) {
         var attributes = posix_spawnattr_t()
         var code = posix_spawnattr_init(&attributes)
@@ -75,12 +80,18 @@ struct ChildProcess {
         code = posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         guard code == 0 else { return (0, code) }
         given.descriptors.keepOthersBack()
+        var actions = posix_spawn_file_actions_t()
+        code = posix_spawn_file_actions_init(&actions)
+        guard code == 0 else { return (0, code) }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // To itself: it stays open.
+        for descriptor in kept { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
 
         let arguments = words.map { strdup($0) } + [nil]
         let environment = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
         var process: pid_t = 0
-        code = posix_spawn(&process, path, nil, &attributes, arguments, environment)
+        code = posix_spawn(&process, path, &actions, &attributes, arguments, environment)
         return (process, code)
     }
 }

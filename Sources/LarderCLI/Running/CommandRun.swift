@@ -31,9 +31,10 @@ struct CommandRun {
         return try start(command, larder.environment.values(over: environment))
     }
 
+    /// - Parameter network: the one in which it runs; `nil`: in this process's.
     /// - Returns: the command's exit code.
-    func run(_ command: [String], through larder: PrivateLarder) throws(ExitCode) -> Int32 {
-        try start(command, variables(for: larder))
+    func run(_ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil) throws(ExitCode) -> Int32 {
+        try start(command, variables(for: larder), in: network)
     }
 
     /// What a person should know of a run, where it was not as they may think.
@@ -78,9 +79,11 @@ struct CommandRun {
         }
     }
 
-    private func start(_ command: [String], _ variables: [String: String]) throws(ExitCode) -> Int32 {
+    private func start(
+        _ command: [String], _ variables: [String: String], in network: OwnNetwork? = nil
+    ) throws(ExitCode) -> Int32 {
         do throws(ChildProcess.Failure) {
-            return try ChildProcess(command, changing: variables, given: given, signals: signals).waitForEnd()
+            return try ChildProcess(command, changing: variables, given: given, signals: signals, in: network).waitForEnd()
         } catch {
             let name = printable(command[0], limit: 4096)
             switch error {

@@ -14,6 +14,9 @@ struct GivenDescriptors {
         for descriptor in Self.open where !given.contains(descriptor) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
 
+    /// Closes all but the standard ones: what is open to another network leads out of this one.
+    static func closeAll() { for descriptor in open { close(descriptor) } }
+
     /// The kernel gives out the lowest number that is free.
     private static let usualLimit: Int32 = 4096
 

@@ -22,6 +22,8 @@ struct PrivateLarder {
         var interceptsNobody = false
         /// Whether anybody wants to know what its requests became, which a log's reader does too.
         var isCounted = false
+        /// Where it listens; `nil`: in the network that it is in itself.
+        var network: OwnNetwork?
     }
 
     /// As shells have no code of their own for: Larder itself could not do its part.
@@ -49,7 +51,7 @@ struct PrivateLarder {
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
-            server = try RunningServer(plan, loaded)
+            server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
             settings = loaded.settings
             adminSocket = plan.adminSocketPath
             address = server.addresses[0]

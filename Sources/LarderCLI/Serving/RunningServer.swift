@@ -38,8 +38,9 @@ final class RunningServer: Sendable {
     let addresses: [ListenAddress]
 
     /// Opens listeners and store, and serves.
+    /// - Parameter opened: those that stand for the addresses of the settings, where they were opened before.
     /// - Throws: exit code 1 or 2, after saying what is wrong.
-    init(_ plan: ServingPlan, _ loaded: LoadedSettings) throws(ExitCode) {
+    init(_ plan: ServingPlan, _ loaded: LoadedSettings, listening opened: [ListeningSocket]? = nil) throws(ExitCode) {
         let settings = plan.settings
         log = ProcessLog(level: settings.log.level)
         let logger = log.logger
@@ -49,7 +50,7 @@ final class RunningServer: Sendable {
             limit: DescriptorLimit.raise(), origins: settings.upstream.connections, refusals: ServerSettings().refusalLimit,
             loops: plan.loopCount)
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
-        let sockets = try Self.listen(settings.listen, logger)
+        let sockets = if let opened { opened } else { try Self.listen(settings.listen, logger) }
         let adminSocket = try Self.openAdminSocket(plan, logger)
         (store, storeRemark) = try Self.openStore(plan, logger)
         // Two of us in a row are no loop: each signs Via with a name of its own.

@@ -18,6 +18,11 @@ package struct ListeningSocket: Sendable {
         }
         if bound != 0 { throw Self.failure("bind", descriptor) }
         if listen(descriptor, Self.backlog) != 0 { throw Self.failure("listen", descriptor) }
+        try self.init(listening: descriptor)
+    }
+
+    /// One that listens already, in another network, say. It belongs to this value from now on.
+    package init(listening descriptor: Int32) throws(SystemError) {
         var actual = sockaddr_storage()
         var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let named = withUnsafeMutablePointer(to: &actual) { storage in

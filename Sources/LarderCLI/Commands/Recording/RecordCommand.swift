@@ -59,6 +59,9 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Exit code 4 where something was asked for that is not in the recording, though the command has done well.")
     var strict = false
 
+    @Flag(help: "The command gets a network of its own, from which nothing but Larder is reached.")
+    var netns = false
+
     @OptionGroup var options: SettingsOptions
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
@@ -77,12 +80,13 @@ struct RecordCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         if let key { try Self.makeKey(at: key) }
-        let larder = try PrivateLarder(options, terms, in: run.folder)
+        let network = netns ? try OwnNetwork() : nil
+        let larder = try PrivateLarder(options, terms(in: network), in: run.folder)
         if noStore == .keep {
             Terminal.talk(
                 "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
         }
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
         let tally = larder.close()
         let summary = larder.recordings.ended.map { RecordSummary(file: $0.file, result: $0.result, tally: tally) }
         if let summary { Terminal.talk(summary.text(remarks: run.remarks(on: larder))) }
@@ -92,8 +96,9 @@ struct RecordCommand: ParsableCommand {
         if strict, !summary.isComplete { throw RunCommand.strictCode }
     }
 
-    private var terms: PrivateLarder.Terms {
+    private func terms(in network: OwnNetwork?) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
+        terms.network = network
         terms.policy = policy
         // Nothing is stored.
         terms.store = ":memory:"

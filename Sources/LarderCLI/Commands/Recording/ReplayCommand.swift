@@ -58,6 +58,9 @@ struct ReplayCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "No summary.")
     var quiet = false
 
+    @Flag(help: "The command gets a network of its own, from which nothing but Larder is reached.")
+    var netns = false
+
     @OptionGroup var options: SettingsOptions
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its words.", valueName: "command"))
@@ -72,8 +75,9 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let run = try CommandRun()
         defer { run.end() }
-        let larder = try PrivateLarder(options, terms, in: run.folder)
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
+        let network = netns ? try OwnNetwork() : nil
+        let larder = try PrivateLarder(options, terms(in: network), in: run.folder)
+        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
         let tally = larder.close()
         var remarks = run.remarks(on: larder)
         if key == nil, larder.settings.recordings.key == nil {
@@ -89,8 +93,9 @@ struct ReplayCommand: ParsableCommand {
         if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
     }
 
-    private var terms: PrivateLarder.Terms {
+    private func terms(in network: OwnNetwork?) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
+        terms.network = network
         terms.policy = policy
         if !cache { terms.store = ":memory:" }
         terms.log = log

@@ -1,0 +1,29 @@
+import ArgumentParser
+import CLinux
+import Foundation
+import ProxyAdmin
+
+/// Not for people: what `OwnNetwork` executes, since it takes a process with one thread.
+struct NetworkCommand: ParsableCommand {
+    static let name = "enter-network"
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Makes a network, or goes into one and becomes a program.", shouldDisplay: false)
+
+    @Option(help: "Makes a network and hands it over through this socket.")
+    var make: Int32?
+
+    @Option(help: "Descriptors of what is gone into.")
+    var through: [Int32] = []
+
+    @Argument(parsing: .postTerminator, help: "The program's file, and the words that it is called with.")
+    var program: [String] = []
+
+    func run() throws {
+        if let make {
+            NetworkMaking.handOver(to: make)
+        } else if program.count > 1 {
+            let words = GivenText().last(Array(program.dropFirst()))
+            throw NetworkEntering.become(program[0], words, through: through)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CLinux
+import Foundation
+import ProxyAdmin
+
+/// Going into a network and becoming a program there. For a process with one thread.
+enum NetworkEntering {
+    /// - Parameters:
+    ///   - words: with the zero behind each; the first is what the program is called.
+    ///   - entrance: descriptors of namespaces, in the order in which they are gone into.
+    /// - Returns: the exit code where that cannot be, which has been said.
+    static func become(_ path: String, _ words: [[CChar]], through entrance: [Int32]) -> ExitCode {
+        for descriptor in entrance where setns(descriptor, 0) != 0 {
+            return PrivateLarder.fail("cannot go into the network of the command: setns: \(String(cString: strerror(errno)))")
+        }
+        hideSockets()
+        GivenDescriptors.closeAll()
+        execute(path, words)
+        if errno == ENOEXEC {
+            // What the kernel does not know is a shell's, as it is for a shell.
+            execute("/bin/sh", ["sh", path].map { Array($0.utf8CString) } + words.dropFirst())
+        }
+        let code = errno
+        let reason = code == ENOENT ? "the program that its first line names is not there" : String(cString: strerror(code))
+        Terminal.talk("larder: \(printable(path, limit: 4096)): \(reason)\n")
+        return ExitCode(ProgramSearch.notExecutableCode)
+    }
+
+    private static func execute(_ path: String, _ words: [[CChar]]) {
+        let arguments = words.map { strdup($0) } + [nil]
+        execve(path, arguments, larder_variables())
+        let code = errno
+        for word in arguments { free(word) }
+        errno = code
+    }
+
+    /// Sockets that have a path are reached from every network. Those behind which something fetches or looks up for others are put out of sight,
+    /// where this process may have mounts of its own.
+    private static func hideSockets() {
+        var folders = ["/run"]
+        if let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] { folders.append(own) }
+        let all = folders.flatMap { folder in knownSockets.map { "\(folder)/\($0)" } }
+        let paths = all.filter { access($0, F_OK) == 0 }
+        guard !paths.isEmpty, unshare(larder_new_mounts) == 0, mount("none", "/", nil, larder_mounts_private, nil) == 0 else {
+            return
+        }
+        for path in paths { mount("/dev/null", path, nil, larder_mount_bind, nil) }
+    }
+
+    private static let knownSockets = [
+        "bus", "containerd/containerd.sock", "dbus/system_bus_socket", "docker.sock", "nscd/socket", "podman/podman.sock",
+        "snapd.socket", "systemd/resolve/io.systemd.Resolve",
+    ]
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import CLinux
+import EventLoop
+import Foundation
+import ProxyServer
+
+/// A network that has nothing but `lo`, and in it a socket at which Larder listens: for a program in it there is no other way out.
+///
+/// Only a process with one thread enters one. So this binary is executed anew for it, twice: `larder enter-network --make` makes the network, opens
+/// the socket, hands both over and ends; `larder enter-network` goes into it and becomes the program.
+struct OwnNetwork {
+    let listener: ListeningSocket
+    /// What leads into it: of the network, and of its users where it has some of its own.
+    let entrance: [Int32]
+
+    /// The program that is executed for both.
+    static let helper = "/proc/self/exe"
+
+    /// - Throws: 125, after saying what is refused.
+    init() throws(ExitCode) {
+        do throws(Refusal) {
+            var sockets: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | larder_sock_cloexec, 0, &sockets) == 0 else {
+                throw Refusal("socketpair", errno)
+            }
+            defer { close(sockets[0]) }
+            let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1]) }
+            // While it is open here, the helper's end would not be heard.
+            close(sockets[1])
+            let helper = try begun.get()
+            defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
+            var descriptors = try Self.takeOver(sockets[0])
+            do throws(SystemError) {
+                listener = try ListeningSocket(listening: descriptors.removeFirst())
+            } catch { throw Refusal(reason: "\(error)") }
+            entrance = descriptors
+        } catch {
+            throw PrivateLarder.fail("there can be no network of its own here (--netns): \(error.reason)")
+        }
+    }
+
+    /// What the helper is called with to become this program.
+    func words(to path: String, _ words: [[CChar]]) -> [[CChar]] {
+        let own = ["larder", NetworkCommand.name] + entrance.flatMap { ["--through", "\($0)"] } + ["--", path]
+        return own.map { Array($0.utf8CString) } + words
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+
+        init(reason: String) { self.reason = reason }
+        init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
+    }
+
+    private static func begin(handingOverTo socket: Int32) throws(Refusal) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        var code = posix_spawn_file_actions_init(&actions)
+        guard code == 0 else { throw Refusal("posix_spawn", code) }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, socket, socket)
+        let said = ["larder", NetworkCommand.name, "--make", "\(socket)"]
+        let words = said.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        code = posix_spawn(&process, helper, &actions, nil, words, larder_variables())
+        guard code == 0 else { throw Refusal("posix_spawn", code) }
+        return process
+    }
+
+    /// - Returns: the listening socket, and what leads into its network.
+    private static func takeOver(_ socket: Int32) throws(Refusal) -> [Int32] {
+        var octets = [CChar](repeating: 0, count: 512)
+        var descriptors = [Int32](repeating: -1, count: larder_handed_limit)
+        var count: Int32 = 0
+        let read = larder_take_over(socket, &octets, octets.count, &descriptors, &count)
+        guard read >= 0 else { throw Refusal("recvmsg", errno) }
+        guard count >= 2 else {
+            let reason = String(decoding: octets.prefix(read).map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw Refusal(reason: read == 0 ? "the helper has ended" : reason)
+        }
+        return Array(descriptors.prefix(Int(count)))
+    }
+}
