@@ -12,6 +12,8 @@ public struct LocalAuthority: Sendable {
     /// For clients whose clock is behind.
     public static let backdating: Int64 = 86_400
 
+    /// In seconds: how far the clock of its clients is ahead of ours, by which its leaves are dated.
+    package var clockOffset: Int64 = 0
     private let profile: RootProfile
     private let key: PrivateKey
     /// Of every leaf: made anew with each value of this type, and never written down.

@@ -79,6 +79,17 @@ struct OwnNetworkTests {
         #expect(outcome.output == "127\n126\nplain word\n0\n143\n", "\(outcome)")
     }
 
+    @Test("What is loaded into the command is not loaded into what leads it into its network")
+    func tellsTheTime() throws {
+        let outcome = try Stage().shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/a
+            $larder replay --netns --clock freeze a.larder -- sh -c 'curl -sS $url/a; echo $LD_PRELOAD | wc -w'
+            """)
+        let isThere = !outcome.talk.contains("libfaketime is not installed")
+        #expect(outcome.output == "this is /a\n\(isThere ? 1 : 0)\n", "\(outcome)")
+    }
+
     @Test("Where it is refused, that is said with the reason, the command does not run, and the exit code is 125")
     func tellsOfRefusal() throws {
         let outcome = try Stage().shell(

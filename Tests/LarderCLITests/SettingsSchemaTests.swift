@@ -80,6 +80,7 @@ struct SettingsSchemaTests {
         ("replay.layers", "[a.larder, cache]", "[a.larder, cache]"), ("replay.as_of", "7", "7"),
         ("replay.sequence_end", "error", "error"), ("replay.sequence_scope", "user", "user"),
         ("replay.failures", "miss", "miss"), ("replay.signed_by", "[a.pem]", "[a.pem]"),
+        ("replay.dates", "shift", "shift"), ("replay.expires_after", "30d", "30d"), ("replay.on_expired", "fail", "fail"),
         ("record.file", "a.larder", "a.larder"), ("record.existing", "append", "append"),
         ("record.match", "match.json", "match.json"), ("record.no_store", "skip", "skip"),
         ("record.unscanned", "keep", "keep"), ("recordings.key", "project.key", "project.key"),

@@ -3,6 +3,7 @@ import Foundation
 import HTTPMessage
 import ProxyAdmin
 import ProxyCore
+import Snapshots
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,6 +37,16 @@ struct ExplainCommand: ParsableCommand {
     @Flag(help: "Also judges the server of an https URL, as it is now.")
     var connect = false
 
+    @Flag(
+        help: "Says which recording answers the request, or which come near to it: of the files of replay.layers, or of --layer.")
+    var replay = false
+
+    @Option(name: .long, help: ArgumentHelp("A snapshot that --replay asks, in the place of the settings'.", valueName: "file"))
+    var layer: [String] = []
+
+    @Option(help: ArgumentHelp("The project's key, for --replay.", valueName: "file"))
+    var key: String?
+
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
@@ -50,6 +61,8 @@ struct ExplainCommand: ParsableCommand {
         if let url, url != "*", method != "CONNECT", !url.contains("://") {
             throw ValidationError("'\(printable(url))' is no absolute URL; one begins as http://example.com/ does.")
         }
+        if replay, id != nil || connect || response != nil { throw ValidationError("--replay asks recordings alone.") }
+        if !replay, !layer.isEmpty || key != nil { throw ValidationError("--layer and --key are for --replay.") }
         if connect, authority == nil { throw ValidationError("--connect is for an https URL, without a user's name in it.") }
         if header.contains("") { throw ValidationError("A field is empty: -H takes 'Name: value'.") }
     }
@@ -61,6 +74,7 @@ struct ExplainCommand: ParsableCommand {
                 try RunningLarder.connect(options), "GET", "/v1/traces?id=\(wanted)", form: output)
         }
         let content = try content()
+        if replay { return try explainReplay(content) }
         let heads = try self.heads(content)
         guard heads.count <= Self.headsLimit else {
             Terminal.talk(
@@ -80,6 +94,25 @@ struct ExplainCommand: ParsableCommand {
         } catch let fault as ExplainedHeads.Fault {
             Terminal.talk("larder: \(fault.sentence)\n")
             throw ExitCode(2)
+        }
+    }
+
+    private func explainReplay(_ content: [UInt8]?) throws {
+        guard let request = RequestToMatch(method: method ?? "GET", url: url ?? "", lines: header, content: content) else {
+            Terminal.talk("larder: that is no request: an absolute URL, and fields as 'Name: value'\n")
+            throw ExitCode(2)
+        }
+        let settings = try options.load(trustFiles: layer.isEmpty || key == nil ? TrustFiles() : nil).settings.recordings
+        let paths = layer.isEmpty ? settings.files : layer
+        if paths.isEmpty {
+            Terminal.talk("larder: there is nothing to replay: replay.layers names no snapshot; name one with --layer\n")
+            throw ExitCode(2)
+        }
+        let asOf = RunningRecordings.asOf(settings.asOf)
+        try SnapshotFiles.run {
+            let key = try (key ?? settings.key).map(ProjectKeyFile.read)
+            let explanation = try ReplayExplanation(request, paths: paths, key: key, asOf: asOf)
+            Terminal.output(output == .text ? explanation.text : explanation.json)
         }
     }
 

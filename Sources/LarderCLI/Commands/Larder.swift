@@ -27,7 +27,7 @@ public struct Larder: ParsableCommand {
               larder fetch https://example.com/image.iso
 
             Exit codes: 0 well, 1 failure, 2 wrong usage or settings, 4 what run, record and replay tell of with --strict, 5 a store in which something is \
-            wrong (cache verify) or a snapshot or lock that does not hold, 6 snapshots that differ (snapshot diff), 7 pins that do \
+            wrong (cache verify) or a snapshot or lock that does not hold (run --locked too), 6 snapshots that differ (snapshot diff), 7 pins that do \
             not hold (pins check). fetch has more, which larder help fetch tells.
             """,
         version: "larder \(Version.number)",

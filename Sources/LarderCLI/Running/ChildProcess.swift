@@ -29,13 +29,16 @@ struct ChildProcess {
         case .missing: throw .missing
         }
         let words = given.text.last(command)
+        var changed = variables
+        // A library that is to be loaded into the command is not for the helper.
+        let preload = network.flatMap { _ in changed.removeValue(forKey: OwnNetwork.preload) }
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent {
-                Self.spawn(path, words, given.text.variables(changing: variables), given, network?.entrance ?? [])
+                Self.spawn(path, words, given.text.variables(changing: changed), given, network?.entrance ?? [])
             }
         }
         let outcome = signals.handOver {
-            if let network { return spawned(OwnNetwork.helper, network.words(to: path, words)) }
+            if let network { return spawned(OwnNetwork.helper, network.words(to: path, words, preload: preload)) }
             let outcome = spawned(path, words)
             guard outcome.code == ENOEXEC else { return outcome }
             // What the kernel does not know is a shell's, as it is for a shell.

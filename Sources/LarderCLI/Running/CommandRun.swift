@@ -31,10 +31,15 @@ struct CommandRun {
         return try start(command, larder.environment.values(over: environment))
     }
 
-    /// - Parameter network: the one in which it runs; `nil`: in this process's.
+    /// - Parameters:
+    ///   - network: the one in which it runs; `nil`: in this process's.
+    ///   - clock: by which it is told the time; `nil`: this machine's.
     /// - Returns: the command's exit code.
-    func run(_ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil) throws(ExitCode) -> Int32 {
-        try start(command, variables(for: larder), in: network)
+    func run(
+        _ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
+    ) throws(ExitCode) -> Int32 {
+        let former = clock?.variables(over: environment) ?? [:]
+        return try start(command, variables(for: larder).merging(former) { $1 }, in: network)
     }
 
     /// What a person should know of a run, where it was not as they may think.

@@ -39,9 +39,15 @@ struct OwnNetwork {
         }
     }
 
+    /// The variable by which libraries are loaded into a program.
+    static let preload = "LD_PRELOAD"
+
     /// What the helper is called with to become this program.
-    func words(to path: String, _ words: [[CChar]]) -> [[CChar]] {
-        let own = ["larder", NetworkCommand.name] + entrance.flatMap { ["--through", "\($0)"] } + ["--", path]
+    /// - Parameter preload: the variable's value for the program.
+    func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
+        let own =
+            ["larder", NetworkCommand.name] + entrance.flatMap { ["--through", "\($0)"] }
+            + (preload.map { ["--preload", $0] } ?? []) + ["--", path]
         return own.map { Array($0.utf8CString) } + words
     }
 

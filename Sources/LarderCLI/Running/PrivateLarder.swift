@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import ProxyAdmin
 import ProxyPolicy
+import ServerTrust
 
 /// A Larder for the time of one command: on a port of its own, with an admin socket of its own.
 struct PrivateLarder {
@@ -24,6 +25,8 @@ struct PrivateLarder {
         var isCounted = false
         /// Where it listens; `nil`: in the network that it is in itself.
         var network: OwnNetwork?
+        /// By which its authority is dated; `nil`: this machine's.
+        var clock: FormerClock?
     }
 
     /// As shells have no code of their own for: Larder itself could not do its part.
@@ -43,7 +46,7 @@ struct PrivateLarder {
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
             log = terms.isCounted || terms.log != nil ? try Self.talliedLog(in: folder) : nil
             logPath = terms.log
-            let authority = terms.interceptsNobody ? nil : try Self.authority()
+            let authority = terms.interceptsNobody ? nil : try Self.authority(terms.clock)
             let loaded = try options.load(
                 flags: Self.flags(terms, folder, logPath: log?.path), defaults: ["log.level=error"],
                 policy: terms.policy,
@@ -87,8 +90,12 @@ struct PrivateLarder {
     }
 
     /// It lives in memory, and is gone with it.
-    private static func authority() throws(ExitCode) -> LocalAuthority {
-        try AuthorityCommand.made(AuthorityCommand.terms(days: authorityDays, constraint: nil))
+    private static func authority(_ clock: FormerClock?) throws(ExitCode) -> LocalAuthority {
+        let offset = clock?.offset ?? 0
+        var authority = try AuthorityCommand.made(
+            AuthorityCommand.terms(days: authorityDays, constraint: nil), at: POSIXTime(seconds: POSIXTime.now.seconds + offset))
+        authority.clockOffset = offset
+        return authority
     }
 
     /// No command runs for longer.

@@ -109,16 +109,19 @@ final class RunningRecordings: Sendable {
         return result.withLock { $0 }
     }
 
+    static func asOf(_ moment: LarderSettings.Moment) -> AsOf {
+        switch moment {
+        case .newest: .newest
+        case .generation(let number): .generation(number)
+        case .time(let time): .time(time)
+        }
+    }
+
     private func layers(for settings: LarderSettings.Recordings) throws(Refusal) -> RecordingLayers {
         if let replayed = state.withLock({ $0.replayed }), replayed.terms == settings { return replayed.layers }
         var terms = RecordingLayers.Terms()
         terms.files = settings.files
-        terms.asOf =
-            switch settings.asOf {
-            case .newest: .newest
-            case .generation(let number): .generation(number)
-            case .time(let time): .time(time)
-            }
+        terms.asOf = Self.asOf(settings.asOf)
         terms.end =
             switch settings.sequenceEnd {
             case .loop: .loop
@@ -132,11 +135,16 @@ final class RunningRecordings: Sendable {
             case .address: .address
             }
         terms.failures = settings.failures == .same ? .same : .miss
+        terms.movesDates = settings.dates == .shift
         terms.key = try key(of: settings)
         for path in settings.signedBy {
             do throws(SnapshotError) {
                 terms.signers.append(try VerifyingKey(pem: try octets(path)))
             } catch { throw Refusal(reason: "replay.signed_by: \(path): \(error)") }
+        }
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        if settings.onExpired == .fail, let expired = settings.expiredLayers(at: now).first {
+            throw Refusal(reason: "replay.layers: \(expired)")
         }
         let layers: RecordingLayers
         do throws(LayerFault) {

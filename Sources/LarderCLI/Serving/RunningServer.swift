@@ -87,7 +87,9 @@ final class RunningServer: Sendable {
         sources = loaded.sources
         startedWith = settings
         served = Guarded(ServedSettings(settings))
-        for warning in settings.tls.warnings() + settings.admissionWarnings { logger.warning("\(warning)") }
+        for warning in settings.tls.warnings() + settings.admissionWarnings + settings.replayWarnings {
+            logger.warning("\(warning)")
+        }
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
@@ -159,7 +161,9 @@ final class RunningServer: Sendable {
                 log.logger.error("\(printable(error.reason, limit: 4096)); those in force stay")
                 return .refused(problems: [error.reason])
             }
-            for warning in settings.tls.warnings() + settings.admissionWarnings { log.logger.warning("\(warning)") }
+            for warning in settings.tls.warnings() + settings.admissionWarnings + settings.replayWarnings {
+                log.logger.warning("\(warning)")
+            }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
             for name in waiting { log.logger.warning("\(name) has changed, which takes effect at the next start") }
             log.logger.notice("the settings were read again")

@@ -9,6 +9,9 @@ extension LarderSettings {
         package var sequenceEnd = SequenceEnd.loop
         package var sequenceScope = SequenceScope.server
         package var failures = FailureReplay.same
+        package var dates = Dates.recorded
+        package var expiresAfter: Duration?
+        package var onExpired = OnExpired.warn
         /// Files of public keys.
         package var signedBy: [String] = []
         package var file: String?
@@ -40,6 +43,8 @@ extension LarderSettings {
     package enum SequenceEnd: String, CaseIterable, Sendable { case loop, last, error }
     package enum SequenceScope: String, CaseIterable, Sendable { case server, user, address }
     package enum FailureReplay: String, CaseIterable, Sendable { case same, miss }
+    package enum Dates: String, CaseIterable, Sendable { case recorded, shift }
+    package enum OnExpired: String, CaseIterable, Sendable { case warn, fail }
     package enum Existing: String, CaseIterable, Sendable { case refuse, append, overwrite, resume }
     package enum NoStore: String, CaseIterable, Sendable { case keep, skip }
     package enum Unscanned: String, CaseIterable, Sendable { case auto, refuse, keep }

@@ -226,6 +226,17 @@ package enum SettingsSchema {
             "replay.failures", \.recordings.failures, .word(), reloadable: true,
             "What a request gets that failed when it was recorded: the same failure, or 504 as if it had not been recorded."),
         Setting(
+            "replay.dates", \.recordings.dates, .word(), reloadable: true,
+            "How answers are dated: as they were recorded, or with `Date`, `Expires` and what cookies say of their ends moved, as if they had been "
+                + "recorded when they are given."),
+        Setting(
+            "replay.expires_after", \.recordings.expiresAfter, .optional(.time(), or: "off", meaning: "however old"),
+            reloadable: true,
+            "How long after it was recorded a snapshot may be replayed; its newest generation counts."),
+        Setting(
+            "replay.on_expired", \.recordings.onExpired, .word(), reloadable: true,
+            "What comes of a snapshot that is older: a warning, or it is not replayed at all."),
+        Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),
         Setting(

@@ -25,7 +25,7 @@ final class LeafShelf: Sendable {
     init(_ authority: LocalAuthority) { self.authority = authority }
 
     func leaf(for name: LeafName, at now: POSIXTime) -> Leaf? {
-        state.withLock { $0.leaves.context(for: name, at: now) }
+        state.withLock { $0.leaves.context(for: name, at: atClients(now)) }
     }
 
     /// Has one made; `reply` is always answered.
@@ -44,10 +44,12 @@ final class LeafShelf: Sendable {
         case .joined: break
         case .refused: reply.send(.failure(.busy))
         case .first:
-            let isPosted = maker.post { [self] _ in answer(name, made(name, at: now)) }
+            let isPosted = maker.post { [self] _ in answer(name, made(name, at: atClients(now))) }
             if !isPosted { answer(name, .failure(.failed)) }
         }
     }
+
+    private func atClients(_ now: POSIXTime) -> POSIXTime { POSIXTime(seconds: now.seconds + authority.clockOffset) }
 
     private func made(_ name: LeafName, at now: POSIXTime) -> Answer {
         do throws(LeafRefusal) {

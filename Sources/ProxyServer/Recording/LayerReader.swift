@@ -50,7 +50,7 @@ final class LayerReader {
                 switch try layer.find(query.request, &cursors[query.scope, default: SequenceCursors()]) {
                 case .found(let found):
                     if found.recording.failure != nil, terms.failures == .miss { continue }
-                    return try answer(found, from: layer, number, query)
+                    return try answer(terms.movesDates ? found.moved(to: query.now) : found, from: layer, number, query)
                 case .missed(let why): if reason == .notRecorded { reason = why }
                 }
             }

@@ -24,6 +24,8 @@ package final class RecordingLayers: Sendable {
         package var end = SequenceEnd.loop
         package var scope = SequenceScope.server
         package var failures = FailureReplay.same
+        /// Whether answers are dated as if they had been recorded when they are given.
+        package var movesDates = false
 
         package init() {}
     }

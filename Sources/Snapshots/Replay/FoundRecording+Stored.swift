@@ -14,8 +14,11 @@ extension FoundRecording {
         head.status = response.status
         head.fields = response.fields
         head.reason = head.fields.appendBytes(response.reason.span)
+        // Its Date is from long ago; what it says of its age is not.
+        var dated = head
+        dated.fields.moveDates(from: recording.times.started, to: now)
         let facts = Storability.facts(
-            of: head, directives: ResponseDirectives(head.fields, targets: .none), requestTime: now, responseTime: now)
+            of: dated, directives: ResponseDirectives(head.fields, targets: .none), requestTime: now, responseTime: now)
         // It stands in the facts, and is told as it is when it is delivered.
         head.fields.remove(.age)
         return StoredResponse(

@@ -90,9 +90,9 @@ extension AuthorityCommand {
     }
 
     /// - Parameter terms: whose days were judged before.
-    static func made(_ terms: RootTerms) throws(ExitCode) -> LocalAuthority {
+    static func made(_ terms: RootTerms, at time: POSIXTime = now) throws(ExitCode) -> LocalAuthority {
         do throws(AuthorityFault) {
-            return try LocalAuthority(making: terms, at: now)
+            return try LocalAuthority(making: terms, at: time)
         } catch {
             throw refuse("OpenSSL failed")
         }

@@ -28,11 +28,19 @@ struct CachePlace: ParsableArguments {
                 }
             }
         }
+        return .file(try file(loaded))
+    }
+
+    /// Past the Larder that may be running.
+    /// - Throws: exit code 1 or 2 after saying what is wrong.
+    func openFile() throws -> StoreFileAccess { try file(settings.load()) }
+
+    private func file(_ loaded: LoadedSettings) throws -> StoreFileAccess {
         let path = try store ?? ServingPlan(loaded).storePath
         guard path != ":memory:" else {
             Terminal.talk("larder: the store stands in memory, and no Larder is running\n")
             throw ExitCode.failure
         }
-        return .file(try StoreFileAccess(path: path, settings: loaded.settings))
+        return try StoreFileAccess(path: path, settings: loaded.settings)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPMessage
 import ProxyAdmin
 import ProxyPolicy
 import ProxyServer
@@ -55,6 +56,24 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "Names the recordings that nobody has asked for.")
     var unused = false
 
+    @Flag(
+        help:
+            "Takes out of the files what nobody has asked for, once the command has done well and missed nothing. Signatures go.")
+    var prune = false
+
+    @Option(
+        help: """
+            Which time it is: recorded, answers are dated as they were; shift, as if they had been recorded now; freeze, the command's own clock \
+            goes on from then, by libfaketime.
+            """)
+    var clock = ReplayClock.recorded
+
+    @Option(help: ArgumentHelp("How long after it was recorded a file may be replayed, such as 30d.", valueName: "time"))
+    var expiresAfter: String?
+
+    @Option(help: "What comes of a file that is older: warn or fail.")
+    var onExpired: LarderSettings.OnExpired?
+
     @Flag(name: [.short, .long], help: "No summary.")
     var quiet = false
 
@@ -70,16 +89,19 @@ struct ReplayCommand: ParsableCommand {
         if command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder replay build.larder -- make")
         }
+        if prune, asOf != nil { throw ValidationError("--prune would take out what came later than --as-of.") }
     }
 
     func run() throws {
         let run = try CommandRun()
         defer { run.end() }
         let network = netns ? try OwnNetwork() : nil
-        let larder = try PrivateLarder(options, terms(in: network), in: run.folder)
-        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
+        let formerClock = try clock == .freeze ? formerClock() : nil
+        let larder = try PrivateLarder(options, terms(in: network, at: formerClock), in: run.folder)
+        let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
         let tally = larder.close()
-        var remarks = run.remarks(on: larder)
+        var remarks = run.remarks(on: larder) + larder.settings.replayWarnings
+        if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
         if key == nil, larder.settings.recordings.key == nil {
             remarks.append("no key was given: any value has stood for a secret")
         }
@@ -90,11 +112,35 @@ struct ReplayCommand: ParsableCommand {
         }
         let ended = try code.get()
         if ended != 0 { throw ExitCode(ended) }
+        if prune, let tally, tally.deniedCount + tally.missedCount + tally.failedCount == 0, let layers = larder.recordings.layers
+        {
+            try Self.prune(layers)
+        }
         if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
     }
 
-    private func terms(in network: OwnNetwork?) -> PrivateLarder.Terms {
+    /// - Returns: `nil` where no library can tell the command another time.
+    private func formerClock() throws(ExitCode) -> FormerClock? {
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        do throws(SnapshotError) {
+            return FormerClock(of: try Snapshot(path: file).manifest.lastRecorded, now: now)
+        } catch { throw PrivateLarder.fail("\(file): \(error)") }
+    }
+
+    private static func prune(_ layers: RecordingLayers) throws(ExitCode) {
+        for (path, used) in zip(layers.terms.files, layers.usedPlaces) {
+            do throws(SnapshotError) {
+                let source = try Snapshot(path: path)
+                guard used.count < source.count else { continue }
+                let count = try SnapshotMaintenance.keep(of: source, at: path) { used.contains($0) }
+                Terminal.talk("larder: took \(count) out of \(printable(path, limit: 4096))\n")
+            } catch { throw PrivateLarder.fail("\(path) stays as it was: \(error)") }
+        }
+    }
+
+    private func terms(in network: OwnNetwork?, at formerClock: FormerClock?) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
+        terms.clock = formerClock
         terms.network = network
         terms.policy = policy
         if !cache { terms.store = ":memory:" }
@@ -109,6 +155,9 @@ struct ReplayCommand: ParsableCommand {
         }
         if let key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
         if let asOf { terms.settings.append(("--as-of", "replay.as_of", .plain(asOf))) }
+        if clock == .shift { terms.settings.append(("--clock", "replay.dates", .plain("shift"))) }
+        if let expiresAfter { terms.settings.append(("--expires-after", "replay.expires_after", .plain(expiresAfter))) }
+        if let onExpired { terms.settings.append(("--on-expired", "replay.on_expired", .plain(onExpired.rawValue))) }
         if let sequenceEnd { terms.settings.append(("--sequence-end", "replay.sequence_end", .plain(sequenceEnd.rawValue))) }
         return terms
     }
@@ -119,3 +168,4 @@ struct ReplayCommand: ParsableCommand {
 }
 
 extension LarderSettings.SequenceEnd: ExpressibleByArgument {}
+extension LarderSettings.OnExpired: ExpressibleByArgument {}

@@ -15,6 +15,9 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Descriptors of what is gone into.")
     var through: [Int32] = []
 
+    @Option(help: "Libraries that are loaded into the program.")
+    var preload: String?
+
     @Argument(parsing: .postTerminator, help: "The program's file, and the words that it is called with.")
     var program: [String] = []
 
@@ -23,6 +26,7 @@ struct NetworkCommand: ParsableCommand {
             NetworkMaking.handOver(to: make)
         } else if program.count > 1 {
             let words = GivenText().last(Array(program.dropFirst()))
+            if let preload { setenv(OwnNetwork.preload, preload, 1) }
             throw NetworkEntering.become(program[0], words, through: through)
         }
     }

@@ -12,13 +12,17 @@ struct RunCommand: ParsableCommand {
               larder run -- curl https://example.com/
               larder run --summary -- npm install
               larder run --offline --strict -- make
+              larder run --locked build.lock -- make
 
             Exit codes: the command's own, 128 and more where a signal ended it; 125 where Larder could not do its part, 126 and \
-            127 where the command cannot be run or is not there; 4 with --strict. 2 for wrong usage.
+            127 where the command cannot be run or is not there; 4 with --strict, 5 with --locked. 2 for wrong usage.
             """)
 
     /// For a command that has done well without being let do all that it asked for.
     static let strictCode = ExitCode(4)
+
+    /// For a command that has done well with answers that are not as locked.
+    static let lockCode = ExitCode(5)
 
     @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
     var policy: String?
@@ -28,6 +32,12 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
     var log: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Exit code 5 where an answer is another one than this lock says, or stands in it not at all. Nothing comes from the store.",
+            valueName: "file"))
+    var locked: String?
 
     @Flag(help: "Goes through the Larder that runs, with its store and its settings.")
     var join = false
@@ -53,6 +63,9 @@ struct RunCommand: ParsableCommand {
         if command.isEmpty {
             throw ValidationError("Which command? It stands behind --, as in: larder run -- curl http://example.com/")
         }
+        if locked != nil, join || offline || store != nil {
+            throw ValidationError("--locked has every request go out: it goes with neither --join, --offline nor --store.")
+        }
         if join, policy != nil || store != nil || log != nil || offline || noIntercept || strict || summary {
             throw ValidationError(
                 "--join goes through a Larder that has settings, store and log of its own: say those to that one.")
@@ -76,6 +89,8 @@ struct RunCommand: ParsableCommand {
         terms.mode = offline ? .offline : nil
         terms.interceptsNobody = noIntercept
         terms.isCounted = summary || strict
+        let lockedRun = try locked.map { path throws(ExitCode) in try LockedRun(lock: path, in: run.folder) }
+        lockedRun?.set(&terms)
         let larder = try PrivateLarder(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
         let tally = larder.close()
@@ -83,6 +98,11 @@ struct RunCommand: ParsableCommand {
         let ended = try code.get()
         let isIncomplete = tally.map { $0.deniedCount + $0.missedCount > 0 } ?? false
         if ended != 0 { throw ExitCode(ended) }
+        if let lockedRun, let recording = larder.recordings.ended {
+            let violations = try lockedRun.violations(recording)
+            for violation in violations { Terminal.talk("larder: not as locked: \(printable(violation, limit: 16_384))\n") }
+            if !violations.isEmpty { throw Self.lockCode }
+        }
         if strict, isIncomplete { throw Self.strictCode }
     }
 }

@@ -82,15 +82,15 @@ struct HARCommand: ParsableCommand {
 
 /// The file that holds a project's key. It is not to be committed.
 enum ProjectKeyFile {
+    static func read(_ path: String) throws -> ProjectKey {
+        if let key = ProjectKey(text: try SnapshotFiles.octets(path)) { return key }
+        Terminal.talk("larder: \(printable(path, limit: 4096)) holds no project's key: 64 hexadecimal digits\n")
+        throw ExitCode.failure
+    }
+
     /// Reads it, or makes it for the owner alone.
     static func load(_ path: String) throws -> ProjectKey {
-        if let data = FileManager.default.contents(atPath: path) {
-            guard let key = ProjectKey(text: [UInt8](data)) else {
-                Terminal.talk("larder: \(printable(path, limit: 4096)) holds no project's key: 64 hexadecimal digits\n")
-                throw ExitCode.failure
-            }
-            return key
-        }
+        if FileManager.default.fileExists(atPath: path) { return try read(path) }
         let key = ProjectKey.make()
         let file = try ExportedFile(path)
         file.write(key.text[...])

@@ -70,8 +70,14 @@ extension SnapshotCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "create", abstract: "Makes a snapshot of a folder of text, or of a recording that was not finished.",
+            commandName: "create",
+            abstract: "Makes a snapshot of a folder of text, of a recording that was not finished, or of what is stored.",
             discussion: """
+                Of the store, --from-cache takes what the filters say, as larder cache ls has them: whole responses, to requests without \
+                Authorization. Larder may be running.
+
+                  larder snapshot create --from-cache -o shop.larder --host shop.example --status 200
+
                 What is made is searched for secrets once more: exit code 5 and no snapshot where one stands in the clear, unless \
                 --harmless says that what is found is none.
                 """)
@@ -81,6 +87,18 @@ extension SnapshotCommand {
 
         @Flag(help: "Finishes FILE.partial.")
         var fromPartial = false
+
+        @Flag(help: "Takes stored responses.")
+        var fromCache = false
+
+        @OptionGroup(title: "Of the store") var filter: FilterOptions
+        @OptionGroup(title: "Of the store") var place: CachePlace
+
+        @Option(
+            help: ArgumentHelp(
+                "The project's key, by which secrets of the store are known again; made where it is not there.", valueName: "file"
+            ))
+        var projectKey: String?
 
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
@@ -92,7 +110,12 @@ extension SnapshotCommand {
         var key: String?
 
         func validate() throws {
-            if (fromText == nil) != fromPartial { throw ValidationError("Give either --from-text or --from-partial.") }
+            guard [fromText != nil, fromPartial, fromCache].count(where: { $0 }) == 1 else {
+                throw ValidationError("Give one of --from-text, --from-partial and --from-cache.")
+            }
+            if !fromCache, projectKey != nil || filter.url != nil {
+                throw ValidationError("Filters and --project-key are for --from-cache.")
+            }
         }
 
         func run() throws {
@@ -100,6 +123,8 @@ extension SnapshotCommand {
                 let key = try SnapshotFiles.signingKey(key)
                 if let fromText {
                     _ = try TextFolder.read(fromText, to: target, signing: key)
+                } else if fromCache {
+                    try recordStore(signing: key)
                 } else {
                     _ = try SnapshotWriter(resuming: target).finish(signing: key)
                 }
@@ -111,6 +136,25 @@ extension SnapshotCommand {
                     throw SnapshotError.holdsSecrets("nothing was made; --harmless where these are none")
                 }
                 Terminal.output("content \(Hexadecimal.encode(snapshot.roots.content.octets))\n")
+            }
+        }
+
+        private func recordStore(signing key: SigningKey?) throws {
+            let filter = try filter.value()
+            let file = try place.openFile()
+            let projectKey = try projectKey.map(ProjectKeyFile.load) ?? .make()
+            let writer = try SnapshotWriter(path: target, tool: SnapshotFiles.tool, now: file.now)
+            do {
+                var recordings = StoredRecordings(file, to: try SnapshotRecorder(writer, key: projectKey))
+                try recordings.record(filter)
+                _ = try writer.finish(signing: key)
+                Terminal.talk("larder: \(recordings.count) taken from the store\n")
+                for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
+                    Terminal.talk("larder: left out, \(reason): \(count)\n")
+                }
+            } catch {
+                writer.abandon()
+                throw error
             }
         }
     }

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+import HTTPMessage
+import HTTPSerialization
+import ProxyAdmin
+import ProxyServer
+import Snapshots
+
+/// What snapshots have for a request, and what comes near to it: `larder explain --replay`.
+struct ReplayExplanation {
+    private enum Outcome {
+        case found(FoundRecording)
+        /// - Parameter nearest: those of all files, the nearest first.
+        case missed(MissReason, nearest: [NearMiss])
+    }
+
+    private let outcome: Outcome
+    /// The file that has it.
+    private let path: String
+
+    private static let nearestCount = 5
+
+    /// - Parameter paths: those that are asked, in order.
+    init(_ request: RequestToMatch, paths: [String], key: ProjectKey?, asOf: AsOf) throws(SnapshotError) {
+        var reason = MissReason.notRecorded
+        var nearest: [NearMiss] = []
+        for path in paths {
+            let snapshot = try Snapshot(path: path)
+            var cursors = SequenceCursors()
+            switch try SnapshotLayer(snapshot, key: key, asOf: asOf).find(request, &cursors) {
+            case .found(let found):
+                (outcome, self.path) = (.found(found), path)
+                return
+            case .missed(let why): if reason == .notRecorded { reason = why }
+            }
+            nearest += try NearMissSearch(snapshot, key: key).nearest(to: request)
+        }
+        let ranked = nearest.enumerated().sorted {
+            ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset)
+        }
+        (outcome, path) = (.missed(reason, nearest: ranked.prefix(Self.nearestCount).map(\.element)), "")
+    }
+
+    var text: String {
+        switch outcome {
+        case .found(let found):
+            let answer = found.recording.response.map { "\($0.status.code), \($0.body?.length ?? 0) octets" }
+            let what = answer ?? found.recording.failure.map { "failed (\($0.kind.word))" } ?? "nothing"
+            return "replayed: \(printable(path, limit: 4096)), generation \(found.recording.generation), "
+                + "answer \(found.position + 1) of \(found.sequenceLength): \(what)\n"
+        case .missed(let reason, let nearest):
+            let lines = nearest.map(\.text).joined().split(separator: "\n").map { printable(String($0), limit: 8192) + "\n" }
+            return "missed: \(reason.rawValue)\n" + (lines.isEmpty ? "nothing comes near\n" : "nearest:\n" + lines.joined())
+        }
+    }
+
+    var json: String {
+        let value: JSONValue
+        switch outcome {
+        case .found(let found):
+            value = [
+                "outcome": .string("replayed"), "file": .string(path),
+                "generation": .number(JSONNumber(found.recording.generation)),
+                "position": .number(JSONNumber(UInt32(found.position))),
+                "count": .number(JSONNumber(UInt32(found.sequenceLength))),
+                "status": found.recording.response.map { .number(JSONNumber(UInt32($0.status.code))) } ?? .null,
+                "failure": found.recording.failure.map { .string($0.kind.word) } ?? .null,
+            ]
+        case .missed(let reason, let nearest):
+            value = ["outcome": .string("missed"), "reason": .string(reason.rawValue), "nearest": .array(nearest.map(\.json))]
+        }
+        return String(decoding: value.text(), as: UTF8.self) + "\n"
+    }
+}
+
+extension RequestToMatch {
+    /// - Parameter lines: `Name: value`.
+    /// - Returns: `nil` for what is no absolute URL, or no field.
+    init?(method: String, url: String, lines: [String], content: [UInt8]?) {
+        let uri = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
+        guard let head = RequestHead(uri: uri.span, method: .get), head.target.form == .absolute else { return nil }
+        var fields = Fields()
+        for line in lines {
+            guard let colon = line.firstIndex(of: ":"), FieldName(String(line[..<colon])) != nil else { return nil }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            guard value.utf8.allSatisfy(ASCII.isFieldValueCharacter) else { return nil }
+            fields.append(name: String(line[..<colon]), value: value)
+        }
+        self.init(
+            method: Array(method.utf8), uri: CacheKey(of: head).bytes, fields: fields,
+            body: content.map { $0.isEmpty ? .none : .octets($0) } ?? .none)
+    }
+}

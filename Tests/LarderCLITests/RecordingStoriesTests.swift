@@ -1,0 +1,198 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("larder replay with its options, and what else is made of recordings")
+struct RecordingStoriesTests {
+    private final class Stage {
+        /// How often the job was asked for.
+        private final class Polls: Sendable { let count = Atomic<Int>(0) }
+
+        let origin: ScriptedOrigin
+        let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let polls = Polls()
+            origin = ScriptedOrigin.answering { request, connection in
+                if request.target == "/job" {
+                    let count = polls.count.add(1, ordering: .relaxed).newValue
+                    return connection.respond(body: count % 3 == 0 ? "done\n" : "pending\n")
+                }
+                let dates = """
+                    Date: Mon, 23 Nov 2026 10:00:00 GMT\r
+                    Expires: Mon, 23 Nov 2026 11:00:00 GMT\r
+                    Set-Cookie: a=b; Expires=Mon, 23-Nov-2026 12:00:00 GMT; Path=/\r
+
+                    """
+                return connection.respond(
+                    fields: "Cache-Control: max-age=600\r\n" + (request.target == "/dated" ? dates : ""),
+                    body: "this is \(request.target)\n")
+            }
+        }
+        deinit { origin.stop() }
+
+        var url: String { "http://127.0.0.1:\(origin.port)" }
+
+        func shell(_ script: String) throws -> CommandLineTests.Outcome {
+            try CommandLineTests.shell(
+                "cd $HOME\n" + script, ["HOME": folder.path, "TMPDIR": folder.path, "url": url, "XDG_CACHE_HOME": folder.path])
+        }
+    }
+
+    @Test("--prune takes out what nobody has asked for, and nothing where something was missed or the command has failed")
+    func prunes() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/a -o x $url/b -o x $url/c
+            $larder replay --prune a.larder -- curl -sS -o x $url/a -o x $url/none
+            $larder replay --prune a.larder -- sh -c 'curl -sS -o x $url/a; exit 3'
+            $larder snapshot ls a.larder | wc -l
+            $larder replay --prune a.larder -- curl -sS -o x $url/a -o x $url/b
+            $larder snapshot ls a.larder | wc -l
+            $larder snapshot verify a.larder > /dev/null && $larder replay --strict a.larder -- curl -sS $url/b
+            """)
+        #expect(outcome.output == "3\n2\nthis is /b\n", "\(outcome)")
+        #expect(outcome.talk.contains("larder: took 1 out of "), "\(outcome.talk)")
+    }
+
+    @Test("run --locked passes what is as it was locked, asked for once or twice, and is 5 for what changed and for what is new")
+    func holdsAgainstLocks() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/a -o x $url/b
+            $larder lock write a.larder > lock
+            $larder run --locked lock -- curl -sS -o x $url/a -o x $url/a; echo $?
+            $larder run --locked lock -- sh -c 'curl -sS -o x $url/new; exit 3'; echo $?
+            $larder run --locked lock -- curl -sS -o x $url/new; echo $?
+            sed -i 's/sha256:../sha256:00/' lock
+            $larder run --locked lock -- curl -sS -o x $url/a; echo $?
+            $larder run --locked missing -- echo run; echo $?
+            """)
+        #expect(outcome.output == "0\n3\n5\n5\n125\n", "\(outcome)")
+        #expect(outcome.talk.contains("larder: not as locked: + GET \(stage.url)/new 200 sha256:"), "\(outcome.talk)")
+        #expect(outcome.talk.contains("larder: not as locked: - GET \(stage.url)/a 200 sha256:00"), "\(outcome.talk)")
+    }
+
+    @Test("explain --replay says which recording answers, and in what the nearest differ")
+    func explains() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            $larder record -o a.larder -- sh -c 'curl -sS -o x $url/a; curl -sS -o x --json "{\\"n\\": 1}" $url/post'
+            $larder explain --replay --layer a.larder $url/a
+            $larder explain --replay --layer a.larder "$url/a?x=1" | sed -n 1,4p
+            printf '{"n": 2}' > body
+            $larder explain --replay --layer a.larder --method POST -H 'Content-Type: application/json' --data @body $url/post | grep JSON
+            $larder explain --replay $url/a; echo $?
+            """)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 7, "\(outcome)")
+        #expect(lines[0] == "replayed: a.larder, generation 1, answer 1 of 1: 200, 11 octets")
+        #expect(
+            lines[1...4] == [
+                "missed: not_recorded", "nearest:", "GET \(stage.url)/a", "  query parameter x: recorded nothing, asked 1",
+            ])
+        #expect(lines[5].contains("n: recorded 1, asked 2"), "\(lines)")
+        #expect(lines[6] == "2" && outcome.talk.contains("there is nothing to replay"), "\(outcome)")
+    }
+
+    @Test(
+        "A job that was polled until it was done is replayed in that order, whole to each of two runs at once, and ends as is said"
+    )
+    func goesThroughSequences() throws {
+        let outcome = try Stage().shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/job -o x $url/job -o x $url/job
+            ask='for n in 1 2 3 4 5; do curl -sS $url/job | cut -c1-10; done'
+            for number in 1 2; do $larder replay -q a.larder -- sh -c 'curl -sS $url/job $url/job; sleep 0.5; curl -sS $url/job' > $number & done
+            wait
+            cat 1 2
+            for end in loop last error; do $larder replay -q --sequence-end $end a.larder -- sh -c "$ask" | tr '\\n' ' '; done
+            """)
+        let told = ["pending", "pending", "done"]
+        #expect(
+            outcome.output == String(repeating: told.map { "\($0)\n" }.joined(), count: 2)
+                + "pending pending done pending pending pending pending done done done "
+                + #"pending pending done {"type":"a {"type":"a "#,
+            "\(outcome)")
+    }
+
+    @Test("snapshot create --from-cache makes a snapshot of what is stored, which is replayed as what was recorded is")
+    func takesFromTheStore() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            $larder run --store s.sqlite -- curl -sS -o x $url/a -o x $url/b
+            $larder snapshot create --from-cache --store s.sqlite -o all.larder > /dev/null
+            $larder snapshot create --from-cache --store s.sqlite -o some.larder "$url/b*" > /dev/null
+            $larder snapshot ls some.larder
+            $larder replay --strict all.larder -- curl -sS $url/a $url/b
+            $larder snapshot create --from-cache --store none.sqlite -o none.larder; echo $?; ls none.larder*
+            """)
+        #expect(outcome.output == "1.0 200 11 GET \(stage.url)/b\nthis is /a\nthis is /b\n1\n", "\(outcome)")
+        #expect(stage.origin.requestHeads.count == 2)
+    }
+
+    @Test("A snapshot that is older than it may be is replayed with a warning, or not at all")
+    func expires() throws {
+        let outcome = try Stage().shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/a
+            $larder snapshot export a.larder --text text > /dev/null
+            sed -i 's/"started":[0-9]*/"started":1735787045000/' text/manifest.json
+            $larder snapshot create --from-text text -o old.larder > /dev/null
+            $larder replay --expires-after 30d a.larder -- curl -sS $url/a
+            $larder replay --expires-after 30d old.larder -- curl -sS $url/a
+            $larder replay --expires-after 30d --on-expired fail old.larder -- curl -sS $url/a; echo $?
+            """)
+        #expect(outcome.output == "this is /a\nthis is /a\n125\n", "\(outcome)")
+        let told = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and holds for "
+        #expect(outcome.talk.split(separator: "\n").count { $0.contains(told) } == 2, "\(outcome.talk)")
+    }
+
+    @Test("--clock says by which clock answers are dated, and what time the command is told")
+    func tellsTheTime() throws {
+        let outcome = try Stage().shell(
+            """
+            $larder record -o a.larder -- curl -sS -o x $url/dated
+            $larder snapshot export a.larder --text text > /dev/null
+            sed -i 's/"started":[0-9]*/"started":1795428000000/' text/manifest.json
+            sed -i 's/^started .*/started 1795428000000/' text/recordings/*
+            $larder snapshot create --from-text text -o then.larder > /dev/null
+            for clock in recorded shift freeze; do
+                $larder replay --clock $clock then.larder -- sh -c 'curl -sSi $url/dated | tr -d "\\r" \
+                    | sed -n "s/^Date: //p; s/^Expires: //p; s/.*; Expires=\\(.*\\); Path.*/\\1/p"; date -u +%Y-%m-%dT%H:%M'
+            done
+            """)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 12, "\(outcome)")
+        let recorded = ["Mon, 23 Nov 2026 10:00:00 GMT", "Mon, 23 Nov 2026 11:00:00 GMT", "Mon, 23-Nov-2026 12:00:00 GMT"]
+        #expect(Array(lines[0...2]) == recorded && Array(lines[8...10]) == recorded)
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        let moved = try lines[4...6].map { try #require(format.date(from: $0), "\($0)") }
+        #expect(abs(moved[0].timeIntervalSinceNow) < 60 && moved.map { $0.timeIntervalSince(moved[0]) } == [0, 3600, 7200])
+        if !outcome.talk.contains("libfaketime is not installed") { #expect(lines[11].hasPrefix("2026-11-23T10:0")) }
+    }
+
+    @Test("With --clock freeze what intercepts is dated by the command's clock, so that it is believed")
+    func isBelievedThen() throws {
+        let stage = try RunInterceptionTests.Stage()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record -c larder.yaml -o a.larder -- curl -sS $url/a
+            $larder snapshot export a.larder --text text > /dev/null
+            sed -i 's/"started":[0-9]*/"started":1735787045000/' text/manifest.json
+            $larder snapshot create --from-text text -o old.larder > /dev/null
+            $larder replay -c larder.yaml --strict --clock freeze old.larder -- sh -c 'date -u +%Y; curl -sS $url/a; curl -sS $url/a'
+            """, stage.user.merging(["url": stage.url]) { $1 })
+        if outcome.talk.contains("libfaketime is not installed") { return }
+        #expect(outcome.output == "/a2025\n/a/a", "\(outcome)")
+    }
+}
