@@ -103,7 +103,8 @@ struct ExplainCommand: ParsableCommand {
             throw ExitCode(2)
         }
         let settings = try options.load(trustFiles: layer.isEmpty || key == nil ? TrustFiles() : nil).settings.recordings
-        let paths = layer.isEmpty ? settings.files : layer
+        var paths = layer.isEmpty ? settings.files : layer
+        if paths.isEmpty, let project = ProjectFolder() { paths = [project.recording] }
         if paths.isEmpty {
             Terminal.talk("larder: there is nothing to replay: replay.layers names no snapshot; name one with --layer\n")
             throw ExitCode(2)

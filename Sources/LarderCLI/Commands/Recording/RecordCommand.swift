@@ -20,8 +20,11 @@ struct RecordCommand: ParsableCommand {
             Exit codes: the command's own; 125 where Larder could not do its part, or the recording is incomplete; 4 with --strict.
             """)
 
-    @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The file.", valueName: "file"))
-    var file = "recording.larder"
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("The file; else .larder/recording.larder of the project, or recording.larder here.", valueName: "file")
+    )
+    var output: String?
 
     @Flag(help: "What is recorded becomes a further generation of the file that is there.")
     var append = false
@@ -79,9 +82,11 @@ struct RecordCommand: ParsableCommand {
     func run() throws {
         let run = try CommandRun()
         defer { run.end() }
+        let project = ProjectFolder()
+        let file = output ?? project?.recording ?? "recording.larder"
         if let key { try Self.makeKey(at: key) }
         let network = netns ? try OwnNetwork() : nil
-        let larder = try PrivateLarder(options, terms(in: network), in: run.folder)
+        let larder = try PrivateLarder(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
             Terminal.talk(
                 "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
@@ -96,10 +101,12 @@ struct RecordCommand: ParsableCommand {
         if strict, !summary.isComplete { throw RunCommand.strictCode }
     }
 
-    private func terms(in network: OwnNetwork?) -> PrivateLarder.Terms {
+    private func terms(
+        recordingInto file: String, of project: ProjectFolder?, in network: OwnNetwork?
+    ) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
         terms.network = network
-        terms.policy = policy
+        terms.policy = policy ?? project?.policy
         // Nothing is stored.
         terms.store = ":memory:"
         terms.log = log
@@ -118,7 +125,7 @@ struct RecordCommand: ParsableCommand {
             terms.settings.append(
                 ("--missing", "replay.layers", SettingsNode(.sequence([.plain(path)]), at: .none)))
         }
-        if let key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
+        if let key = key ?? project?.key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
         if let match { terms.settings.append(("--match", "record.match", .plain(URL(filePath: match).path))) }
         return terms
     }

@@ -19,8 +19,8 @@ struct ReplayCommand: ParsableCommand {
             Exit codes: the command's own; 125 where Larder could not do its part; 4 with --strict.
             """)
 
-    @Argument(help: "A snapshot.")
-    var file: String
+    @Argument(help: "A snapshot; else .larder/recording.larder of the project.")
+    var file: String?
 
     @Option(name: .long, help: ArgumentHelp("A further snapshot, asked for what the ones before do not have.", valueName: "file"))
     var layer: [String] = []
@@ -95,9 +95,13 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let run = try CommandRun()
         defer { run.end() }
+        let project = ProjectFolder()
+        guard let file = file ?? project?.recording else {
+            throw PrivateLarder.fail("which snapshot? There is no folder .larder here or above")
+        }
         let network = netns ? try OwnNetwork() : nil
-        let formerClock = try clock == .freeze ? formerClock() : nil
-        let larder = try PrivateLarder(options, terms(in: network, at: formerClock), in: run.folder)
+        let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
+        let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
         let tally = larder.close()
         var remarks = run.remarks(on: larder) + larder.settings.replayWarnings
@@ -120,7 +124,7 @@ struct ReplayCommand: ParsableCommand {
     }
 
     /// - Returns: `nil` where no library can tell the command another time.
-    private func formerClock() throws(ExitCode) -> FormerClock? {
+    private static func formerClock(of file: String) throws(ExitCode) -> FormerClock? {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         do throws(SnapshotError) {
             return FormerClock(of: try Snapshot(path: file).manifest.lastRecorded, now: now)
@@ -138,11 +142,13 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func terms(in network: OwnNetwork?, at formerClock: FormerClock?) -> PrivateLarder.Terms {
+    private func terms(
+        replaying file: String, of project: ProjectFolder?, in network: OwnNetwork?, at formerClock: FormerClock?
+    ) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
         terms.clock = formerClock
         terms.network = network
-        terms.policy = policy
+        terms.policy = policy ?? project?.policy
         if !cache { terms.store = ":memory:" }
         terms.log = log
         terms.mode = .replay
@@ -153,7 +159,7 @@ struct ReplayCommand: ParsableCommand {
         if !signedBy.isEmpty {
             terms.settings.append(("--signed-by", "replay.signed_by", Self.list(signedBy.map { URL(filePath: $0).path })))
         }
-        if let key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
+        if let key = key ?? project?.key { terms.settings.append(("--key", "recordings.key", .plain(URL(filePath: key).path))) }
         if let asOf { terms.settings.append(("--as-of", "replay.as_of", .plain(asOf))) }
         if clock == .shift { terms.settings.append(("--clock", "replay.dates", .plain("shift"))) }
         if let expiresAfter { terms.settings.append(("--expires-after", "replay.expires_after", .plain(expiresAfter))) }
