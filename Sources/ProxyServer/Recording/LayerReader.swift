@@ -96,7 +96,8 @@ final class LayerReader {
             later = nil
         }
         guard let stored = found.storedResponse(at: query.now, body: body) else { return .damaged }
-        let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error
+        // What is dated when it is given is another one the next time.
+        let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error && !terms.movesDates
         return .found(
             .response(stored, isLengthTold: isLengthTold, isLasting: isLasting), layer: number, place: found.place, body: later)
     }
