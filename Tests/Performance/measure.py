@@ -182,20 +182,22 @@ def instructions(options, origin, url):
 
 def replays(options, origin, url):
     """The same hit from a recording, in the same run."""
-    if not shutil.which("valgrind"):
-        print("instructions per replayed hit: valgrind is not installed")
-        return True
-    stripped = os.path.join(options.work, "larder")
-    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
-    options = argparse.Namespace(**{**vars(options), "larder": stripped})
     snapshot = os.path.join(options.work, "hit.larder")
     larder = Larder(options, settings=["mode=record", f"record.file={snapshot}"])
     Client(larder.port, url).ask(1)
     larder.stop()
+    replaying = ["mode=replay", f"replay.layers=[{snapshot}]"]
+    is_lean = has_no_allocations("per replayed hit", options, origin, url, replaying)
+    if not shutil.which("valgrind"):
+        print("instructions per replayed hit: valgrind is not installed")
+        return is_lean
+    stripped = os.path.join(options.work, "larder-without-symbols")
+    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
+    options = argparse.Namespace(**{**vars(options), "larder": stripped})
     hit = counted(options, origin, url, [], [])
-    replayed = counted(options, origin, url, [], [], settings=["mode=replay", f"replay.layers=[{snapshot}]"])
+    replayed = counted(options, origin, url, [], [], settings=replaying)
     print(f"instructions per replayed hit: {replayed:.0f} (user), {replayed / hit:.3f} of a hit from the store ({hit:.0f})")
-    return replayed <= 1.1 * hit
+    return is_lean and replayed <= 1.1 * hit
 
 
 def counted(options, origin, url, fields, others, settings=()):
