@@ -28,7 +28,7 @@ struct LockedRun {
     }
 
     /// - Returns: what was answered in another way than is locked, or could not be seen.
-    func violations(_ ended: (file: RecordingFile, result: Result<SnapshotRoots, SnapshotError>)) throws(ExitCode) -> [String] {
+    func violations(_ ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)) throws(ExitCode) -> [String] {
         let summary = ended.file.summary
         do throws(SnapshotError) {
             _ = try ended.result.get()

@@ -22,7 +22,7 @@ extension LarderSettings.Recordings {
 extension LarderSettings {
     /// What a person should know of what is replayed.
     var replayWarnings: [String] {
-        guard mode.replays, recordings.onExpired == .warn else { return [] }
+        guard replays, recordings.onExpired == .warn else { return [] }
         return recordings.expiredLayers(at: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
     }
 }
