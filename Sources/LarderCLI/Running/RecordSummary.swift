@@ -23,9 +23,11 @@ struct RecordSummary {
         let others =
             max(0, summary.tunnels.count - Self.toldLimit) + max(0, summary.unrecordedCount - Self.toldLimit)
         if others > 0 { lines.append("  and \(others) more") }
-        if let failure = summary.failure { lines.append("the recording is incomplete: \(failure)") }
         if case .failure(let error) = result {
-            lines.append("\(file.path) could not be finished, \(file.path).partial holds what was recorded: \(error)")
+            lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")
+            lines.append("\(file.path) was not made; what could be written stands in \(file.path).partial")
+        } else if let failure = summary.failure {
+            lines.append("the recording is incomplete: \(failure)")
         }
         return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
     }
