@@ -176,3 +176,32 @@ class Response:
 
     def close(self):
         self.socket.close()
+
+
+class Others:
+    """load.c's clients: they ask for one URL on so many connections, each so many times a second, however long the answers take.
+
+    They go before everything else on the machine (SCHED_FIFO, where that is allowed): what is measured is the proxy, and not who has the core.
+    """
+
+    def __init__(self, port, url, seconds, connections, rate):
+        self.process = run(
+            [WORK / "load", *map(str, (port, url, seconds, connections, rate))], stdout=subprocess.PIPE, text=True, preexec_fn=go_first)
+
+    @property
+    def are_asking(self):
+        return self.process.poll() is None
+
+    def times(self):
+        """The median, p99 and the longest, in milliseconds."""
+        said, _ = self.process.communicate(timeout=60)
+        if self.process.returncode:
+            raise SystemExit("the load could not be kept")
+        return [one / 1000 for one in map(float, said.split()[1:])]
+
+
+def go_first():
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        pass

@@ -12,7 +12,7 @@ import resource
 import subprocess
 import time
 
-from common import WORK, Origin, check, finish
+from common import WORK, Origin, Others, check, finish
 from secure_origin import Authority, Interceptor, SecureOrigin
 
 CLIENTS, STOPPED, LIMIT, DEADLINE = int(os.environ.get("CLIENTS", 2_000)), 1_100, 1_024, 10
@@ -23,33 +23,14 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (min(30_000, resource.getrlimit(resou
 cores = sorted(os.sched_getaffinity(0))
 
 
-def go_first():
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
-        pass
-
-
-class Others:
-    """Those who ask for a plain hit: 2,000 times a second, however long the answers take."""
-
-    def __init__(self, seconds):
-        self.process = subprocess.Popen(
-            [WORK / "load", str(larder.port), plain.url("/keep/small"), str(seconds), *map(str, OTHERS)], stdout=subprocess.PIPE, text=True,
-            preexec_fn=go_first)
-
-    def times(self):
-        """The median, p99 and the longest, in milliseconds."""
-        said, _ = self.process.communicate(timeout=60)
-        if self.process.returncode:
-            raise SystemExit("the load could not be kept")
-        return [one / 1000 for one in map(float, said.split()[1:])]
-
-
 def clients(count, *how, port=None):
     return subprocess.Popen(
         [WORK / "handshakes", str(port or larder.port), f"{HOST}:{secure.port}", "/small", larder.root, str(count), *how], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if port else None, text=True, preexec_fn=lambda: os.nice(19))
+
+
+def others(seconds):
+    return Others(larder.port, plain.url("/keep/small"), seconds, *OTHERS)
 
 
 def served(process, count, what):
@@ -80,8 +61,8 @@ print(f"        Larder, one loop, on core {cores[0]}; clients on core {cores[-1]
 served(clients(1), 1, "the first one")
 asked = secure.asked
 
-Others(1).times()
-quiet = min((Others(2).times() for _ in range(RUNS)), key=lambda times: times[1])
+others(1).times()
+quiet = min((others(2).times() for _ in range(RUNS)), key=lambda times: times[1])
 show("quiet", quiet, quiet)
 
 
@@ -100,27 +81,27 @@ def all_served(process):
 
 took = all_served(clients(CLIENTS))
 # What the clients themselves take from those who ask: nginx has them, and refuses them.
-others = Others(1)
+asking = others(1)
 time.sleep(0.2)
 refused = clients(CLIENTS, port=plain.port)
-show(f"while {CLIENTS} connect to another server", others.times(), quiet)
+show(f"while {CLIENTS} connect to another server", asking.times(), quiet)
 refused.communicate(timeout=60)
 for _ in range(RUNS):
-    others = Others(1)
+    asking = others(1)
     time.sleep(0.2)
     waiting = tunnels_first()
-    show(f"in the second in which {CLIENTS} connect and open tunnels", others.times(), quiet)
+    show(f"in the second in which {CLIENTS} connect and open tunnels", asking.times(), quiet)
     waiting.kill()
     waiting.wait()
 # Those who are asked beside them are asked no longer than that, so that all that is counted is beside them.
 for _ in range(RUNS):
-    waiting, others = tunnels_first(), Others(max(1, math.floor(took)))
+    waiting, asking = tunnels_first(), others(max(1, math.floor(took)))
     all_served(waiting)
-    show(f"while {CLIENTS} shake hands", others.times(), quiet)
+    show(f"while {CLIENTS} shake hands", asking.times(), quiet)
 for _ in range(RUNS):
-    beginning, others = clients(CLIENTS), Others(max(1, math.floor(took)))
+    beginning, asking = clients(CLIENTS), others(max(1, math.floor(took)))
     all_served(beginning)
-    show(f"while {CLIENTS} do all of it", others.times(), quiet)
+    show(f"while {CLIENTS} do all of it", asking.times(), quiet)
 check(secure.asked == asked, f"all of it came from the store: the origin was asked {secure.asked - asked} times more")
 
 
@@ -134,10 +115,10 @@ alone = newcomer("a newcomer, nobody else there")
 for count in (LIMIT - 24, STOPPED):
     stopped = clients(count, "stop")
     check(stopped.stdout.readline() == f"held {count}\n", f"{count} have stopped in the midst of their handshake")
-    others = Others(2)
+    asking = others(2)
     took = newcomer(f"a newcomer beside {count} that have stopped")
     print(f"        after {took:.3f} s; {alone:.3f} s when nobody else is there", flush=True)
-    show(f"beside {count} that have stopped", others.times(), quiet)
+    show(f"beside {count} that have stopped", asking.times(), quiet)
     if count < LIMIT:
         stopped.kill()
         stopped.wait()

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from common import Larder, Origin, WORK, check, finish
+from common import WORK, Larder, Origin, Others, check, finish
 
 SIZE = int(os.environ.get("TRANSFORMED_BODY", 50 << 20))
 ROUNDS = int(os.environ.get("TRANSFORM_ROUNDS", 3))
@@ -33,33 +33,6 @@ class RuledLarder(Larder):
         super().start()
 
 
-def go_first():
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
-        pass
-
-
-class Others:
-    """Those who ask for a small hit, 1,000 times a second, however long the answers take."""
-
-    def __init__(self, seconds=SECONDS):
-        self.process = subprocess.Popen(
-            [WORK / "load", str(larder.port), origin.url("/keep/small"), str(seconds), *map(str, OTHERS)], stdout=subprocess.PIPE, text=True,
-            preexec_fn=go_first)
-
-    @property
-    def are_asking(self):
-        return self.process.poll() is None
-
-    def times(self):
-        """The median, p99 and the longest, in milliseconds."""
-        said, _ = self.process.communicate(timeout=60)
-        if self.process.returncode:
-            raise SystemExit("the load could not be kept")
-        return [one / 1000 for one in map(float, said.split()[1:])]
-
-
 origin = Origin()
 (origin.root / "small").write_bytes(b"x" * 1024)
 record = {"id": 1234567, "name": "Anna", "mail": None, "tags": ["a", None, "b"], "score": 1.50, "note": "x" * 100}
@@ -70,7 +43,13 @@ large = b"[" + b",".join([one] * count) + b"]"
 stripped = {key: value for key, value in record.items() if value is not None} | {"tags": ["a", "b"]}
 expected = (len(json.dumps(stripped, separators=(",", ":"))) + 1) * count + 1
 larder = RuledLarder(WORK / "store" / "store.sqlite", loops=1)
-Others(2).times()
+
+
+def others(seconds=SECONDS):
+    return Others(larder.port, origin.url("/keep/small"), seconds, *OTHERS)
+
+
+others(2).times()
 base = larder.resident
 
 
@@ -82,7 +61,7 @@ def told(name, rounds):
     return times[1]
 
 
-quiet = told("quiet", [Others().times() for _ in range(ROUNDS)])
+quiet = told("quiet", [others().times() for _ in range(ROUNDS)])
 
 
 class Reader:
@@ -107,14 +86,14 @@ def beside(reader, judge=None):
     global number
     rounds = []
     for _ in range(ROUNDS):
-        others, count, began = Others(), 0, time.time()
-        while others.are_asking:
+        asking, count, began = others(), 0, time.time()
+        while asking.are_asking:
             number, count = number + 1, count + 1
             one = reader(number)
             one()
             if judge and not judge(one):
                 check(False, f"answered so: {one.status}")
-        rounds.append(others.times())
+        rounds.append(asking.times())
         print(f"        one in {(time.time() - began) / count:.3f} s", flush=True)
     return rounds
 
