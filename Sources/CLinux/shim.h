@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
@@ -59,6 +60,16 @@ static inline void larder_interrupt_nobody(void) {
     const int batch = 3;  // SCHED_BATCH, which is declared for _GNU_SOURCE alone.
     sched_setscheduler(0, batch, &parameter);
 }
+
+// Waiting for a count to go on, within one process. The deadline is CLOCK_MONOTONIC's; without one there is no end. Returns 0, or why nothing
+// was waited for or the waiting ended.
+static inline int larder_futex_wait(uint32_t *word, uint32_t seen, const struct timespec *deadline) {
+    long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, deadline, 0, FUTEX_BITSET_MATCH_ANY);
+    return result == 0 ? 0 : errno;
+}
+static inline void larder_futex_wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, 0, 0, 0); }
+static inline uint32_t larder_futex_read(uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+static inline void larder_futex_count(uint32_t *word) { __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST); }
 
 // No core file is written, and no other process but root's reads what this one has in memory.
 // Where the limit is lent, it can be raised again as far as it went: for a child that is given its own.
