@@ -523,4 +523,19 @@ struct InterceptionTests {
         #expect(try client.readResponse().text == "answer to POST /up")
         #expect(client.isClosedByPeer())
     }
+
+    @Test("Answers that take longer to be written than a client may be idle are written to their end")
+    func writesPastIdleTime() throws {
+        let stage = try InterceptingStage(
+            change: { $0.timeouts.clientIdle = 150 },
+            answer: { _, connection in
+                connection.respond(fields: "Cache-Control: max-age=600\r\n", body: String(repeating: "x", count: 4_000_000))
+                return true
+            })
+        #expect(try stage.fetch("/large").body.count == 4_000_000)
+        let client = try stage.secure()
+        client.send(String(repeating: stage.head("/large"), count: 20))
+        for _ in 0..<20 { #expect(try client.readResponse().body.count == 4_000_000) }
+        #expect(client.isClosedByPeer())
+    }
 }

@@ -132,7 +132,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
 
     func deadlinePassed(_ timer: TimerID) {
         switch phase {
-        case .idle: closeIdle()
+        case .idle: if output.isEmpty { closeIdle() } else { clientGone() }
         case .lingering: close()
         case .entering: entrance?.deadlinePassed(isLast: closesWhenDrained)
         case .readingHead:
@@ -336,7 +336,10 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch output.write(to: descriptor, upTo: limit) {
             case .failed: return clientGone()
             case .blocked: return settle()
-            case .yielded: return planFlush()
+            case .yielded:
+                // Whatever ran before: it is the client's taking that counts from here on.
+                setDeadline(forTaking: worker.settings.timeouts.clientBody)
+                return planFlush()
             case .drained: break
             }
             let hasMore = driver?.outputDrained() == true
