@@ -1,4 +1,4 @@
-"""Recordings under what may befall them: see recordings.sh. HAR_PYTHON is one with haralyzer and jsonschema, MITMDUMP mitmproxy's program."""
+"""Recordings under what may befall them: see recordings.sh. HAR_PYTHON is one with haralyzer and playwright, MITMDUMP mitmproxy's program."""
 
 import base64
 import collections
@@ -8,7 +8,7 @@ import json
 import os
 import random
 import shutil
-import socket
+import signal
 import subprocess
 import sys
 import textwrap
@@ -17,10 +17,12 @@ import time
 import urllib.parse
 import zlib
 
-from common import LARDER, WORK, check, finish, free_port, run
+from common import LARDER, WORK, Origin as Nginx, check, finish, free_port, run, wait_for_port
+from har_schema import faults
 
 SHORT = "-s" in sys.argv
 SEED = random.Random(8)
+MITMDUMP = os.environ.get("MITMDUMP", shutil.which("mitmdump"))
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": str(WORK / "home"), "TMPDIR": str(WORK / "tmp")}
 
 
@@ -61,7 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         answer = self.server.answers.get(path, lambda *_: ([], path.encode() + b"\n"))
         fields, body = answer(self.headers, content)
-        self.send_response(200)
+        self.send_response(next((status for status in fields if isinstance(status, int)), 200))
+        fields = [field for field in fields if not isinstance(field, int)]
         for name, value in fields:
             self.send_header(name, value)
         if ("Transfer-Encoding", "chunked") in fields:
@@ -321,7 +324,9 @@ def har():
     origin.server_close()
     replayed = larder("replay", "--strict", "again.larder", "--", "curl", "-sS", "--compressed", *urls)
     check(replayed.stdout == b'{"n": 1}packed text' + bytes(range(256)), "what was exported is imported and replayed")
-    reader, proxy = os.environ.get("HAR_PYTHON", sys.executable), os.environ.get("MITMDUMP", shutil.which("mitmdump"))
+    found = faults(json.loads(file.read_text()))
+    check(not found, f"it holds the schema of HAR 1.2{found[:4] or ''}")
+    reader = os.environ.get("HAR_PYTHON", sys.executable)
     program = ("import json, sys, haralyzer\n"
                "parser = haralyzer.HarParser(json.load(open(sys.argv[1])))\n"
                "entries = [e for p in parser.pages for e in p.entries] or [haralyzer.HarEntry(e) for e in parser.har_data['entries']]\n"
@@ -331,22 +336,195 @@ def har():
         print("left out: haralyzer is not installed")
     else:
         check(done.returncode == 0 and all(origin.url(path).encode() in done.stdout for path in bodies), f"haralyzer reads it{done.stderr.decode()[-300:]}")
-    if not proxy:
+    if not MITMDUMP:
         print("left out: mitmproxy is not installed")
         return
-    port = free_port()
-    environment = {**ENVIRONMENT, "PYTHONWARNINGS": "ignore"}
-    process = run([proxy, "-q", "--set", f"confdir={WORK}/mitm", "--listen-port", str(port), "--server-replay", str(file), "--set",
-                   "server_replay_extra=kill", "--set", "server_replay_reuse=true", "--set", "connection_strategy=lazy"], env=environment,
-                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    deadline = time.time() + 30
-    while socket.socket().connect_ex(("127.0.0.1", port)) != 0 and time.time() < deadline and process.poll() is None:
-        time.sleep(0.1)
+    process, address = mitmproxy("--server-replay", file, "--set", "server_replay_extra=kill", "--set", "server_replay_reuse=true", "--set",
+                                 "connection_strategy=lazy")
     for path in ("/json", "/packed", "/octets"):
-        got = subprocess.run(["curl", "-sS", "--compressed", "-x", f"http://127.0.0.1:{port}", origin.url(path)], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
+        got = subprocess.run(["curl", "-sS", "--compressed", "-x", address, origin.url(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         check(got.stdout == bodies[path], f"mitmproxy replays {path} of it{got.stderr.decode()}")
     process.terminate()
+    har_of_mitmproxy()
+
+
+def mitmproxy(*options):
+    """One that listens, and its address."""
+    port = free_port()
+    process = run([MITMDUMP, "-q", "--set", f"confdir={WORK}/mitm", "--listen-host", "127.0.0.1", "--listen-port", str(port), *map(str, options)],
+                  env={**ENVIRONMENT, "PYTHONWARNINGS": "ignore"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for_port(port)
+    return process, f"http://127.0.0.1:{port}"
+
+
+def asked_by_curl(origin):
+    """What a page would ask for, by curl. mitmproxy writes octets as text unless three in ten of the first hundred are none, so that they are a picture's."""
+    urls = " ".join(origin.url(path) for path in ("/json", "/packed", "/picture.png", "/old"))
+    return ["sh", "-c", f"curl -sS --compressed -L {urls}; curl -sS -H 'Content-Type: application/json' -d '{{\"a\": 1}}' {origin.url('/post')};"
+            f" curl -sS -H 'Cookie: sid=a' {origin.url('/cookie')}"]
+
+
+def har_of_mitmproxy():
+    origin, file = site(), WORK / "home/mitmproxy.har"
+    process, address = mitmproxy("--set", f"hardump={file}")
+    said = subprocess.run(asked_by_curl(origin), env={**ENVIRONMENT, "http_proxy": address}, stdout=subprocess.PIPE).stdout
+    process.terminate()
+    process.wait()
+    origin.shutdown()
+    origin.server_close()
+    imported = larder("har", "import", file, "-o", "mitmproxy.larder", "--project-key", "har.key")
+    count = len(json.loads(file.read_text())["log"]["entries"])
+    check(imported.stdout == f"recorded {count}, left out 0\n".encode() and count == 7, f"a HAR that mitmproxy wrote is imported: {count} entries")
+    replayed = larder("replay", "--strict", "--key", "har.key", "mitmproxy.larder", "--", *asked_by_curl(origin), code=None)
+    check(replayed.returncode == 0 and replayed.stdout == said and b"seven" in said, f"and replays {len(said)} octets{fault_of(replayed)}")
+
+
+def fault_of(done):
+    return "" if done.returncode == 0 else f": {(done.stdout + done.stderr).decode(errors='replace')[-600:]}"
+
+
+PAGE = b"""<!doctype html><title>Page</title><link rel=stylesheet href=/style.css><script src=/script.js></script><body><img src=/picture.png>
+    <script>
+      const text = path => fetch(path).then(r => r.text());
+      (async () => {
+        const said = [await text('/json'), await text('/packed'), await text('/old'), await text('/cookie')];
+        for (const body of ['{"a": 1}', 'b=c&d=%20e'])
+          said.push(await fetch('/post', {method: 'POST', body, headers: {'Content-Type': body[0] == '{' ? 'application/json' :
+            'application/x-www-form-urlencoded'}}).then(r => r.text()));
+        said.push((await (await fetch('/octets')).arrayBuffer()).byteLength, byScript(), document.images[0].naturalWidth,
+                  getComputedStyle(document.body).color);
+        document.body.textContent = said.join('|');
+        document.title = 'done';
+      })();
+    </script>"""
+PICTURE = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def site():
+    """A page with what a HAR has its own words for: compression, octets, cookies, a redirect, forms and JSON."""
+    origin = Origin()
+
+    def typed(type, body, *fields):
+        return lambda *_: ([("Content-Type", type), *fields], body)
+    origin.answers.update({
+        "/": typed("text/html", PAGE, ("Set-Cookie", "sid=a; Path=/")), "/style.css": typed("text/css", b"body {color: rgb(1, 2, 3)}"),
+        "/script.js": typed("text/javascript", b"function byScript() { return 'script' }"), "/picture.png": typed("image/png", PICTURE),
+        "/json": typed("application/json", b'{"n": "seven"}'), "/new": typed("text/plain", b"behind the redirect"),
+        "/packed": typed("text/plain", gzip.compress(b"packed text", mtime=0), ("Content-Encoding", "gzip")),
+        "/octets": typed("application/octet-stream", bytes(range(256))),
+        "/cookie": lambda fields, content: ([("Content-Type", "text/plain")], (fields["Cookie"] or "none").encode()),
+        "/post": lambda fields, content: ([("Content-Type", "text/plain")], b"posted " + content),
+        "/old": lambda *_: ([("Location", "/new"), 302], b"")})
+    return origin
+
+
+# Three ways of the same page: as it is through the proxy of the environment, while a HAR of it is written, and out of one.
+BROWSE = """
+    import os, shutil, sys
+    from playwright.sync_api import sync_playwright
+    how, url, har = sys.argv[1:]
+    with sync_playwright() as play:
+        proxy = {"server": os.environ["http_proxy"], "bypass": "<-loopback>"} if how == "proxy" else None
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-component-update"], proxy=proxy)
+        context = browser.new_context(**({"record_har_path": har, "record_har_content": "embed"} if how == "write" else {}))
+        if how == "read":
+            context.route_from_har(har, not_found="abort")
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_function("document.title == 'done'", timeout=20000)
+        print(page.inner_text("body"))
+        context.close()
+        browser.close()
+    """
+
+
+def har_of_chromium():
+    script, file = WORK / "browse.py", WORK / "home/chromium.har"
+    script.write_text(textwrap.dedent(BROWSE))
+    python = os.environ.get("HAR_PYTHON", sys.executable)
+    if not shutil.which("chromium") or subprocess.run([python, "-c", "import playwright"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("left out: chromium or playwright is not installed")
+        return
+
+    def browse(how, origin, har="-"):
+        return [python, str(script), how, origin.url("/"), str(har)]
+    origin = site()
+    said = subprocess.run(browse("write", origin, file), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Chromium asks for more than the page, by its own clock.
+    recorded = larder("record", "-o", "page.larder", "--", *browse("proxy", origin))
+    origin.shutdown()
+    origin.server_close()
+    check(said.returncode == 0 and b"seven" in said.stdout and said.stdout == recorded.stdout, f"Chromium shows {said.stdout.decode()!r}{fault_of(said)}")
+    imported = larder("har", "import", file, "-o", "chromium.larder", "--project-key", "har.key")
+    check(imported.stdout.endswith(b"left out 0\n"), f"a HAR that Chromium wrote is imported: {imported.stdout.decode().strip()}")
+    for name, snapshot, options in (("Chromium's HAR", "chromium.larder", ["--key", "har.key"]), ("what Larder recorded of it", "page.larder", [])):
+        replayed = larder("replay", *options, snapshot, "--", *browse("proxy", origin), code=None)
+        check(replayed.returncode == 0 and replayed.stdout == said.stdout, f"Chromium shows the same page out of {name}{fault_of(replayed)}")
+    ours = WORK / "home/page.har"
+    ours.write_bytes(larder("har", "export", "page.larder").stdout)
+    check(not faults(json.loads(ours.read_text())), f"ours of a page holds the schema of HAR 1.2{faults(json.loads(ours.read_text()))[:4] or ''}")
+    shown = subprocess.run(browse("read", origin, ours), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check(shown.returncode == 0 and shown.stdout == said.stdout, f"playwright shows the same page out of our HAR{fault_of(shown)}")
+
+
+# MARK: Show 3: the same roots
+
+def roots_of(file):
+    said = json.loads(larder("snapshot", "show", "-o", "json", file).stdout)
+    return said["content"], said["full"]
+
+
+def roots():
+    if not shutil.which("nginx"):
+        print("left out: nginx is not installed")
+        return
+    origin = Nginx(r"""location = /twice { add_header X-Request-Id $request_id; add_header Set-Cookie "n=$request_id"; return 200 twice; }""")
+    for name, size in (("small.txt", 100), ("large.bin", 700_000)):
+        (origin.root / name).write_bytes(SEED.randbytes(size))
+    urls = [origin.url(path) for path in ("/keep/small.txt", "/keep/large.bin", "/pass/small.txt", "/twice", "/twice", "/not/there")]
+
+    def asking(urls):
+        # The clock of what asks goes on, since it may wait by it.
+        return ["env", "-u", "LD_PRELOAD", "sh", "-c", f"curl -sS {' '.join(urls)} > /dev/null; curl -sS -d a=b {urls[0]} > /dev/null"]
+    command = asking(urls)
+
+    def twice(name, command, began=()):
+        for number in "12":
+            done = subprocess.run([*began, LARDER, "record", "-o", f"{name}{number}.larder", "--key", "project.key", "--", *command], env=ENVIRONMENT,
+                                  cwd=WORK / "home", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            check(done.returncode == 0 and b" recorded in " in done.stderr, f"{name}, run {number}: {done.stderr.decode().splitlines()[-1:]}")
+        return [roots_of(f"{name}{number}.larder") for number in "12"]
+    (content, full), (other_content, other_full) = twice("plain", command)
+    check(content == other_content and full != other_full,
+          f"two recordings of one run against nginx have one root of the content, {content[:16]}…, and two full ones")
+    (origin.root / "small.txt").write_bytes(b"another")
+    larder("record", "-o", "changed.larder", "--key", "project.key", "--", *command)
+    check(roots_of("changed.larder")[0] != content, "another body has another root of the content")
+    (origin.root / "small.txt").write_bytes(SEED.randbytes(100))
+    larder("snapshot", "export", "plain1.larder", "--text", "plain1")
+    larder("snapshot", "create", "--from-text", "plain1", "-o", "back.larder")
+    check(roots_of("back.larder") == (content, full), "written as text and back it has the same two")
+    origin.stop()
+    if not shutil.which("faketime"):
+        print("left out: faketime is not installed")
+        return
+    still = ["faketime", "-f", "2026-01-01 12:00:00"]
+    run([*still, "nginx", "-c", WORK / "nginx.conf", "-e", WORK / "nginx.err"])
+    wait_for_port(origin.port)
+    try:
+        one, other = twice("still", asking([url for url in urls if not url.endswith("/twice")]), still)
+    finally:
+        # faketime waits for it, and passes no signal on.
+        os.kill(int((WORK / "nginx.pid").read_text()), signal.SIGTERM)
+    check(one == other, f"where the clocks of nginx and Larder stand still, also one full root, {one[1][:16]}…")
+    python = os.environ.get("APSW_PYTHON", sys.executable)
+    reader = [python, "-B", os.path.join(os.path.dirname(__file__), "snapshot_roots.py"), "--apsw"]
+    if subprocess.run([python, "-c", "import apsw"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("left out: apsw is not installed")
+        return
+    for file in ("plain1", "plain2", "back", "still1"):
+        said = subprocess.run([*reader, WORK / f"home/{file}.larder"], stdout=subprocess.PIPE).stdout.decode().split()
+        check(tuple(said[1::2]) == roots_of(f"{file}.larder"), f"a reader over apsw computes both roots of {file}.larder")
 
 
 # MARK: Show 9: kills, a full disk, a folder that cannot be written to
@@ -442,6 +620,9 @@ def main():
     secrets()
     nearly()
     har()
+    if not SHORT:
+        har_of_chromium()
+    roots()
     disks()
     kills(1 if SHORT else 50)
     finish()
