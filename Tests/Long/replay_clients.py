@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import run_clients as clients
 from run_clients import CLEAN, HOST, LARDER, PYTHON, ROOT, WORK, Failure
@@ -21,7 +22,7 @@ PLAIN = WORK / "plain-root"
 # What a program stamps with the time, a process or its own statistics.
 STAMPED = ["*.pyc", "*/.git/index", "*/.git/logs/*", "*/_remote.repositories", "*/resolver-status.properties", "*.lastUpdated", "*.log",
            "*/_logs/*", "*/_cacache/index-v5/*", "*/.global-cache", "*/.package-cache*", "*/pkgcache.bin", "*/srcpkgcache.bin", "*/chromium/*",
-           "*/home/.pki/*", "*/_update-notifier-last-checked", "*/CACHEDIR.TAG", "*/eipp.log.xz", "*/cache/lock"]
+           "*/target/*.jar", "*/home/.pki/*", "*/_update-notifier-last-checked", "*/CACHEDIR.TAG", "*/eipp.log.xz", "*/cache/lock"]
 
 
 class API:
@@ -77,7 +78,7 @@ class PlainOrigin:
         self.server = clients.Server(("127.0.0.1", 0), PlainHandler)
         self.port = self.server.server_address[1]
         self.url = f"http://{HOST}:{self.port}"
-        shutil.copytree(ROOT, PLAIN)
+        shutil.copytree(ROOT, PLAIN, symlinks=True)
         for name in ("npm/larder-probe", "cargo/config.json"):
             (PLAIN / name).write_text((PLAIN / name).read_text().replace(secure.url, self.url))
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -155,6 +156,25 @@ def chromium(through, folder, url):
         raise Failure(f"the page says {said[-400:]}")
 
 
+# What Debian builds Maven's packages from: the plugins in the versions that Maven takes without being told.
+DEBIAN_MAVEN = Path("/usr/share/maven-repo")
+JAVA = "package probe; public class Answer { public static int answer() { return 42; } }\n"
+
+
+def maven_package(through, folder, url):
+    (folder / "src/main/java/probe").mkdir(parents=True)
+    (folder / "src/main/java/probe/Answer.java").write_text(JAVA)
+    said = "<maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target>"
+    said += "<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>"
+    (folder / "pom.xml").write_text(clients.pom(
+        f"<groupId>test.probe</groupId><artifactId>p</artifactId><version>1.0</version><properties>{said}</properties>"))
+    # In place of the global settings, which refuse plain http.
+    mirror = f"<mirror><id>probe</id><mirrorOf>*</mirrorOf><url>{url}/debian-maven</url></mirror>"
+    (folder / "settings.xml").write_text(f"<settings><mirrors>{mirror}</mirrors></settings>")
+    through(["mvn", "-q", "-B", "-gs", folder / "settings.xml", f"-Dmaven.repo.local={folder}/m2", "package"], folder)
+    clients.installed(folder / "target", "p-1.0.jar")
+
+
 def client(name):
     return next((needs, client) for known, needs, client in clients.CLIENTS if known == name)
 
@@ -164,7 +184,8 @@ def table(is_short):
     if is_short:
         return short
     more = [(name, *client(name)) for name in ("pip", "apt", "cargo", "go mod", "maven")]
-    return short + [("npm ci", ["npm"], npm_ci)] + more + [("chromium", ["chromium", "certutil"], chromium)]
+    return short + [("npm ci", ["npm"], npm_ci)] + more + [
+        ("maven package", ["mvn", "javac"], maven_package), ("chromium", ["chromium", "certutil"], chromium)]
 
 
 # MARK: Recording and replaying
@@ -216,6 +237,7 @@ def main():
     clients.Handler = Handler
     secure = clients.Origin()
     clients.publish(secure)
+    (ROOT / "debian-maven").symlink_to(DEBIAN_MAVEN)
     (ROOT / "page").mkdir()
     for name, text in PAGE.items():
         (ROOT / "page" / name).write_text(text)
@@ -242,6 +264,9 @@ def main():
 
     for name, needs, run in table(is_short):
         if wanted and name not in wanted:
+            continue
+        if name == "maven package" and not (DEBIAN_MAVEN / "org/apache/maven/plugins/maven-jar-plugin").exists():
+            left_out.append(f"{name} (Debian's plugins)")
             continue
         if lacking := clients.missing(needs):
             left_out.append(f"{name} ({', '.join(lacking)})")
