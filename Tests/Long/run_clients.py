@@ -394,7 +394,7 @@ CLIENTS = [
     ("java (HttpClient)", ["java"], script(["java"], "Fetch.java", JAVA)),
     ("maven", ["mvn"], maven),
     ("ruby", ["ruby"], script(["ruby"], "fetch.rb", RUBY)),
-    ("php (curl)", ["php"], script(["php"], "fetch.php", PHP)),
+    ("php (curl)", ["php:curl"], script(["php"], "fetch.php", PHP)),
     ("perl (LWP)", ["perl:LWP::Protocol::https"], script(["perl"], "fetch.pl", PERL)),
     ("apt", ["apt-get", "apt-ftparchive", "dpkg-deb"], apt),
 ]
@@ -408,6 +408,8 @@ def missing(needs):
                 return run([PYTHON, "-c", f"import {name}"]) is not None
             if kind == "perl":
                 return run(["perl", f"-M{name}", "-e", "1"]) is not None
+            if kind == "php":
+                return run(["php", "-r", f"exit(extension_loaded('{name}') ? 0 : 1);"]) is not None
         except (Failure, FileNotFoundError):
             return False
         return newest_node() if need == "node-with-proxies" else which(need)
