@@ -160,14 +160,18 @@ def has_no_allocations(name, options, origin, url, settings):
     return extra == 0 and before > 0
 
 
+def stripped(options):
+    """The same with a binary that Valgrind can read: it does not know the debug information of newer compilers."""
+    binary = os.path.join(options.work, "larder-without-symbols")
+    subprocess.run(["strip", "--strip-debug", "-o", binary, options.larder], check=True)
+    return argparse.Namespace(**{**vars(options), "larder": binary})
+
+
 def instructions(options, origin, url):
     if not shutil.which("valgrind"):
         print("instructions per warm hit: valgrind is not installed")
         return True
-    # Valgrind cannot read the debug information of newer compilers.
-    stripped = os.path.join(options.work, "larder")
-    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
-    options = argparse.Namespace(**{**vars(options), "larder": stripped})
+    options = stripped(options)
     varied = url.replace("/one", "/varied")
     languages = [f"Accept-Language: en-{number}, en;q=0.5" for number in range(VARIANTS)]
     for name, url, fields, others in [
@@ -191,9 +195,7 @@ def replays(options, origin, url):
     if not shutil.which("valgrind"):
         print("instructions per replayed hit: valgrind is not installed")
         return is_lean
-    stripped = os.path.join(options.work, "larder-without-symbols")
-    subprocess.run(["strip", "--strip-debug", "-o", stripped, options.larder], check=True)
-    options = argparse.Namespace(**{**vars(options), "larder": stripped})
+    options = stripped(options)
     hit = counted(options, origin, url, [], [])
     replayed = counted(options, origin, url, [], [], settings=replaying)
     print(f"instructions per replayed hit: {replayed:.0f} (user), {replayed / hit:.3f} of a hit from the store ({hit:.0f})")
