@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 LISTEN ?= 127.0.0.1:3180
-SWIFT_SOURCES := Package.swift Sources Tests
+SWIFT_SOURCES := Package.swift Sources Tests docs/samples
 # Frame pointers would cost a hit one instruction in twenty (docs/performance.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 

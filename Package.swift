@@ -112,6 +112,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .executableTarget(name: "larder", dependencies: ["LarderCLI"], swiftSettings: swift),
+        // A program over the libraries alone, which docs/library.md shows.
+        .executableTarget(
+            name: "newest", dependencies: ["HTTPSession", "HTTPSerialization", "ServerTrust", "ResponseStore"],
+            path: "docs/samples/newest", swiftSettings: swift),
 
         .target(
             name: "TestSupport", dependencies: ["HTTPMessage", "EventLoop", "CLinux", "COpenSSL"], path: "Tests/Support",
@@ -162,7 +166,7 @@ let package = Package(
             of: "HTTPSession",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore",
-                "CLinux",
+                "CLinux", "newest",
             ]),
         tests(
             of: "ResponseStore",

@@ -1,54 +1,36 @@
 import Foundation
 import HTTPMessage
+import ServerTrust
 import TestSupport
 import Testing
 
-// docs/library.md shows what stands between the two lines, word for word.
-// sample
-import HTTPSerialization
-import HTTPSession
-import ServerTrust
-
-struct Release: Decodable, Sendable {
-    let name: String
-    let file: String
-}
-
-/// `newest BASE PIN ANCHORS FOLDER`: asks a JSON API, whose key is pinned, for its newest release, and fetches that.
-func newest(_ arguments: [String], say: @escaping @Sendable (String) -> Void) async -> Int32 {
-    do {
-        let policy = try TrustPolicy(
-            anchors: .given(TrustAnchors(pem: Array(arguments[2].utf8))), pins: PinSet(.publicKey, [Pin(arguments[1])]))
-        var configuration = SessionConfiguration()
-        configuration.base = try TargetURI(arguments[0])
-        configuration.cache = MemoryResponseCache()
-        configuration.retries.limit = 4
-        configuration.retries.delay = .milliseconds(100)
-        let session = try HTTPSession(
-            configuration: configuration, trust: .policies(TrustPolicySet([], fallback: .policy(policy))))
-        let release = try await session.value(HTTPRequest(.get, "newest"), as: DecodableSerializer<Release>())
-        let transfer = Transfer()
-        let telling = Task {
-            for await step in transfer.progress { say("\(Int(100 * (step.fractionReceived ?? 0))) %") }
-        }
-        let file = try await session.download(HTTPRequest(.get, release.file), to: .folder(arguments[3]), as: transfer)
-        await telling.value
-        say("\(release.name): \(file.length) octets in \(file.path)")
-        await session.shutdown(.drain(deadline: .seconds(1)))
-        return 0
-    } catch {
-        say("failed: \(error)")
-        return 1
-    }
-}
-// end of sample
-
-@Suite("The sample of docs/library.md: a session")
+@Suite("The sample of docs/library.md: a program over a session", .serialized)
 struct SessionSampleTests {
+    static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "newest")
+    static let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+
+    /// One run of the program: how it ended, and what it printed.
+    private static func run(
+        _ arguments: [String], in folder: TemporaryFolder
+    ) throws -> (status: Int32, output: String, errors: String) {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        // To files, which nobody has to empty.
+        folder.write([], to: "output")
+        folder.write([], to: "errors")
+        process.standardOutput = FileHandle(forWritingAtPath: folder.path("output"))
+        process.standardError = FileHandle(forWritingAtPath: folder.path("errors"))
+        try process.run()
+        process.waitUntilExit()
+        let texts = ["output", "errors"].map { String(decoding: folder.read($0) ?? [], as: UTF8.self) }
+        return (process.terminationStatus, texts[0], texts[1])
+    }
+
     @Test(
-        "It asks behind the right pin, tries again, fetches and tells how far it is; behind a wrong pin it says why and asks nothing"
+        "It asks behind the right pin, tries again, fetches and tells how far it is; the next run has the answer kept; behind a wrong pin it says why and asks nothing"
     )
-    func runs() async throws {
+    func runs() throws {
         let authority = TestAuthority()
         let identity = authority.identity()
         let content = PatternBytes.make(300_000, seed: 9)
@@ -60,39 +42,50 @@ struct SessionSampleTests {
                 case _ where busy.value == 1: connection.respond("503 Busy")
                 case "/v1/newest":
                     connection.respond(
-                        fields: "Content-Type: application/json\r\n", body: "{\"name\": \"one\", \"file\": \"files/one.bin\"}")
+                        fields: "Content-Type: application/json\r\nCache-Control: max-age=600\r\n",
+                        body: "{\"name\": \"one\", \"file\": \"files/one.bin\"}")
                 default:
                     connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n")
                     connection.send(bytes: content)
                 }
             }
         }
-        let folder = try TemporaryFolder()
-        let anchors = "-----BEGIN CERTIFICATE-----\n\(Base64.encode(authority.der))\n-----END CERTIFICATE-----\n"
+        defer { origin.stop() }
+        let (own, target) = (try TemporaryFolder(), try TemporaryFolder())
+        let root = "-----BEGIN CERTIFICATE-----\n\(Base64.encode(authority.der))\n-----END CERTIFICATE-----\n"
+        own.write(Array(root.utf8), to: "root.pem")
         let pin = try #require(Certificate(der: identity.der)).publicKeyDigest.description
-        let said = SaidLines()
-        let arguments = ["https://127.0.0.1:\(origin.port)/v1", pin, anchors, folder.path("")]
-        #expect(await newest(arguments) { said.add($0) } == 0, "\(said.lines)")
-        #expect(folder.read("one.bin") == content)
-        #expect(said.lines.contains("100 %"))
-        #expect(said.lines.last?.hasPrefix("one: 300000 octets in ") == true)
+        func arguments(_ pin: String, _ folder: TemporaryFolder) -> [String] {
+            ["https://127.0.0.1:\(origin.port)/v1", pin, own.path("root.pem"), folder.path("")]
+        }
+
+        let first = try Self.run(arguments(pin, target), in: own)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(target.read("one.bin") == content)
+        #expect(first.errors.split(separator: "\n").last == "100 %", "\(first.errors)")
+        #expect(first.output.hasPrefix("one: 300000 octets in "), "\(first.output)")
+        let targets = { origin.requestHeads.map { OriginRequest(head: $0).target } }
+        #expect(targets() == ["/v1/newest", "/v1/newest", "/v1/files/one.bin"])
+
+        let second = try Self.run(arguments(pin, target), in: own)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(targets().dropFirst(3) == ["/v1/files/one.bin"], "the kept answer was not used")
+
         let wrong = try #require(Certificate(der: authority.identity().der)).publicKeyDigest.description
-        let before = origin.requestHeads.count
-        #expect(await newest([arguments[0], wrong, anchors, folder.path("")]) { said.add($0) } == 1)
-        #expect(said.lines.last?.contains("trust_rejected (pin_mismatch)") == true)
-        origin.stop()
-        #expect(origin.requestHeads.count == before)
+        let refused = try Self.run(arguments(wrong, try TemporaryFolder()), in: own)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("trust_rejected (pin_mismatch)"), "\(refused.errors)")
+        #expect(targets().count == 4)
+
+        let none = try Self.run([], in: own)
+        #expect(none.status == 2 && none.errors.contains("newest BASE PIN ANCHORS.pem FOLDER"))
     }
 
-    @Test("The page shows this sample, and it has fewer than 60 lines")
+    @Test("The page shows this program, and it has fewer than 60 lines")
     func isShown() throws {
-        let here = URL(filePath: #filePath)
-        let root = (0..<4).reduce(here) { path, _ in path.deletingLastPathComponent() }
-        let source = try String(contentsOf: here, encoding: .utf8)
-        let page = try String(contentsOf: root.appending(path: "docs/library.md"), encoding: .utf8)
-        let start = try #require(source.range(of: "// sample\n")).upperBound
-        let end = try #require(source.range(of: "// end of sample")).lowerBound
-        #expect(source[start..<end].split(separator: "\n", omittingEmptySubsequences: false).count < 60)
-        #expect(page.contains(source[start..<end]))
+        let program = try String(contentsOf: Self.root.appending(path: "docs/samples/newest/main.swift"), encoding: .utf8)
+        let page = try String(contentsOf: Self.root.appending(path: "docs/library.md"), encoding: .utf8)
+        #expect(program.split(separator: "\n", omittingEmptySubsequences: false).count < 60)
+        #expect(page.contains("```swift\n" + program + "```"))
     }
 }
