@@ -146,6 +146,35 @@ struct FillingTests {
         #expect(Self.readAll(slow, from: store, pieceLength: 1 << 20) == body)
     }
 
+    @Test(
+        "What memory alone is to keep is kept, up to the longest body that memory takes; what is longer is not said to be",
+        arguments: [4 << 20, 5 << 20, 20 << 20, 21 << 20], [true, false])
+    func keepsLongBodiesInMemory(length: Int, isAnnounced: Bool) throws {
+        let store = try StoreFixture().open {
+            $0.path = ":memory:"
+            $0.memoryBodyLimit = 20 << 20
+        }
+        let body = Sample.bytes(length, seed: 4)
+        let plan = FillingPlan(response: Sample.response("m", body: []), length: isAnnounced ? UInt64(length) : nil)
+        guard let filling = store.beginFilling(plan) else {
+            #expect(isAnnounced && length > 20 << 20)
+            return
+        }
+        #expect(filling.isToBeKept)
+        let reader = try #require(filling.attach())
+        let read = Answer<[UInt8]?>()
+        Thread.detachNewThread { read.set(Self.readAll(reader, from: store, pieceLength: 1 << 20)) }
+        Self.fill(filling, body, pieceLength: 128 << 10)
+        filling.finish()
+        #expect(read.wait() == body)
+        let outcome = Answer<FillingOutcome>()
+        filling.whenStored { outcome.set($0) }
+        _ = outcome.wait()
+        let found = store.find(Sample.key("m"))
+        #expect((found != nil) == (length <= 20 << 20))
+        if let found { #expect(store.wholeBody(found) == body) }
+    }
+
     @Test("A body that is shorter or longer than announced never becomes an entry", arguments: [-1, 1])
     func refusesWrongLength(difference: Int) throws {
         let fixture = StoreFixture()

@@ -23,7 +23,9 @@ package enum SettingsSchema {
             "store.memory.high", \.store.memory.marks.high, .size(),
             "How much of the store stands in memory; above it the least recently used goes, until the low mark is reached."),
         Setting("store.memory.low", \.store.memory.marks.low, .size(), "The low mark in memory."),
-        Setting("store.memory.max_body", \.store.memory.bodyLengthLimit, .size(), "The longest body that is kept in memory."),
+        Setting(
+            "store.memory.max_body", \.store.memory.bodyLengthLimit, .size(),
+            "The longest body that is kept in memory; never more than `store.memory.high` and 64MiB."),
         Setting("store.disk.high", \.store.disk.high, .size(), "How much is kept on the disk, as in memory."),
         Setting("store.disk.low", \.store.disk.low, .size(), "The low mark on the disk."),
 

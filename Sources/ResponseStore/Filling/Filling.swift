@@ -20,6 +20,10 @@ package final class Filling: Sendable {
         self.keyHash = keyHash
         self.core = core
         self.since = since
+        let least = max(core.configuration.limits.window, 2 * Chunk.run * Chunk.length)
+        let inMemory = core.configuration.memoryBodyLimit
+        let isForMemory = !isStoring && plan.part == nil && plan.length ?? 0 <= UInt64(inMemory)
+        window = isForMemory ? max(least, inMemory + Chunk.length) : least
         var state = FillingState()
         if !isStoring { state.storage = .abandoned }
         // Who asks for parts asks for the next one elsewhere: what is ahead would come twice.
@@ -28,8 +32,8 @@ package final class Filling: Sendable {
         self.state = Guarded(state)
     }
 
-    /// Two runs at least: one being written while the next one comes.
-    var window: Int { max(core.configuration.limits.window, 2 * Chunk.run * Chunk.length) }
+    /// What it keeps in memory for readers. Two runs at least: one being written while the next one comes; all of it where memory alone keeps it.
+    let window: Int
 
     // MARK: The one who fetches
 

@@ -34,6 +34,10 @@ final class StoreCore: Sendable {
     init(_ configuration: StoreConfiguration, secret: [UInt8], nextRow: StoredRowID, chains: ChainDirectory = ChainDirectory()) {
         self.chains = chains
         self.secret = secret
+        var configuration = configuration
+        // What all fillings together have no room for cannot come whole.
+        configuration.memoryBodyLimit = min(
+            configuration.memoryBodyLimit, configuration.memory.high, configuration.limits.fillingBytes / 2)
         self.configuration = configuration
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(
