@@ -72,8 +72,8 @@ origin=$!
 trap 'kill $origin' EXIT
 until grep -q port "$WORK/origin"; do sleep 0.1; done
 url="http://127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$WORK/origin")"
-# More than once: what comes faster than it can be written is not kept.
-fetch="for n in 1 2 3 4 5 6 1 2 3 4 5 6 1 2 3 4 5 6; do curl -fsS -o /dev/null $url/\$n; done"
+# Not at full speed, and more than once: what comes faster than it can be written is not kept.
+fetch="for n in 1 2 3 4 5 6 1 2 3 4 5 6 1 2 3 4 5 6; do curl -fsS --limit-rate 40M -o /dev/null $url/\$n; done"
 as "larder run -- sh -c '$fetch'"
 said=$(doctor)
 check "a disk that the store fills is named" "$said" "bad      store: the disk of $WORK/disk/store/store.sqlite is full"
