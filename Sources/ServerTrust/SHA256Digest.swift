@@ -8,13 +8,18 @@ public struct SHA256Digest: Hashable, Comparable, Sendable, CustomStringConverti
 
     private let words: InlineArray<4, UInt64>
 
+    /// Inlined, since it is made once for each row of a snapshot, and a collection of whichever type costs a hundred times what an array does.
     /// - Returns: `nil` unless there are 32 octets.
+    @inlinable
     public init?(_ octets: some Collection<UInt8>) {
         guard octets.count == Self.count else { return nil }
         var words = InlineArray<4, UInt64>(repeating: 0)
         for (index, octet) in octets.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(octet) }
-        self.words = words
+        self.init(words)
     }
+
+    @usableFromInline
+    init(_ words: InlineArray<4, UInt64>) { self.words = words }
 
     /// The digest of what is given.
     init(of bytes: UnsafeBufferPointer<UInt8>) {

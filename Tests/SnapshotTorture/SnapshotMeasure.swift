@@ -6,15 +6,15 @@ import Snapshots
 enum SnapshotMeasure {
     static func run(_ folder: String, count: Int, length: Int) throws {
         let path = folder + "/measure-\(getpid()).larder"
-        defer { unlink(path) }
-        let octets = Double(count * length) / 1e6
-        let create = try time {
-            let writer = try SnapshotWriter(path: path, tool: "measure", now: SnapshotTorture.now)
-            let recorder = try SnapshotRecorder(writer, key: SnapshotTorture.key())
-            for number in 0..<count { try SnapshotTorture.record(recorder, number, length: length) }
-            _ = try writer.finish()
+        let otherPath = folder + "/measure-\(getpid())-other.larder"
+        defer {
+            unlink(path)
+            unlink(otherPath)
         }
-        say("create", create, octets)
+        let octets = Double(count * length) / 1e6
+        say("create", try time { try create(path, count: count) { _ in length } }, octets)
+        // One in a hundred answers is another.
+        try create(otherPath, count: count) { $0 % 100 == 0 ? length + 1 : length }
         var snapshot: Snapshot?
         say("open", try time { snapshot = try Snapshot(path: path) })
         guard let snapshot else { return }
@@ -36,8 +36,15 @@ enum SnapshotMeasure {
         let missed = RequestToMatch(method: Array("GET".utf8), uri: uri, fields: Fields())
         say("near miss", try time { _ = try search?.nearest(to: missed) })
         say("verify", try time { _ = try snapshot.verify() }, octets)
-        let other = try Snapshot(path: path)
-        say("diff of the same", try time { _ = try SnapshotDiff(from: snapshot, to: other) })
+        let other = try Snapshot(path: otherPath)
+        say("diff", try time { _ = try SnapshotDiff(from: snapshot, to: other) })
+    }
+
+    private static func create(_ path: String, count: Int, length: (Int) -> Int) throws {
+        let writer = try SnapshotWriter(path: path, tool: "measure", now: SnapshotTorture.now)
+        let recorder = try SnapshotRecorder(writer, key: SnapshotTorture.key())
+        for number in 0..<count { try SnapshotTorture.record(recorder, number, length: length(number)) }
+        _ = try writer.finish()
     }
 
     /// In seconds.
