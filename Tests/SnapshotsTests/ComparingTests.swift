@@ -72,6 +72,23 @@ struct ComparingTests {
         #expect(violations.map { "\($0)".prefix(7) } == ["changed", "added(S", "missing"])
         #expect(lock.violations(by: lock).isEmpty)
         #expect(try lock.violations(by: LockFile(of: Snapshot(path: new.path)), isWhole: false).count == 2)
-        #expect(throws: SnapshotError.self) { try LockFile(parsing: "larder-lock 1\nGET x\n") }
+    }
+
+    @Test(
+        "A lock's line that is damaged is told with its place",
+        arguments: [
+            ("", 1, 1, "no lock"), ("larder-lock 2\n", 1, 1, "no lock"), ("larder-lock 1\nGET x\n", 2, 6, "a status code"),
+            ("larder-lock 1\n\nGET x 2000 - 0\n", 3, 7, "a status code"),
+            ("larder-lock 1\nGET x 200 sha256:12 0\n", 2, 11, "`sha256:`"),
+            ("larder-lock 1\nGET x 200 - -1\n", 2, 13, "a length"), ("larder-lock 1\nGET x 200 - 0 1\n", 2, 15, "`#`"),
+            ("larder-lock 1\nGET x 200 - 0 #1 2\n", 2, 18, "nothing more"),
+        ] as [(String, Int, Int, String)])
+    func tellsThePlace(text: String, line: Int, column: Int, words: String) {
+        do throws(LockFile.Fault) {
+            _ = try LockFile(parsing: text)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.line == line && error.column == column && error.reason.hasPrefix(words), "\(error)")
+        }
     }
 }

@@ -4,39 +4,32 @@ import ProxyAdmin
 import ProxyServer
 import Snapshots
 
-/// A run whose answers are held against a lock: it is recorded for that, into a file that goes with it.
+/// A run whose answers are held against a lock.
 struct LockedRun {
     private let lock: LockFile
-    private let path: String
+    private let run: SeenRun
 
     /// - Throws: 125, after saying what is wrong with the lock.
-    init(lock lockPath: String, in folder: PrivateFolder) throws(ExitCode) {
-        path = "\(folder.path)/run.larder"
-        guard let text = FileManager.default.contents(atPath: lockPath) else {
-            throw PrivateLarder.fail("cannot read the lock \(lockPath)")
-        }
-        do throws(SnapshotError) {
-            lock = try LockFile(parsing: String(decoding: text, as: UTF8.self))
-        } catch { throw PrivateLarder.fail("\(lockPath): \(error)") }
+    init(lock path: String, in folder: PrivateFolder) throws(ExitCode) {
+        do throws(LockFile.Unusable) {
+            lock = try LockFile(path: path)
+        } catch { throw PrivateLarder.fail("\(error)") }
+        run = SeenRun(in: folder)
     }
 
-    /// Every request goes out: what is stored is no answer of the origin's.
-    func set(_ terms: inout PrivateLarder.Terms) {
-        terms.store = ":memory:"
-        terms.mode = .record
-        terms.settings.append(("--locked", "record.file", .plain(path)))
-    }
+    /// - Parameter key: the project's; `nil`: the one that the settings name.
+    func set(_ terms: inout PrivateLarder.Terms, key: String?) { run.set(&terms, by: "--locked", key: key) }
 
     /// - Returns: what was answered in another way than is locked, or could not be seen.
-    func violations(_ ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)) throws(ExitCode) -> [String] {
-        let summary = ended.file.summary
+    func violations(
+        _ ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>), hasKey: Bool
+    ) throws(ExitCode) -> [String] {
         do throws(SnapshotError) {
-            _ = try ended.result.get()
-            let run = try LockFile(of: Snapshot(path: path))
-            let unseen =
-                summary.tunnels.map { "? \($0): a tunnel" } + summary.unrecorded.map { "? \($0.url): \($0.reason)" }
-                + (summary.failure.map { ["? \($0)"] } ?? [])
-            return lock.violations(by: run, isWhole: false).filter { !isAskedAgain($0) }.map(\.text) + unseen
+            let answers = try run.answers(ended)
+            let found = lock.violations(by: answers.lock, isWhole: false).filter { !isAskedAgain($0) }.map(\.text)
+            let isByChance = !found.isEmpty && answers.holdsSecrets && !hasKey
+            let hint = "? secrets were sent or answered: without the project's key (--key) they are others each time"
+            return found + answers.gaps.map { "? \($0)" } + (isByChance ? [hint] : [])
         } catch {
             throw PrivateLarder.fail("what was answered cannot be held against the lock: \(error)")
         }

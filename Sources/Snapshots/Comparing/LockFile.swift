@@ -86,39 +86,66 @@ package struct LockFile: Equatable, Sendable {
 
     package var text: String { Self.firstLine + "\n" + entries.map { $0.text + "\n" }.joined() }
 
-    /// - Throws: `malformed` with the line.
-    package init(parsing text: String) throws(SnapshotError) {
+    /// What is wrong with a lock, and where, as `LINE:COLUMN: REASON`; columns count octets.
+    package struct Fault: Error, Equatable, CustomStringConvertible {
+        package let line: Int
+        package let column: Int
+        package let reason: String
+
+        package var description: String { "\(line):\(column): \(reason)" }
+    }
+
+    package init(parsing text: String) throws(Fault) {
         var entries: [Entry] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if number == 0 {
-                guard line == Self.firstLine else { throw .malformed("no lock file") }
-                continue
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if index == 0 {
+                guard line == Self.firstLine else {
+                    throw Fault(line: 1, column: 1, reason: "no lock: `\(Self.firstLine)` is expected here")
+                }
+            } else if !line.isEmpty {
+                entries.append(try Self.entry(line, number: index + 1))
             }
-            if line.isEmpty { continue }
-            guard let entry = Self.entry(line) else { throw .malformed("line \(number + 1) of the lock file") }
-            entries.append(entry)
         }
         self.init(entries)
     }
 
-    private static func entry(_ line: Substring) -> Entry? {
-        let words = line.split(separator: " ").map(String.init)
-        guard (5...6).contains(words.count), let status = UInt16(words[2]), let length = UInt64(words[4]) else { return nil }
-        var digest: SHA256Digest?
-        if words[3] != "-" {
-            guard words[3].hasPrefix("sha256:"), let octets = Hexadecimal.decode(String(words[3].dropFirst(7))) else {
-                return nil
-            }
-            digest = SHA256Digest(octets)
-            if digest == nil { return nil }
+    private static func entry(_ line: Substring, number: Int) throws(Fault) -> Entry {
+        let words = line.split(separator: " ")
+        /// At the word of this number, or where it is missing.
+        func fault(_ index: Int) -> Fault {
+            let place = index < words.count ? words[index].startIndex : line.endIndex
+            let column = line.utf8.distance(from: line.startIndex, to: place) + 1
+            let reason = index < Self.parts.count ? "\(Self.parts[index]) is expected here" : "nothing more is expected here"
+            return Fault(line: number, column: column, reason: reason)
         }
+        func word(_ index: Int) throws(Fault) -> Substring {
+            guard index < words.count else { throw fault(index) }
+            return words[index]
+        }
+        let (method, uri) = (try word(0), try word(1))
+        guard let status = UInt16(try word(2)), (100...999).contains(status) else { throw fault(2) }
+        let said = try word(3)
+        var digest: SHA256Digest?
+        if said != "-" {
+            let octets = said.hasPrefix("sha256:") ? Hexadecimal.decode(String(said.dropFirst(7))) : nil
+            digest = octets.flatMap { SHA256Digest($0) }
+            if digest == nil { throw fault(3) }
+        }
+        guard let length = UInt64(try word(4)) else { throw fault(4) }
         var position = 0
-        if words.count == 6 {
-            guard words[5].hasPrefix("#"), let read = Int(words[5].dropFirst()) else { return nil }
+        if words.count > 5 {
+            guard words[5].first == "#", let read = Int(words[5].dropFirst()), read > 0 else { throw fault(5) }
             position = read
         }
-        return Entry(method: words[0], uri: words[1], position: position, status: status, digest: digest, length: length)
+        guard words.count <= Self.parts.count else { throw fault(Self.parts.count) }
+        return Entry(
+            method: String(method), uri: String(uri), position: position, status: status, digest: digest, length: length)
     }
+
+    /// What a line is made of.
+    private static let parts = [
+        "a method", "a URL", "a status code", "`sha256:` with 64 hexadecimal digits, or `-`", "a length", "`#` with a position",
+    ]
 
     /// How a run differs from what is locked.
     package enum Violation: Equatable, Sendable {

@@ -130,7 +130,9 @@ struct RecordCommand: ParsableCommand {
         return terms
     }
 
-    private static func makeKey(at path: String) throws {
+    /// Where there is none, a project's key is made, its owner's alone.
+    /// - Throws: 125, after saying why it cannot be made.
+    static func makeKey(at path: String) throws {
         if FileManager.default.fileExists(atPath: path) { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PrivateLarder.fail("cannot write \(path): \(String(cString: strerror(errno)))") }

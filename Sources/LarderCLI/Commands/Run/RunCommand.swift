@@ -12,6 +12,7 @@ struct RunCommand: ParsableCommand {
               larder run -- curl https://example.com/
               larder run --summary -- npm install
               larder run --offline --strict -- make
+              larder lock write -o build.lock -- make
               larder run --locked build.lock -- make
 
             Exit codes: the command's own, 128 and more where a signal ended it; 125 where Larder could not do its part, 126 and \
@@ -38,6 +39,12 @@ struct RunCommand: ParsableCommand {
             "Exit code 5 where an answer is another one than this lock says, or stands in it not at all. Nothing comes from the store.",
             valueName: "file"))
     var locked: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --locked, the project's key, under which the lock was written; else .larder/project.key of the project.",
+            valueName: "file"))
+    var key: String?
 
     @Flag(help: "Goes through the Larder that runs, with its store and its settings.")
     var join = false
@@ -66,6 +73,7 @@ struct RunCommand: ParsableCommand {
         if locked != nil, join || offline || store != nil {
             throw ValidationError("--locked has every request go out: it goes with neither --join, --offline nor --store.")
         }
+        if locked == nil, key != nil { throw ValidationError("--key is for --locked: else no secret is written anywhere.") }
         if join, policy != nil || store != nil || log != nil || offline || noIntercept || strict || summary {
             throw ValidationError(
                 "--join goes through a Larder that has settings, store and log of its own: say those to that one.")
@@ -90,7 +98,10 @@ struct RunCommand: ParsableCommand {
         terms.interceptsNobody = noIntercept
         terms.isCounted = summary || strict
         let lockedRun = try locked.map { path throws(ExitCode) in try LockedRun(lock: path, in: run.folder) }
-        lockedRun?.set(&terms)
+        if let lockedRun {
+            let key = key ?? ProjectFolder()?.key
+            lockedRun.set(&terms, key: key.map { URL(filePath: $0).path })
+        }
         let larder = try PrivateLarder(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
         let tally = larder.close()
@@ -99,7 +110,7 @@ struct RunCommand: ParsableCommand {
         let isIncomplete = tally.map { $0.deniedCount + $0.missedCount > 0 } ?? false
         if ended != 0 { throw ExitCode(ended) }
         if let lockedRun, let recording = larder.recordings.ended {
-            let violations = try lockedRun.violations(recording)
+            let violations = try lockedRun.violations(recording, hasKey: larder.settings.recordings.key != nil)
             for violation in violations { Terminal.talk("larder: not as locked: \(printable(violation, limit: 16_384))\n") }
             if !violations.isEmpty { throw Self.lockCode }
         }
