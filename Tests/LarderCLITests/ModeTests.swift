@@ -86,6 +86,41 @@ struct ModeTests {
         #expect(try ask(port, origin).text == "1")
     }
 
+    @Test("mode replay is refresh where what it is to replay has expired and on_expired: refresh is said, until that is new")
+    func refreshesWhatHasExpired() throws {
+        let says = Guarded("one")
+        let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: says.withLock { $0 }) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        _ = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record -o a.larder -- curl -sS -H 'Accept:' -A '' -o x $url
+            $larder snapshot export a.larder --text text
+            sed -i 's/"started":[0-9]*/"started":1735787045000/' text/manifest.json
+            $larder snapshot create --from-text text -o old.larder && cp old.larder kept.larder
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)/"])
+        says.withLock { $0 = "two" }
+        let layers = "layers: [\(folder.path)/old.larder], expires_after: 30d"
+        let served = try Served("mode: replay\nreplay: {\(layers), on_expired: refresh}\n", in: folder)
+        let port = try #require(try served.ports().first)
+        #expect(served.says("every request goes out, and it is recorded anew (replay.on_expired: refresh)"))
+        #expect(try mode(served).output == "refresh\n")
+        #expect(try ask(port, origin).text == "two")
+        #expect(try mode(served, "replay").output == "refresh\n")
+        #expect(try mode(served, "live").output == "live\n")
+        origin.stop()
+        #expect(try mode(served, "replay").output == "replay\n")
+        #expect(try ask(port, origin).text == "two")
+        served.process.terminate()
+
+        let ruled = try Served(
+            "replay: {layers: [\(folder.path)/kept.larder], expires_after: 30d, on_expired: refresh}\n"
+                + "rules: [{name: all, mode: replay}]\n")
+        #expect(ruled.says("kept.larder was recorded at 2025-01-02T03:04:05.000Z"))
+        #expect(try ask(#require(try ruled.ports().first), origin).text == "one")
+    }
+
     @Test("In mode diff the client gets what is live, and a report says what was recorded otherwise; exit code 6 then")
     func reportsDifferences() throws {
         let says = Guarded("one")

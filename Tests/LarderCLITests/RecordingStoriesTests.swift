@@ -183,6 +183,46 @@ struct RecordingStoriesTests {
         #expect(outcome.talk.split(separator: "\n").count { $0.contains(told) } == 2, "\(outcome.talk)")
     }
 
+    @Test(
+        "With --on-expired refresh a snapshot that is older is recorded anew, once; where that cannot be, nothing leaves and it is 125"
+    )
+    func refreshesWhatHasExpired() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            curl -sS -o x $url/job -o x $url/job
+            $larder record -o a.larder -- curl -sS -o x $url/job
+            $larder snapshot export a.larder --text text > /dev/null
+            sed -i 's/"started":[0-9]*/"started":1735787045000/' text/manifest.json
+            $larder snapshot create --from-text text -o old.larder > /dev/null
+            cp old.larder before; cp old.larder kept.larder; chmod 444 kept.larder
+            refresh() { $larder replay --expires-after 30d --on-expired refresh "$@"; echo $?; }
+            refresh a.larder -- curl -sS $url/job
+            refresh kept.larder -- curl -sS $url/job
+            refresh --as-of 1 old.larder -- curl -sS $url/job
+            refresh --layer a.larder old.larder -- curl -sS $url/job
+            refresh --signed-by key old.larder -- curl -sS $url/job
+            refresh --strict old.larder -- curl -s -o x http://127.0.0.1:1/
+            cmp old.larder before; ls | grep partial
+            refresh --strict --unused old.larder -- curl -sS $url/job
+            refresh --strict old.larder -- curl -sS $url/job
+            $larder replay --as-of 1 old.larder -- curl -sS $url/job
+            """)
+        #expect(
+            outcome.output == "done\n0\n125\n125\n125\n125\n4\npending\n0\npending\n0\ndone\n", "\(outcome)")
+        #expect(stage.origin.requestHeads.count == 4)
+        let age = "old.larder was recorded at 2025-01-02T03:04:05.000Z, and holds for "
+        #expect(outcome.talk.split(separator: "\n").count { $0.contains(age) && $0.contains("every request goes out") } == 2)
+        for said in [
+            "cannot be recorded anew: it is for reading alone", "cannot be recorded anew: what replay.as_of asks for",
+            "cannot be recorded anew: of several layers", "cannot be recorded anew: replay.signed_by asks for a signature",
+            "larder: 1 recorded in \(stage.folder.path)/old.larder\n", "larder: 1 replayed, 0 missed, 0 never asked for\n",
+            "nothing was replayed: --unused and --prune",
+        ] {
+            #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
+        }
+    }
+
     @Test("--clock says by which clock answers are dated, and what time the command is told")
     func tellsTheTime() throws {
         let outcome = try Stage().shell(

@@ -53,6 +53,10 @@ struct PrivateLarder {
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
+            // What cannot be recorded anew is told of by the server.
+            if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
+                throw Self.fail("what is recorded anew is of today: not with --clock freeze (replay.on_expired: refresh)")
+            }
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
             settings = loaded.settings
@@ -77,6 +81,9 @@ struct PrivateLarder {
 
     /// What it records and replays.
     var recordings: RunningRecordings { server.recordings }
+
+    /// The recording that has expired, and is recorded anew in place of being replayed.
+    var refreshed: ExpiredRecording? { server.served.withLock { $0.refreshed } }
 
     /// What a person should know of the store, where it is less than it could be.
     var storeRemark: String? { server.storeRemark }

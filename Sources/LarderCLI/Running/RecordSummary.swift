@@ -34,6 +34,7 @@ struct RecordSummary {
 
     private func countsLine(_ counts: RecordingSummary.Counts) -> String {
         var line = "\(counts.recorded) recorded in \(file.path)"
+        if counts.unchanged > 0 { line += ", \(counts.unchanged) unchanged" }
         if counts.failures > 0 { line += ", \(counts.failures) of them failures" }
         if counts.unshared > 0 { line += ", \(counts.unshared) that no cache may keep" }
         return line

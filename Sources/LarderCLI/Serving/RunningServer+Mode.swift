@@ -22,7 +22,9 @@ extension RunningServer {
             } catch {
                 return .refused(reason: "\(error.reason); mode \(former.settings.mode.rawValue) stays in force")
             }
-            log.logger.notice("the mode is \(mode.rawValue)")
+            let inForce = served.withLock { $0 }
+            if let refreshed = inForce.refreshed { log.logger.warning("\(printable(refreshed.refreshing, limit: 4096))") }
+            log.logger.notice("the mode is \(inForce.settings.mode.rawValue)")
         }
         if change.rewinds { recordings.layers?.rewind() }
         return .done(told)

@@ -14,6 +14,8 @@ extension RunningServer {
         let path = printable(file.path, limit: 4096)
         let summary = file.summary
         switch result {
+        case .success(nil) where summary.counts.unchanged + summary.counts.differing == 0:
+            log.logger.notice("\(path): nothing was answered that could be held against it")
         case .success(nil):
             log.logger.notice(
                 "\(summary.counts.unchanged + summary.counts.differing) compared, \(summary.counts.differing) differ")

@@ -61,13 +61,15 @@ final class RunningServer: Sendable {
             logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
             throw ExitCode.failure
         }
+        let inForce: ServedSettings
         do {
-            var serverSettings = ServerAssembly.serverSettings(settings)
+            inForce = try ServedSettings(settings).refreshingExpired()
+            var serverSettings = ServerAssembly.serverSettings(inForce.settings)
             serverSettings.pseudonym = pseudonym
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
-            try recordings.prepare(&serverSettings, for: settings)
+            try recordings.prepare(&serverSettings, for: inForce.settings)
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
@@ -86,8 +88,8 @@ final class RunningServer: Sendable {
         }
         sources = loaded.sources
         startedWith = settings
-        served = Guarded(ServedSettings(settings))
-        for warning in settings.tls.warnings() + settings.admissionWarnings + settings.replayWarnings {
+        served = Guarded(inForce)
+        for warning in settings.tls.warnings() + settings.admissionWarnings + inForce.replayWarnings {
             logger.warning("\(warning)")
         }
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
@@ -161,7 +163,7 @@ final class RunningServer: Sendable {
                 log.logger.error("\(printable(error.reason, limit: 4096)); those in force stay")
                 return .refused(problems: [error.reason])
             }
-            for warning in settings.tls.warnings() + settings.admissionWarnings + settings.replayWarnings {
+            for warning in settings.tls.warnings() + settings.admissionWarnings + served.withLock({ $0.replayWarnings }) {
                 log.logger.warning("\(warning)")
             }
             let waiting = SettingsSchema.needingRestart(from: startedWith, to: settings)
@@ -174,6 +176,7 @@ final class RunningServer: Sendable {
     /// Has all requests to come served by these. Only in turn.
     /// - Throws: why they cannot be; those in force stay.
     func putInForce(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
+        let next = try next.refreshingExpired()
         let settings = next.settings
         if let problem = SettingsConsistency.modeProblem(in: settings) {
             throw RunningRecordings.Refusal(reason: "mode: \(problem)")

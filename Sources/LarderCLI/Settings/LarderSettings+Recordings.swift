@@ -44,7 +44,7 @@ extension LarderSettings {
     package enum SequenceScope: String, CaseIterable, Sendable { case server, user, address }
     package enum FailureReplay: String, CaseIterable, Sendable { case same, miss }
     package enum Dates: String, CaseIterable, Sendable { case recorded, shift }
-    package enum OnExpired: String, CaseIterable, Sendable { case warn, fail }
+    package enum OnExpired: String, CaseIterable, Sendable { case warn, fail, refresh }
     package enum Existing: String, CaseIterable, Sendable { case refuse, append, overwrite, resume }
     package enum NoStore: String, CaseIterable, Sendable { case keep, skip }
     package enum Unscanned: String, CaseIterable, Sendable { case auto, refuse, keep }

@@ -237,7 +237,9 @@ package enum SettingsSchema {
             "How long after it was recorded a snapshot may be replayed; its newest generation counts."),
         Setting(
             "replay.on_expired", \.recordings.onExpired, .word(), reloadable: true,
-            "What comes of a snapshot that is older: a warning, or it is not replayed at all."),
+            "What comes of a snapshot that is older: a warning; or it is not replayed at all (`fail`); or, in `mode: replay`, it is recorded anew, as "
+                + "`mode: refresh` does: every request goes out, although `replay` lets nothing out. In other modes, and where a rule replays, `refresh` is "
+                + "a warning."),
         Setting(
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),

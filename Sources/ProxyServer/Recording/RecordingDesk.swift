@@ -82,6 +82,11 @@ final class RecordingDesk: TimerHandler {
     func finish(signing key: SigningKey?) -> Result<SnapshotRoots?, SnapshotError> {
         for exchange in exchanges.values { progress.note { $0.noteUnrecorded(exchange.url, "unfinished") } }
         exchanges = [:]
+        if isRefreshing, counts.recorded + counts.unchanged == 0 {
+            // Nothing has been seen anew: it is as old as it was.
+            recorder.writer?.abandon()
+            return .success(nil)
+        }
         return Result { () throws(SnapshotError) in try recorder.writer?.finish(signing: key) }
     }
 }

@@ -71,7 +71,10 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long after it was recorded a file may be replayed, such as 30d.", valueName: "time"))
     var expiresAfter: String?
 
-    @Option(help: "What comes of a file that is older: warn or fail.")
+    @Option(
+        help: """
+            What comes of a file that is older: warn; fail, exit code 125; refresh, every request goes out and the file is recorded anew.
+            """)
     var onExpired: LarderSettings.OnExpired?
 
     @Flag(name: [.short, .long], help: "No summary.")
@@ -101,8 +104,10 @@ struct ReplayCommand: ParsableCommand {
         }
         let network = netns ? try OwnNetwork() : nil
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
+        if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
+        if larder.refreshed != nil { return try end(code.get(), refreshedBy: larder, run, tally) }
         let tally = larder.close()
         var remarks = run.remarks(on: larder) + larder.settings.replayWarnings
         if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
@@ -122,6 +127,20 @@ struct ReplayCommand: ParsableCommand {
         }
         if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
     }
+    /// What was to be replayed has been recorded anew.
+    private func end(_ code: Int32, refreshedBy larder: PrivateLarder, _ run: CommandRun, _ tally: RequestTally?) throws {
+        guard let recording = larder.recordings.ended else { throw PrivateLarder.failureCode }
+        let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
+        if !quiet || !summary.isWritten {
+            let remark = unused || prune ? ["nothing was replayed: --unused and --prune tell and take out nothing"] : []
+            Terminal.talk(summary.text(remarks: run.remarks(on: larder) + remark))
+        }
+        if code != 0 { throw ExitCode(code) }
+        guard summary.isWritten else { throw PrivateLarder.failureCode }
+        let hasFailed = tally.map { $0.missedCount + $0.failedCount > 0 } ?? false
+        if strict, hasFailed || !summary.isComplete { throw RunCommand.strictCode }
+    }
+
 
     /// - Returns: `nil` where no library can tell the command another time.
     private static func formerClock(of file: String) throws(ExitCode) -> FormerClock? {
