@@ -1,5 +1,6 @@
 """Clients through `larder run` and `larder env`: see run-clients.sh. LARDER is the binary, WORK a folder for all that is written."""
 
+import email.utils
 import hashlib
 import http.server
 import io
@@ -118,7 +119,7 @@ def publish(origin):
     python_package(), npm_package(origin), crate(origin), go_module(), maven_parent()
     if shutil.which("git"):
         git_repository()
-    if shutil.which("apt-ftparchive") and shutil.which("dpkg-deb"):
+    if shutil.which("dpkg-deb"):
         debian_package()
 
 
@@ -198,14 +199,20 @@ def git_repository():
 
 
 def debian_package():
+    """A package with one file, in a flat repository that is trusted unsigned."""
     package, repository = WORK / "larder-probe", ROOT / "debian"
-    (package / "DEBIAN").mkdir(parents=True)
+    control = "Package: larder-probe\nVersion: 1.0\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: probe\n"
+    for name, text in (("DEBIAN/control", control), ("usr/share/larder-probe/answer", "42\n")):
+        (package / name).parent.mkdir(parents=True)
+        (package / name).write_text(text)
     repository.mkdir()
-    (package / "DEBIAN/control").write_text(
-        "Package: larder-probe\nVersion: 1.0\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: probe\n")
-    run(["dpkg-deb", "-b", package, repository / "larder-probe_1.0_all.deb"])
-    (repository / "Packages").write_bytes(run(["apt-ftparchive", "packages", "."], cwd=repository))
-    (repository / "Release").write_bytes(run(["apt-ftparchive", "release", "."], cwd=repository))
+    file = repository / "larder-probe_1.0_all.deb"
+    run(["dpkg-deb", "--root-owner-group", "-b", package, file])
+    data = file.read_bytes()
+    packages = f"{control}Filename: ./{file.name}\nSize: {len(data)}\nSHA256: {hashlib.sha256(data).hexdigest()}\n\n".encode()
+    (repository / "Packages").write_bytes(packages)
+    (repository / "Release").write_text(
+        f"Date: {email.utils.formatdate(usegmt=True)}\nSHA256:\n {hashlib.sha256(packages).hexdigest()} {len(packages)} Packages\n")
 
 
 # MARK: Clients. Each is given the way by which a command goes through Larder, a fresh folder, and the origin's URL.
@@ -289,18 +296,32 @@ def maven(through, folder, url):
     installed(folder / "m2", "parent-1.0.pom")
 
 
+# Nothing of this machine's: neither what its own settings do around apt and dpkg, nor its packages, its caches and its logs.
+APT = """
+    #clear APT::Update::Post-Invoke;
+    #clear APT::Update::Post-Invoke-Success;
+    #clear DPkg::Pre-Invoke;
+    #clear DPkg::Pre-Install-Pkgs;
+    #clear DPkg::Post-Invoke;
+    Dir::Etc "{0}/etc"; Dir::Etc::SourceList "{0}/sources.list"; Dir::Etc::SourceParts "-"; Dir::State "{0}/state"; Dir::Log "{0}/log";
+    Dir::State::Lists "{0}/lists"; Dir::State::status "{0}/system/var/lib/dpkg/status"; Dir::Cache "{0}/cache"; APT::Sandbox::User "root";
+    DPkg::Use-Pty "false"; DPkg::Options {{"--root={0}/system"; "--log={0}/log/dpkg.log"; "--force-not-root"; "--force-bad-path";}};
+    """
+
+
 def apt(through, folder, url):
-    for name in ("etc/apt.conf.d", "etc/preferences.d", "lists/partial", "cache/archives/partial", "state"):
+    dpkg = "system/var/lib/dpkg"
+    for name in ("etc/apt.conf.d", "etc/preferences.d", "lists/partial", "cache/archives/partial", "state", "log", f"{dpkg}/info", f"{dpkg}/updates"):
         (folder / name).mkdir(parents=True)
-    (folder / "status").touch()
+    (folder / dpkg / "status").touch()
     (folder / "sources.list").write_text(f"deb [trusted=yes] {url}/debian ./\n")
-    settings = [f"Dir::Etc={folder}/etc", f"Dir::Etc::SourceList={folder}/sources.list", "Dir::Etc::SourceParts=-", f"Dir::State={folder}/state",
-                f"Dir::State::Lists={folder}/lists", f"Dir::State::status={folder}/status", f"Dir::Cache={folder}/cache",
-                "APT::Sandbox::User=root"]
-    options = ["-qq"] + [part for setting in settings for part in ("-o", setting)]
-    through(["apt-get", *options, "update"], folder)
-    through(["apt-get", *options, "install", "-y", "--download-only", "larder-probe"], folder)
-    installed(folder / "cache", "larder-probe_1.0_all.deb")
+    (folder / "apt.conf").write_text(textwrap.dedent(APT).format(folder))
+    command = ["apt-get", "-c", folder / "apt.conf", "-qq"]
+    through([*command, "update"], folder)
+    through([*command, "install", "-y", "larder-probe"], folder)
+    installed(folder / "system/usr/share", "answer")
+    if "Status: install ok installed" not in (folder / dpkg / "status").read_text():
+        raise Failure("dpkg does not know the package as installed")
 
 
 def which(name):
@@ -396,7 +417,7 @@ CLIENTS = [
     ("ruby", ["ruby"], script(["ruby"], "fetch.rb", RUBY)),
     ("php (curl)", ["php:curl"], script(["php"], "fetch.php", PHP)),
     ("perl (LWP)", ["perl:LWP::Protocol::https"], script(["perl"], "fetch.pl", PERL)),
-    ("apt", ["apt-get", "apt-ftparchive", "dpkg-deb"], apt),
+    ("apt", ["apt-get", "dpkg-deb"], apt),
 ]
 
 
