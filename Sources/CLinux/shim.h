@@ -137,8 +137,16 @@ static inline int larder_raise_loopback(int descriptor) {
     return ioctl(descriptor, SIOCSIFFLAGS, &request);
 }
 
+// Gives `lo` a second address: with 127.0.0.1 alone the C library takes the network for one without IPv4 (getaddrinfo(3), AI_ADDRCONFIG).
+static inline int larder_add_loopback_address(int descriptor) {
+    struct ifreq request = {.ifr_name = "lo:1"};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK + 1)}};
+    memcpy(&request.ifr_addr, &address, sizeof address);
+    return ioctl(descriptor, SIOCSIFADDR, &request);
+}
+
 // Hands descriptors to whoever reads the other end of a Unix socket, with one octet: SCM_RIGHTS, whose macros Swift does not see.
-enum { larder_handed_limit = 4 };
+enum { larder_handed_limit = 6 };
 static inline ssize_t larder_hand_over(int socket, const int *descriptors, int count) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int) * larder_handed_limit)]; } control = {0};
     if (count > larder_handed_limit) { errno = EINVAL; return -1; }

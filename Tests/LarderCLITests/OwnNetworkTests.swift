@@ -104,4 +104,88 @@ struct OwnNetworkTests {
                 "larder: there can be no network of its own here (--netns): unshare: No space left on device\n"),
             "\(outcome.talk)")
     }
+
+    /// Looks names up, by IPv6 and IPv4; asks Larder by a name, past every proxy.
+    private static let lookUp = """
+        port=${http_proxy##*:}; port=${port%/}
+        getent hosts shop.example; getent ahostsv4 a.b.c | cut -d' ' -f1 | sort -u; getent ahostsv6 shop.example > /dev/null; echo $?
+        curl -sS --noproxy '*' -w '%{remote_ip}\\n' http://shop.example:$port/ | grep -o 'not_a_proxy_request\\|127.0.0.1'
+        """
+
+    @Test("With --names listener every name is the listener's address, and this machine's /etc/resolv.conf is as it was")
+    func answersNames() throws {
+        let outcome = try Stage().shell(
+            """
+            cat > look <<'END'
+            \(Self.lookUp)
+            END
+            before=$(cat /etc/resolv.conf)
+            $larder record --netns --names listener -o a.larder -- sh -c '. ./look; cat /etc/resolv.conf; ls -d $TMPDIR/larder-run.* | wc -l'
+            test "$before" = "$(cat /etc/resolv.conf)"; echo $?; ls $TMPDIR | grep -c larder-run
+            $larder replay -q --netns a.larder -- getent hosts shop.example; echo $?
+            """)
+        let looked = "127.0.0.1       shop.example\n127.0.0.1\n2\nnot_a_proxy_request\n127.0.0.1\n"
+        #expect(outcome.output == looked + "nameserver 127.0.0.1\n1\n0\n0\n2\n", "\(outcome)")
+    }
+
+    @Test("So it is for an ordinary user, and for one who may not make networks directly")
+    func answersOrdinaryUsers() throws {
+        let outcome = try Stage().shell(
+            """
+            cat > look <<'END'
+            \(Self.lookUp)
+            END
+            mkdir user; chmod 755 . user; chown 65534:65534 user 2>/dev/null
+            record='cd $HOME; $larder record --netns --names listener -o a.larder --overwrite -- sh -c ". ../look"'
+            as() { setpriv "$@" env HOME=$HOME/user TMPDIR=$HOME/user sh -c "$record"; }
+            user='--reuid=65534 --regid=65534 --clear-groups'
+            command -v setpriv > /dev/null && setpriv $user test -x $larder -a -w user && setpriv $user unshare -Un true || { echo left out; exit; }
+            as $user
+            as --bounding-set=-sys_admin
+            """)
+        let looked = "127.0.0.1       shop.example\n127.0.0.1\n2\nnot_a_proxy_request\n127.0.0.1\n"
+        #expect(outcome.output == "left out\n" || outcome.output == looked + looked, "\(outcome)")
+    }
+
+    @Test("Whatever is sent to where names are asked for, they are answered afterwards")
+    func staysUp() throws {
+        let outcome = try Stage().shell(
+            """
+            cat > noise <<'END'
+            use IO::Socket::INET; srand(7);
+            for (1..2000) {
+                my $socket = IO::Socket::INET->new(Proto => "udp", PeerAddr => "127.0.0.1:53") or die;
+                $socket->send(join "", map { chr int rand 256 } 1..int rand 600);
+            }
+            END
+            cat > streams <<'END'
+            use IO::Socket::INET; $SIG{PIPE} = "IGNORE";
+            my $query = "ab\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\1a\\0\\0\\1\\0\\1";
+            IO::Socket::INET->new("127.0.0.1:53")->send($_) for ("", "a", "\\0\\0", "\\0\\1a", "\\377\\377" . "a" x 70000);
+            my $socket = IO::Socket::INET->new("127.0.0.1:53");
+            for (1..2) {
+                $socket->send(pack "n/a*", $query);
+                read $socket, my $length, 2; read $socket, my $answer, unpack "n", $length;
+                print join(".", unpack "C4", substr $answer, -4), "\\n";
+            }
+            END
+            $larder record --netns --names listener -o a.larder -- sh -c 'perl noise && getent hosts shop.example && perl streams'
+            """)
+        #expect(outcome.output == "127.0.0.1       shop.example\n127.0.0.1\n127.0.0.1\n", "\(outcome)")
+    }
+
+    @Test("Where names cannot be answered there, the reason is said, the command does not run, and the exit code is 125")
+    func tellsOfNamesRefused() throws {
+        let outcome = try Stage().shell(
+            """
+            $larder record --names listener -o a.larder -- echo run; echo $?
+            unshare -Ur true || { echo left out; exit; }
+            unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; $larder record --netns --names listener -o a.larder -- echo run; echo $?'
+            """)
+        #expect(outcome.talk.contains("--names listener is for --netns."))
+        if outcome.output == "2\nleft out\n" { return }
+        #expect(outcome.output == "2\n125\n", "\(outcome)")
+        let said = "no names can be answered in the network of the command (--names): unshare (mounts): No space left on device\n"
+        #expect(outcome.talk.contains(said), "\(outcome.talk)")
+    }
 }

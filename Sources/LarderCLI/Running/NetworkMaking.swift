@@ -3,14 +3,18 @@ import EventLoop
 import Foundation
 import ProxyServer
 
-/// A new network with `lo` and one socket that listens. For a process with one thread.
+/// A new network with `lo`, one socket that listens and, where that is asked for, two to which questions for names come. For a process with one thread.
 enum NetworkMaking {
-    /// Hands over the socket, and descriptors of the network and of its users; or the reason why there is none.
-    static func handOver(to socket: Int32) {
+    /// At which all are.
+    static let address: [UInt8] = [127, 0, 0, 1]
+    static var addressText: String { address.map(String.init).joined(separator: ".") }
+
+    /// Hands over the sockets, and descriptors of the network and of its users; or the reason why there is none.
+    static func handOver(to socket: Int32, answersNames: Bool) {
         do throws(SystemError) {
             let entrance = try enter()
             let listener = try listen()
-            let descriptors = [listener.descriptor] + entrance
+            let descriptors = [listener.descriptor] + (answersNames ? try openNames() : []) + entrance
             guard larder_hand_over(socket, descriptors, Int32(descriptors.count)) >= 0 else {
                 throw SystemError("sendmsg", code: errno)
             }
@@ -40,8 +44,29 @@ enum NetworkMaking {
         guard descriptor >= 0 else { throw SystemError("socket", code: errno) }
         defer { close(descriptor) }
         guard larder_raise_loopback(descriptor) == 0 else { throw SystemError("raising lo", code: errno) }
-        return try ListeningSocket(host: "127.0.0.1", port: 0)
+        return try ListeningSocket(host: addressText, port: 0)
     }
+
+    /// Where the C library asks for names: no file can tell it another port.
+    /// - Returns: the one for UDP, then that for TCP.
+    private static func openNames() throws(SystemError) -> [Int32] {
+        let descriptor = socket(AF_INET, larder_sock_dgram | larder_sock_cloexec, 0)
+        guard descriptor >= 0 else { throw SystemError("socket (names)", code: errno) }
+        guard larder_add_loopback_address(descriptor) == 0 else { throw SystemError("addressing lo", code: errno) }
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = namesPort.bigEndian
+        place.sin_addr.s_addr = inet_addr(addressText)
+        let bound = withUnsafePointer(to: &place) { place in
+            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard bound == 0 else { throw SystemError("bind (names)", code: errno) }
+        return [descriptor, try ListeningSocket(host: addressText, port: namesPort).descriptor]
+    }
+
+    private static let namesPort: UInt16 = 53
 
     private static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC)

@@ -12,19 +12,24 @@ struct OwnNetwork {
     let listener: ListeningSocket
     /// What leads into it: of the network, and of its users where it has some of its own.
     let entrance: [Int32]
+    /// What is put in the place of /etc/resolv.conf for whoever is in it; `nil`: nobody answers for names there.
+    private let resolver: String?
 
     /// The program that is executed for both.
     static let helper = "/proc/self/exe"
 
+    /// - Parameter folder: where files of ours may stand for as long as the command runs, if every name is to stand for the listener's address there;
+    ///   `nil`: for none.
     /// - Throws: 125, after saying what is refused.
-    init() throws(ExitCode) {
+    init(answeringNamesBy folder: PrivateFolder?) throws(ExitCode) {
         do throws(Refusal) {
+            resolver = try folder.map { folder throws(Refusal) in try Self.writeResolver(into: folder) }
             var sockets: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | larder_sock_cloexec, 0, &sockets) == 0 else {
                 throw Refusal("socketpair", errno)
             }
             defer { close(sockets[0]) }
-            let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1]) }
+            let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], answersNames: folder != nil) }
             // While it is open here, the helper's end would not be heard.
             close(sockets[1])
             let helper = try begun.get()
@@ -33,6 +38,11 @@ struct OwnNetwork {
             do throws(SystemError) {
                 listener = try ListeningSocket(listening: descriptors.removeFirst())
             } catch { throw Refusal(reason: "\(error)") }
+            if folder != nil {
+                let responder = NameResponder(address: NetworkMaking.address)
+                responder.serve(datagramsAt: descriptors.removeFirst())
+                responder.serve(connectionsAt: descriptors.removeFirst())
+            }
             entrance = descriptors
         } catch {
             throw PrivateLarder.fail("there can be no network of its own here (--netns): \(error.reason)")
@@ -45,9 +55,11 @@ struct OwnNetwork {
     /// What the helper is called with to become this program.
     /// - Parameter preload: the variable's value for the program.
     func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
-        let own =
-            ["larder", NetworkCommand.name] + entrance.flatMap { ["--through", "\($0)"] }
-            + (preload.map { ["--preload", $0] } ?? []) + ["--", path]
+        var own = ["larder", NetworkCommand.name]
+        for descriptor in entrance { own += ["--through", "\(descriptor)"] }
+        if let preload { own += ["--preload", preload] }
+        if let resolver { own += ["--resolver", resolver] }
+        own += ["--", path]
         return own.map { Array($0.utf8CString) } + words
     }
 
@@ -58,13 +70,22 @@ struct OwnNetwork {
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
     }
 
-    private static func begin(handingOverTo socket: Int32) throws(Refusal) -> pid_t {
+    /// - Returns: the file, in which the C library looks for whom to ask for names (resolv.conf(5)).
+    private static func writeResolver(into folder: PrivateFolder) throws(Refusal) -> String {
+        let path = "\(folder.path)/resolv.conf"
+        do throws(WholeFile.Unwritten) {
+            try folder.write(Array("nameserver \(NetworkMaking.addressText)\n".utf8), to: path)
+        } catch { throw Refusal(reason: "writing \(path): \(error.reason)") }
+        return path
+    }
+
+    private static func begin(handingOverTo socket: Int32, answersNames: Bool) throws(Refusal) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var code = posix_spawn_file_actions_init(&actions)
         guard code == 0 else { throw Refusal("posix_spawn", code) }
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, socket, socket)
-        let said = ["larder", NetworkCommand.name, "--make", "\(socket)"]
+        let said = ["larder", NetworkCommand.name, "--make", "\(socket)"] + (answersNames ? ["--names"] : [])
         let words = said.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var process: pid_t = 0
@@ -73,7 +94,7 @@ struct OwnNetwork {
         return process
     }
 
-    /// - Returns: the listening socket, and what leads into its network.
+    /// - Returns: the listening socket, those for names where they were asked for, and what leads into their network.
     private static func takeOver(_ socket: Int32) throws(Refusal) -> [Int32] {
         var octets = [CChar](repeating: 0, count: 512)
         var descriptors = [Int32](repeating: -1, count: larder_handed_limit)

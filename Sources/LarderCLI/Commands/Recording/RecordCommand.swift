@@ -62,8 +62,7 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Exit code 4 where something was asked for that is not in the recording, though the command has done well.")
     var strict = false
 
-    @Flag(help: "The command gets a network of its own, from which nothing but Larder is reached.")
-    var netns = false
+    @OptionGroup var networkOptions: NetworkOptions
 
     @OptionGroup var options: SettingsOptions
 
@@ -85,7 +84,7 @@ struct RecordCommand: ParsableCommand {
         let project = ProjectFolder()
         let file = output ?? project?.recording ?? "recording.larder"
         if let key { try Self.makeKey(at: key) }
-        let network = netns ? try OwnNetwork() : nil
+        let network = try networkOptions.network(in: run.folder)
         let larder = try PrivateLarder(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
             Terminal.talk(

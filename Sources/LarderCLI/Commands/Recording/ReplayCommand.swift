@@ -80,8 +80,7 @@ struct ReplayCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "No summary.")
     var quiet = false
 
-    @Flag(help: "The command gets a network of its own, from which nothing but Larder is reached.")
-    var netns = false
+    @OptionGroup var networkOptions: NetworkOptions
 
     @OptionGroup var options: SettingsOptions
 
@@ -102,7 +101,7 @@ struct ReplayCommand: ParsableCommand {
         guard let file = file ?? project?.recording else {
             throw PrivateLarder.fail("which snapshot? There is no folder .larder here or above")
         }
-        let network = netns ? try OwnNetwork() : nil
+        let network = try networkOptions.network(in: run.folder)
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
         if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
