@@ -20,8 +20,12 @@ struct RecordSummary {
         var lines = [countsLine(summary.counts)]
         lines += summary.tunnels.prefix(Self.toldLimit).map { "  not recorded, a tunnel: \($0)" }
         lines += summary.unrecorded.prefix(Self.toldLimit).map { "  not recorded (\($0.reason)): \($0.url)" }
-        let others =
-            max(0, summary.tunnels.count - Self.toldLimit) + max(0, summary.unrecordedCount - Self.toldLimit)
+        let denied = tally?.deniedCount ?? 0
+        if denied > 0 { lines[0] += ", \(denied) denied" }
+        lines += (tally?.refusals ?? []).prefix(Self.toldLimit).map {
+            "  not recorded, denied (\($0.reason)): \($0.url)"
+        }
+        let others = [denied, summary.tunnels.count, summary.unrecordedCount].reduce(0) { $0 + max(0, $1 - Self.toldLimit) }
         if others > 0 { lines.append("  and \(others) more") }
         if case .failure(let error) = result {
             lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")

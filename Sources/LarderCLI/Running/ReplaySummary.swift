@@ -13,6 +13,7 @@ struct ReplaySummary {
     var text: String {
         let unused = unusedPlaces.reduce(0) { $0 + $1.count }
         var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) never asked for"]
+        if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed as recorded" }
         if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
         for refusal in tally.refusals {
             lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.url)")

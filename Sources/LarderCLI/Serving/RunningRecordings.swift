@@ -138,8 +138,9 @@ final class RunningRecordings: Sendable {
         terms.movesDates = settings.dates == .shift
         terms.key = try key(of: settings)
         for path in settings.signedBy {
+            let text = try octets(path, of: "replay.signed_by")
             do throws(SnapshotError) {
-                terms.signers.append(try VerifyingKey(pem: try octets(path)))
+                terms.signers.append(try VerifyingKey(pem: text))
             } catch { throw Refusal(reason: "replay.signed_by: \(path): \(error)") }
         }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
@@ -150,7 +151,8 @@ final class RunningRecordings: Sendable {
         do throws(LayerFault) {
             layers = try RecordingLayers(terms)
         } catch {
-            throw Refusal(reason: "replay.layers: \(error.path): \(error.reason)")
+            let reason = "\(error.reason)"
+            throw Refusal(reason: "replay.layers: " + (reason.hasPrefix(error.path) ? reason : "\(error.path): \(reason)"))
         }
         state.withLock { $0.replayed = (settings, layers) }
         return layers
@@ -192,8 +194,13 @@ final class RunningRecordings: Sendable {
             case .refuse: .refuse
             case .keep: .keep
             }
+        if let match = settings.match {
+            let text = try octets(match, of: "record.match")
+            do throws(SnapshotError) {
+                terms.match = try MatchTerms(text: text)
+            } catch { throw Refusal(reason: "record.match: \(match): \(error)") }
+        }
         do throws(SnapshotError) {
-            if let match = settings.match { terms.match = try MatchTerms(text: try octets(match)) }
             let file = try RecordingFile(terms)
             state.withLock { state in
                 state.former = state.recorded?.file
@@ -216,11 +223,11 @@ final class RunningRecordings: Sendable {
         throw Refusal(reason: "recordings.key: \(path) holds no key: 64 hexadecimal digits are one")
     }
 
-    private func octets(_ path: String) throws(SnapshotError) -> [UInt8] {
+    private func octets(_ path: String, of setting: String) throws(Refusal) -> [UInt8] {
         do throws(SettingsFile.Unreadable) {
             return try SettingsFile.octets(at: path, atMost: 1 << 20)
         } catch {
-            throw .malformed("cannot read \(path): \(error.reason)")
+            throw Refusal(reason: "\(setting): cannot read \(path): \(error.reason)")
         }
     }
 }

@@ -10,14 +10,15 @@ struct RecordCommand: ParsableCommand {
         commandName: "record", abstract: "Runs a command and records what it asks for, and every answer, into one file.",
         discussion: """
             As `larder run` does, it gives the command a Larder of its own. Every request goes out and is recorded: nothing is \
-            answered from the store, and nothing is stored. Answers are recorded that no cache may keep; secrets are put out, and \
-            placeholders stand in their place. The file is FILE.partial until the command has ended.
+            answered from the store, and nothing is stored. Answers are recorded that no cache may keep. Secrets are not: placeholders \
+            stand in their place. The file is called FILE.partial until the command has ended.
 
               larder record -o build.larder -- make
               larder record -o build.larder --missing -- make
               larder replay build.larder -- make
 
-            Exit codes: the command's own; 125 where Larder could not do its part, or the recording is incomplete; 4 with --strict.
+            Exit codes: the command's own; 125 where Larder could not do its part, or not all could be written; 126 and 127 where the \
+            command cannot be run or is not there; 4 with --strict; 2 for wrong usage.
             """)
 
     @Option(
@@ -44,7 +45,10 @@ struct RecordCommand: ParsableCommand {
     )
     var key: String?
 
-    @Option(help: ArgumentHelp("What of requests tells recordings apart, as JSON.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file that says what of requests tells recordings apart: what is ignored, sorted or counts too.",
+            valueName: "file"))
     var match: String?
 
     @Option(help: "What becomes of answers that no shared cache may keep: keep or skip.")

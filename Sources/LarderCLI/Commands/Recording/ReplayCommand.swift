@@ -16,7 +16,8 @@ struct ReplayCommand: ParsableCommand {
               larder replay build.larder -- make
               larder replay --strict --unused build.larder -- npm ci
 
-            Exit codes: the command's own; 125 where Larder could not do its part; 4 with --strict.
+            Exit codes: the command's own; 125 where Larder could not do its part; 126 and 127 where the command cannot be run or is not \
+            there; 4 with --strict; 2 for wrong usage.
             """)
 
     @Argument(help: "A snapshot; else .larder/recording.larder of the project.")
@@ -103,11 +104,11 @@ struct ReplayCommand: ParsableCommand {
         }
         let network = try networkOptions.network(in: run.folder)
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
-        if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
+        if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
-        if larder.refreshed != nil { return try end(code.get(), refreshedBy: larder, run, tally) }
         let tally = larder.close()
+        if larder.refreshed != nil { return try end(code.get(), refreshedBy: larder, run, tally) }
         var remarks = run.remarks(on: larder) + larder.settings.replayWarnings
         if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
         if key == nil, larder.settings.recordings.key == nil {
@@ -126,6 +127,7 @@ struct ReplayCommand: ParsableCommand {
         }
         if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
     }
+
     /// What was to be replayed has been recorded anew.
     private func end(_ code: Int32, refreshedBy larder: PrivateLarder, _ run: CommandRun, _ tally: RequestTally?) throws {
         guard let recording = larder.recordings.ended else { throw PrivateLarder.failureCode }
@@ -140,13 +142,12 @@ struct ReplayCommand: ParsableCommand {
         if strict, hasFailed || !summary.isComplete { throw RunCommand.strictCode }
     }
 
-
     /// - Returns: `nil` where no library can tell the command another time.
     private static func formerClock(of file: String) throws(ExitCode) -> FormerClock? {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         do throws(SnapshotError) {
             return FormerClock(of: try Snapshot(path: file).manifest.lastRecorded, now: now)
-        } catch { throw PrivateLarder.fail("\(file): \(error)") }
+        } catch { throw PrivateLarder.fail(error.text(of: file)) }
     }
 
     private static func prune(_ layers: RecordingLayers) throws(ExitCode) {

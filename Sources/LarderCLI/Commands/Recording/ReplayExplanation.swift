@@ -22,11 +22,11 @@ struct ReplayExplanation {
     private static let nearestCount = 5
 
     /// - Parameter paths: those that are asked, in order.
-    init(_ request: RequestToMatch, paths: [String], key: ProjectKey?, asOf: AsOf) throws(SnapshotError) {
+    init(_ request: RequestToMatch, paths: [String], key: ProjectKey?, asOf: AsOf) throws {
         var reason = MissReason.notRecorded
         var nearest: [NearMiss] = []
         for path in paths {
-            let snapshot = try Snapshot(path: path)
+            let snapshot = try SnapshotFiles.open(path)
             var cursors = SequenceCursors()
             switch try SnapshotLayer(snapshot, key: key, asOf: asOf).find(request, &cursors) {
             case .found(let found):

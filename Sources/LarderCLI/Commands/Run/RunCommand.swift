@@ -114,6 +114,10 @@ struct RunCommand: ParsableCommand {
             for violation in violations { Terminal.talk("larder: not as locked: \(printable(violation, limit: 16_384))\n") }
             if !violations.isEmpty { throw Self.lockCode }
         }
-        if strict, isIncomplete { throw Self.strictCode }
+        if strict, let tally, isIncomplete {
+            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed"
+            if !summary { Terminal.talk("larder: \(counts) (--strict); --summary names them\n") }
+            throw Self.strictCode
+        }
     }
 }

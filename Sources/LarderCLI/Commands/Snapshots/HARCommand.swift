@@ -12,7 +12,7 @@ struct HARCommand: ParsableCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Prints recordings as HAR 1.2.",
-            discussion: "Contents stand there in base64, out of their codings.")
+            discussion: "It goes to standard output. Bodies stand there in base64, decoded from gzip and other content codings.")
 
         @Argument(help: "A snapshot.")
         var snapshot: String
@@ -22,7 +22,7 @@ struct HARCommand: ParsableCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let export = HARExport(try Snapshot(path: snapshot), tool: (name: "larder", version: Version.number))
+                let export = HARExport(try SnapshotFiles.open(snapshot), tool: (name: "larder", version: Version.number))
                 let count = try export.write {
                     generation == nil || $0.generation == generation
                 } to: {
@@ -52,20 +52,19 @@ struct HARCommand: ParsableCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                guard let input = FileHandle(forReadingAtPath: har) else {
-                    Terminal.talk("larder: cannot read \(printable(har, limit: 4096))\n")
-                    throw ExitCode.failure
-                }
+                let input = try Self.opened(har)
                 let key = try ProjectKeyFile.load(projectKey)
                 let writer = try SnapshotWriter(
                     path: target, existing: append ? .append : .refuse, tool: SnapshotFiles.tool,
                     now: Timestamp(seconds: Int64(Date.now.timeIntervalSince1970)))
                 do {
                     let reader = HARImport(try SnapshotRecorder(writer, key: key))
-                    while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
-                        try reader.append([UInt8](piece).span)
+                    try SnapshotFiles.of(har) {
+                        while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
+                            try reader.append([UInt8](piece).span)
+                        }
+                        try reader.finish()
                     }
-                    try reader.finish()
                     _ = try writer.finish()
                     for entry in reader.report.leftOut {
                         Terminal.talk("larder: entry \(entry.index) is left out: \(printable(entry.reason, limit: 1000))\n")
@@ -77,6 +76,18 @@ struct HARCommand: ParsableCommand {
                 }
             }
         }
+    }
+}
+
+extension HARCommand.Import {
+    /// - Throws: exit code 1, after saying why it cannot be read.
+    fileprivate static func opened(_ path: String) throws(ExitCode) -> FileHandle {
+        var facts = stat()
+        let isFolder = stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+        if !isFolder, let handle = FileHandle(forReadingAtPath: path) { return handle }
+        let reason = String(cString: strerror(isFolder ? EISDIR : errno))
+        Terminal.talk("larder: cannot read \(printable(path, limit: 4096)): \(reason)\n")
+        throw .failure
     }
 }
 

@@ -37,7 +37,7 @@ struct LockCommand: ParsableCommand {
                     Terminal.talk("larder: \(printable(error.description, limit: 4096))\n")
                     throw ExitCode.failure
                 }
-                let violations = locked.violations(by: try LockFile(of: Snapshot(path: snapshot)))
+                let violations = locked.violations(by: try LockFile(of: SnapshotFiles.open(snapshot)))
                 for violation in violations { Terminal.output(printable(violation.text, limit: 16_384) + "\n") }
                 if !violations.isEmpty { throw ExitCode(5) }
             }

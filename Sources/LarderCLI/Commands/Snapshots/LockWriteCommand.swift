@@ -62,7 +62,7 @@ struct LockWriteCommand: ParsableCommand {
     func run() throws {
         if let snapshot {
             try SnapshotFiles.run {
-                let text = try LockFile(of: Snapshot(path: snapshot)).text
+                let text = try LockFile(of: SnapshotFiles.open(snapshot)).text
                 guard let output else { return Terminal.output(text) }
                 do throws(WholeFile.Unwritten) {
                     try WholeFile.write(text, to: output, replaces: true)

@@ -17,8 +17,8 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let snapshot = try Snapshot(path: file, signedBy: SnapshotFiles.verifyingKeys(signedBy))
-                let result = try snapshot.verify()
+                let snapshot = try SnapshotFiles.open(file, signedBy: SnapshotFiles.verifyingKeys(signedBy))
+                let result = try SnapshotFiles.of(file) { try snapshot.verify() }
                 let signed = snapshot.signers.isEmpty ? "not signed" : "signed by \(snapshot.signers.count)"
                 Terminal.output(
                     "good: \(result.recordings) recordings, \(result.bodies) bodies of \(result.bodyOctets) octets, \(signed)\n")
@@ -40,7 +40,7 @@ extension SnapshotCommand {
         func run() throws {
             try SnapshotFiles.run {
                 guard let key = try SnapshotFiles.signingKey(key) else { return }
-                try Snapshot.sign(path: file, by: key)
+                try SnapshotFiles.of(file) { try Snapshot.sign(path: file, by: key) }
                 Terminal.output("signed by \(key.verifying)\n")
             }
         }
@@ -59,7 +59,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let diff = try SnapshotDiff(from: Snapshot(path: old), to: Snapshot(path: new))
+                let diff = try SnapshotDiff(from: SnapshotFiles.open(old), to: SnapshotFiles.open(new))
                 for entry in diff.entries { Terminal.output(printable(entry.text, limit: 8192) + "\n") }
                 if !diff.entries.isEmpty { throw ExitCode(6) }
             }

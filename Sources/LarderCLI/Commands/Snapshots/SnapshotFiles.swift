@@ -5,33 +5,77 @@ import Snapshots
 
 /// What the commands about snapshots share: files, keys, and what becomes of an error.
 enum SnapshotFiles {
+    /// What is wrong with one file.
+    private struct FileFailure: Error {
+        let path: String
+        let error: SnapshotError
+
+        /// What SQLite says names the file already.
+        var text: String { error.text(of: path) }
+    }
+
     /// Runs a command's work. What a snapshot refuses ends with exit code 5, what a disk does with 1.
     static func run(_ work: () throws -> Void) throws {
         do {
             try work()
+        } catch let failure as FileFailure {
+            try end(failure.error, failure.text)
         } catch let error as SnapshotError {
-            Terminal.talk("larder: \(printable(error.description, limit: 4096))\n")
-            switch error {
-            case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets: throw ExitCode(5)
-            case .database, .exists, .unfinished, .unusableKey, .malformed: throw ExitCode.failure
-            }
+            try end(error, error.description)
         }
     }
 
+    private static func end(_ error: SnapshotError, _ text: String) throws -> Never {
+        Terminal.talk("larder: \(printable(text, limit: 4096))\n")
+        switch error {
+        case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets: throw ExitCode(5)
+        case .database, .exists, .unfinished, .unusableKey, .malformed: throw ExitCode.failure
+        }
+    }
+
+    /// Does what concerns one file: what is wrong with it is told with its name.
+    static func of<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as SnapshotError {
+            throw FileFailure(path: path, error: error)
+        }
+    }
+
+    static func open(_ path: String, signedBy keys: [VerifyingKey] = []) throws -> Snapshot {
+        try of(path) { try Snapshot(path: path, signedBy: keys) }
+    }
+
+    /// - Throws: exit code 1, after saying why it cannot be read.
     static func octets(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            Terminal.talk("larder: cannot read \(printable(path, limit: 4096))\n")
+        do throws(SettingsFile.Unreadable) {
+            return try SettingsFile.octets(at: path, atMost: keyLimit, mayBePipe: true)
+        } catch {
+            Terminal.talk("larder: cannot read \(printable(path, limit: 4096)): \(error.reason)\n")
             throw ExitCode.failure
         }
-        return [UInt8](data)
     }
+
+    /// No key is longer.
+    private static let keyLimit = 1 << 20
 
     static func signingKey(_ path: String?) throws -> SigningKey? {
         guard let path else { return nil }
-        return try SigningKey(pem: octets(path))
+        let octets = try octets(path)
+        return try of(path) { try SigningKey(pem: octets) }
     }
 
-    static func verifyingKeys(_ paths: [String]) throws -> [VerifyingKey] { try paths.map { try VerifyingKey(pem: octets($0)) } }
+    static func verifyingKeys(_ paths: [String]) throws -> [VerifyingKey] {
+        try paths.map { path in
+            let octets = try octets(path)
+            return try of(path) { try VerifyingKey(pem: octets) }
+        }
+    }
 
     static let tool = "larder \(Version.number)"
+}
+
+extension SnapshotError {
+    /// In words that name the file, which what SQLite says does by itself.
+    func text(of path: String) -> String { description.hasPrefix(path) ? description : "\(path): \(description)" }
 }

@@ -21,6 +21,8 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
+                // So that what is wrong with one of them is told with its name.
+                for file in files { _ = try SnapshotFiles.open(file) }
                 let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
                 let roots = try SnapshotMaintenance.merge(
                     files, to: target, tool: SnapshotFiles.tool, now: now, signing: SnapshotFiles.signingKey(key))
@@ -42,7 +44,8 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let count = try SnapshotMaintenance.collect(file, signing: SnapshotFiles.signingKey(key))
+                let key = try SnapshotFiles.signingKey(key)
+                let count = try SnapshotFiles.of(file) { try SnapshotMaintenance.collect(file, signing: key) }
                 Terminal.output("removed \(count)\n")
             }
         }
@@ -61,7 +64,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let snapshot = try Snapshot(path: file)
+                let snapshot = try SnapshotFiles.open(file)
                 try TextFolder.write(snapshot, to: text)
                 Terminal.output("exported \(snapshot.count)\n")
             }
@@ -126,7 +129,8 @@ extension SnapshotCommand {
                 } else if fromCache {
                     try recordStore(signing: key)
                 } else {
-                    _ = try SnapshotWriter(resuming: target).finish(signing: key)
+                    let partial = SnapshotWriter.partialPath(of: target)
+                    _ = try SnapshotFiles.of(partial) { try SnapshotWriter(resuming: target).finish(signing: key) }
                 }
                 let snapshot = try Snapshot(path: target)
                 let places = try snapshot.secretPlaces()

@@ -18,7 +18,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let snapshot = try Snapshot(path: file)
+                let snapshot = try SnapshotFiles.open(file)
                 Terminal.output(output == .json ? json(snapshot).written() + "\n" : text(snapshot))
             }
         }
@@ -64,7 +64,7 @@ extension SnapshotCommand {
 
         func run() throws {
             try SnapshotFiles.run {
-                let snapshot = try Snapshot(path: file)
+                let snapshot = try SnapshotFiles.open(file)
                 for place in 0..<snapshot.count {
                     let recording = try snapshot.recording(at: place)
                     let answer =

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What commands about recordings say of files that are missing, folders, or something else")
+struct BadInputTests {
+    @Test(
+        "The file is named, with the reason, and nothing is left behind",
+        arguments: [
+            ("snapshot show none", 1, "larder: none: open: No such file or directory\n"),
+            ("snapshot ls .", 5, "larder: .: not a snapshot: no regular file\n"),
+            ("snapshot verify bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("snapshot verify good --signed-by none", 1, "larder: cannot read none: No such file or directory\n"),
+            ("snapshot verify good --signed-by .", 1, "larder: cannot read .: Is a directory\n"),
+            ("snapshot verify good --signed-by bad", 1, "larder: bad: the key cannot be used: "),
+            ("snapshot verify cut", 5, "larder: cut: "),
+            ("snapshot sign good --key bad", 1, "larder: bad: the key cannot be used: "),
+            ("snapshot diff good bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("snapshot merge good bad -o new", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("snapshot gc bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("snapshot export bad --text new", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("snapshot create --from-partial -o new", 1, "larder: new.partial: "),
+            ("snapshot create --from-text none -o new", 1, "larder: none/manifest.json: open: No such file or directory\n"),
+            ("har export bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("har import none -o new --project-key key", 1, "larder: cannot read none: No such file or directory\n"),
+            ("har import . -o new --project-key key", 1, "larder: cannot read .: Is a directory\n"),
+            ("har import bad -o new --project-key good.key", 1, "larder: bad: malformed: no HAR"),
+            ("lock verify good.lock bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("explain --replay --layer good --layer bad http://a.example/y", 5, "larder: bad: not a snapshot: no SQLite file\n"),
+            ("replay none -- true", 125, "larder: error: replay.layers: $HOME/none: open: No such file or directory\n"),
+            ("replay bad -- true", 125, "larder: error: replay.layers: $HOME/bad: not a snapshot: no SQLite file\n"),
+            ("replay --clock freeze none -- true", 125, "larder: none: open: No such file or directory\n"),
+            (
+                "replay --signed-by none good -- true", 125,
+                "larder: error: replay.signed_by: cannot read $HOME/none: No such file or directory\n"
+            ),
+            (
+                "record --match none -o new -- true", 125,
+                "larder: error: record.match: cannot read $HOME/none: No such file or directory\n"
+            ),
+            ("record --match bad -o new -- true", 125, "larder: error: record.match: $HOME/bad: malformed: "),
+            (
+                "record -o none/new -- true", 125,
+                "larder: error: record.file: $HOME/none/new.partial: open: No such file or directory\n"
+            ),
+        ] as [(String, Int32, String)])
+    func namesTheFile(words: String, code: Int32, sentence: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(SnapshotCommandTests.har("one"), to: "one.har")
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; echo text > bad
+            $larder har import one.har -o good --project-key good.key > /dev/null 2>&1
+            head -c 5000 good > cut; $larder lock write good > good.lock
+            ls > ../before.$$; $larder \(words); code=$?
+            ls | diff - ../before.$$; rm ../before.$$; exit $code
+            """, ["HOME": folder.path, "TMPDIR": folder.path])
+        #expect(outcome.code == code && outcome.output.isEmpty, "\(outcome)")
+        let said = sentence.replacing("$HOME", with: folder.path)
+        #expect(outcome.talk.hasPrefix(said), "\(outcome.talk)")
+    }
+
+    @Test("What --strict counts is in the summaries: what was denied while recording, and what failed as it was recorded")
+    func tellsWhatIsStrict() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; echo 'rules: [{name: not this, match: {path: "/no"}, deny: {reason: no}}]' > policy.yaml
+            $larder record --strict --policy policy.yaml -o a.larder -- curl -sS -o x $url/a -o x $url/no; echo $?
+            $larder record --strict -o b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
+            $larder replay --strict b.larder -- sh -c 'curl -s -o x http://127.0.0.1:1/; true'; echo $?
+            $larder run --strict --policy policy.yaml -- curl -sS -o x $url/no; echo $?
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(outcome.output == "4\n0\n4\n4\n", "\(outcome)")
+        for said in [
+            "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
+            "larder:   not recorded, denied (not this): http://127.0.0.1:\(origin.port)/no\n",
+            "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
+            "larder: 0 replayed, 0 missed, 0 never asked for, 1 failed as recorded\n",
+            "larder: 1 denied, 0 missed (--strict); --summary names them\n",
+        ] {
+            #expect(outcome.talk.contains(said), "\(said) in \(outcome.talk)")
+        }
+    }
+}
