@@ -204,12 +204,12 @@ def larder(verb, *words, log):
 
 
 def answered(log):
-    """Which answers of the origin a run was given, as its log has them: it tells no digests, so what the client made of them is compared."""
+    """Which answers of the origin a run was given, as its log has them, with the digest of each whole content."""
     found = collections.Counter()
     for line in log.read_text().splitlines():
         record = json.loads(line)
         if HOST in record.get("url", "") and record.get("connect") != "intercept":
-            found[record["method"], record["url"], record["status"]] += 1
+            found[record["method"], record["url"], record["status"], record.get("body_digest", "-")] += 1
     return found
 
 
@@ -293,7 +293,8 @@ def main():
                 raise Failure(f"other answers: {sorted((again - answers).items())} for {sorted((answers - again).items())}")
             if left != results:
                 raise Failure(f"other results: {sorted(n for n in left.keys() | results.keys() if left.get(n) != results.get(n))}")
-        attempt(name, f"{way}, replayed with the origin gone: {sum(answers.values())} answers, {len(results)} files the same", replay)
+        digests = len({digest for _, _, _, digest in answers} - {"-"})
+        attempt(name, f"{way}, replayed with the origin gone: {sum(answers.values())} answers, {digests} digests, {len(results)} files the same", replay)
     print(f"        {time.time() - began:.0f} s in all")
     if left_out:
         print(f"left out: {'; '.join(left_out)}")

@@ -14,11 +14,11 @@ enum DifferencesRoute {
             }
             let wantsText = request.wantsText
             // Whatever has been answered by now is in it.
-            file.whenCaughtUp(
-                exchange.loop.reply { (_: Void) in
-                    let summary = file.summary
-                    wantsText ? exchange.answer(text: text(summary)) : exchange.answer(json: json(summary))
-                })
+            let reply = exchange.loop.reply { (_: Void) in
+                let summary = file.summary
+                wantsText ? exchange.answer(text: text(summary)) : exchange.answer(json: json(summary))
+            }
+            file.whenCaughtUp { reply.send(()) }
         }
     }
 

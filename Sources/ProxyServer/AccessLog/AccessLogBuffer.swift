@@ -50,8 +50,8 @@ package final class AccessLogBuffer: Sendable {
         bell.ring(call)
     }
 
-    /// Whether chains are written at all.
-    var tellsChains: Bool { if case .ndjson = format { true } else { false } }
+    /// Whether members are written at all: chains, and what recordings had to do with a request.
+    var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
 
     /// Whether a referrer is written at all.
     var tellsReferrer: Bool { if case .combined = format { true } else { false } }

@@ -8,7 +8,8 @@ extension AccessLog.Format {
     private static let textGrowth = 6
     private static let fixedLength = 1024
     /// No line is longer.
-    static let lineLimit = fixedLength + textGrowth * AccessTexts.Limit.all + JudgedChain.Limit.member
+    static let lineLimit =
+        fixedLength + textGrowth * AccessTexts.Limit.all + JudgedChain.Limit.member + RecordingMember.Limit.all
 
     /// No line with these texts is longer.
     func lengthLimit(_ texts: borrowing AccessTexts) -> Int {

@@ -27,6 +27,8 @@ struct BodyDelivery {
     var begunPartCount = 0
     /// Where `body` stands instead of in the store.
     var recorded: RecordedBodyPlace?
+    /// What the log says of the recording that is the answer.
+    var recordingMember: [UInt8] = []
     /// Keeps the body from being evicted while it is sent.
     var hold: BodyHold?
     var reader: FillingReader?
@@ -66,6 +68,7 @@ struct BodyDelivery {
         // Asked first: to let go of nothing is a call each time.
         if body != nil { body = nil }
         if recorded != nil { recorded = nil }
+        if !recordingMember.isEmpty { recordingMember = [] }
         if !bytes.isEmpty { bytes = [] }
         begunPartCount = 0
         if hold != nil { hold = nil }

@@ -9,6 +9,7 @@ extension ExchangeDriver {
         keepTrace()
         if accessLog.isOff { return }
         let record = accessRecord()
+        if let tape = loggedTape { return logOnceRecorded(record, in: tape) }
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
@@ -66,13 +67,34 @@ extension ExchangeDriver {
 
     /// The chain of the server that was judged for this request, and what recordings had to do with it, as the log has them.
     private func madeMembers() -> [UInt8] {
-        if !accessLog.tellsChains { return [] }
+        if !accessLog.tellsMembers { return [] }
         let recording = recordingMember()
-        if delivery.judgedChain.isEmpty { return recording }
-        return recording
-            + JudgedChain.member(
-                host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
-                chain: delivery.judgedChain)
+        return delivery.judgedChain.isEmpty ? recording : recording + chainMember()
+    }
+
+    private func chainMember() -> [UInt8] {
+        if delivery.judgedChain.isEmpty { return [] }
+        return JudgedChain.member(
+            host: delivery.judgedName.map { Array($0.utf8) } ?? exchange.originHost, port: exchange.originPort,
+            chain: delivery.judgedChain)
+    }
+
+    /// What the recording came to is known to its thread alone, which writes the line then.
+    private func logOnceRecorded(_ record: AccessRecord, in tape: RecordingTape) {
+        loggedTape = nil
+        let rule = exchange.decidingRuleName
+        let serverKey = exchange.trustRefusal?.serverKey ?? ""
+        let user = exchange.user
+        let chain = chainMember()
+        let log = accessLog
+        exchange.withHeads { request, _ in
+            let line = HeldAccessLine(
+                record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget), rule: rule,
+                serverKey: serverKey, user: user, in: log)
+            tape.tellDigest { digest in
+                line.write(members: RecordingMember.members(layer: Array("new".utf8), digest: digest) + chain)
+            }
+        }
     }
 
     /// No field that Larder knows: it is looked for by its name, and only where it is written.

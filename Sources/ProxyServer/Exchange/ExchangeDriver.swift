@@ -38,6 +38,8 @@ final class ExchangeDriver: TunnelDelegate {
     @exclusivity(unchecked) private(set) var recordings: RecordingsInForce?
     /// Where the exchange is recorded.
     var tape: RecordingTape?
+    /// The same, where the log's line waits for what it comes to.
+    var loggedTape: RecordingTape?
     /// The request's content where it is too long to be held, for recordings.
     var longContent: LongRequestContent?
     /// What the request's content takes of the memory for all that are gathered.

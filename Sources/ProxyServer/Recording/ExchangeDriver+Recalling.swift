@@ -12,6 +12,7 @@ extension ExchangeDriver {
         let epoch = epoch
         let reply = loop.reply { [self] (answer: LayerAnswer) in
             guard self.epoch == epoch else { return }
+            delivery.recordingMember = recordingMember(of: answer, in: layers)
             remember(answer)
             recalled(answer, from: layers)
             connection?.flush()
@@ -57,32 +58,40 @@ extension ExchangeDriver {
     }
 
     private func remember(_ answer: LayerAnswer) {
-        guard case .found(.response(let stored, _, isLasting: true), let layer, _, let body) = answer, isRemembered else {
-            return
-        }
+        guard case .found(.response(let stored, _, isLasting: true), let place) = answer, isRemembered else { return }
         let head = exchange.request.fields.bytes
         let uri = exchange.key
         worker.remember(
-            ReplayedAnswer(head: head.span, uri: uri.span, stored, layer: layer, body: body, at: worker.now))
+            ReplayedAnswer(
+                head: head.span, uri: uri.span, stored, place, logMember: delivery.recordingMember, at: worker.now))
+    }
+
+    private func recordingMember(of answer: LayerAnswer, in layers: RecordingLayers) -> [UInt8] {
+        guard accessLog.tellsMembers, case .found(_, let place) = answer else { return [] }
+        return RecordingMember.members(layer: Array(layers.names[place.layer].utf8), digest: place.digest)
     }
 
     private func recalled(_ known: ReplayedAnswer, from layers: RecordingLayers) {
         exchange.recollection = .found(known.stored, layer: UInt8(clamping: known.layer))
+        delivery.recordingMember = known.logMember
         if let body = known.body { delivery.recorded = RecordedBodyPlace(layers: layers, layer: known.layer, body: body) }
         handle(.recalled(at: now))
     }
 
     private func recalled(_ answer: LayerAnswer, from layers: RecordingLayers?) {
         switch answer {
-        case .found(.response(let stored, let isLengthTold, _), let layer, _, let body):
+        case .found(.response(let stored, let isLengthTold, _), let place):
             if !isLengthTold { exchange.selectedLength = .unknown }
-            exchange.recollection = .found(stored, layer: UInt8(clamping: layer))
-            if let body, let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: layer, body: body) }
-        case .found(.broken(let stored, let length, let failure), let layer, _, let body):
-            exchange.recollection = .broken(stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: layer))
-            if let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: layer, body: body) }
-        case .found(.failure(let failure), let layer, _, _):
-            exchange.recollection = .failed(failure.kind.fault, layer: UInt8(clamping: layer))
+            exchange.recollection = .found(stored, layer: UInt8(clamping: place.layer))
+            if let body = place.body, let layers {
+                delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: body)
+            }
+        case .found(.broken(let stored, let length, let failure), let place):
+            exchange.recollection = .broken(
+                stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: place.layer))
+            if let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: place.body) }
+        case .found(.failure(let failure), let place):
+            exchange.recollection = .failed(failure.kind.fault, layer: UInt8(clamping: place.layer))
         case .missed(let reason, let nearest):
             exchange.recollection = .missed(reason: reason.word, nearest: nearest)
         case .damaged: exchange.recollection = .damaged
@@ -121,9 +130,9 @@ extension ExchangeDriver {
     func recordingMember() -> [UInt8] {
         let nearest: [UInt8] = if case .missed(_, let report?)? = exchange.recollection { report.summary } else { [] }
         switch exchange.trace.recording {
-        case .replayed(let layer): return recordings?.layers?.logMember(ofLayer: layer) ?? []
-        case .recorded: return RecordingMember.members(layer: Array("new".utf8), nearest: [])
-        case .missed: return RecordingMember.members(layer: [], nearest: nearest)
+        case .replayed: return delivery.recordingMember
+        case .recorded: return RecordingMember.members(layer: Array("new".utf8))
+        case .missed: return RecordingMember.members(nearest: nearest)
         case nil: return []
         }
     }

@@ -13,7 +13,9 @@ extension ExchangeDriver {
             request.fields.remove(.range)
             request.fields.remove(.ifRange)
         }
-        tape = file.begin(request)
+        let isLogged = accessLog.tellsMembers
+        tape = file.begin(request, isLogged: isLogged)
+        if isLogged { loggedTape = tape }
     }
 
     func relayRecorded() {
@@ -75,13 +77,13 @@ extension ExchangeDriver {
         pauseUpstream()
         fetch.isRecordingBehind = true
         let number = fetch.number
-        tape.file.whenCaughtUp(
-            loop.reply { [self] (_: Void) in
-                guard fetch.number == number else { return }
-                fetch.isRecordingBehind = false
-                let isClientBehind = (connection?.output.pendingCount ?? 0) >= worker.settings.proxyLimits.relayWindow
-                if !isClientBehind { resumeUpstream() }
-            })
+        let reply = loop.reply { [self] (_: Void) in
+            guard fetch.number == number else { return }
+            fetch.isRecordingBehind = false
+            let isClientBehind = (connection?.output.pendingCount ?? 0) >= worker.settings.proxyLimits.relayWindow
+            if !isClientBehind { resumeUpstream() }
+        }
+        tape.file.whenCaughtUp { reply.send(()) }
     }
 
     func endRecording(_ trailers: Fields) { finishTape(trailers, failure: nil) }

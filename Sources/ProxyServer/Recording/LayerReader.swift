@@ -99,7 +99,8 @@ final class LayerReader {
         // What is dated when it is given is another one the next time.
         let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error && !terms.movesDates
         return .found(
-            .response(stored, isLengthTold: isLengthTold, isLasting: isLasting), layer: number, place: found.place, body: later)
+            .response(stored, isLengthTold: isLengthTold, isLasting: isLasting),
+            AnswerPlace(layer: number, place: found.place, body: later, digest: recorded?.digest))
     }
 
     /// What had come of the answer comes again, and ends where it ended.
@@ -109,10 +110,11 @@ final class LayerReader {
         let body = found.recording.response?.body
         let reference = BodyReference(id: 0, length: body?.length ?? 0)
         guard let stored = found.storedResponse(at: query.now, body: .onDisk(reference)) else {
-            return .found(.failure(failure), layer: number, place: found.place, body: nil)
+            return .found(.failure(failure), AnswerPlace(layer: number, place: found.place, body: nil, digest: nil))
         }
         let length: BodyLength = found.recording.response?.toldLength.map { .known($0) } ?? .unknown
-        return .found(.broken(stored, length, failure), layer: number, place: found.place, body: body)
+        return .found(
+            .broken(stored, length, failure), AnswerPlace(layer: number, place: found.place, body: body, digest: body?.digest))
     }
 
     func nearest(to query: RecordingQuery) -> NearMissReport? {

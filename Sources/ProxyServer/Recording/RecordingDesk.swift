@@ -7,6 +7,7 @@ import Snapshots
 final class RecordingDesk: TimerHandler {
     private let recorder: SnapshotRecorder
     private var exchanges: [UInt64: ExchangeRecording] = [:]
+    private var digests = RecordedDigests()
     private let progress: RecordingProgress
     private let isRefreshing: Bool
     private(set) var counts = RecordingSummary.Counts()
@@ -37,7 +38,9 @@ final class RecordingDesk: TimerHandler {
         loop?.setTimer(timer, afterMilliseconds: RecordingFile.commitInterval)
     }
 
-    func begin(_ number: UInt64, _ request: RequestToMatch) throws(SnapshotError) {
+    /// - Parameter isLogged: what it comes to will be asked for.
+    func begin(_ number: UInt64, _ request: RequestToMatch, isLogged: Bool) throws(SnapshotError) {
+        if isLogged { digests.begin(number) }
         if let failure { throw failure }
         exchanges[number] = try recorder.begin(request)
     }
@@ -55,10 +58,16 @@ final class RecordingDesk: TimerHandler {
         }
     }
 
-    func drop(_ number: UInt64) { exchanges[number] = nil }
+    func drop(_ number: UInt64) {
+        exchanges[number] = nil
+        digests.end(number, nil)
+    }
+
+    func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) { digests.tell(number, line) }
 
     func finish(_ number: UInt64, _ end: RecordingTape.End) throws(SnapshotError) {
-        guard let exchange = exchanges.removeValue(forKey: number) else { return }
+        guard let exchange = exchanges.removeValue(forKey: number) else { return digests.end(number, nil) }
+        defer { digests.end(number, exchange.bodyDigest) }
         if let body = end.requestBody { exchange.requestBody(body) }
         // What cannot be had now is no reason to let go of what was recorded.
         if end.failure != nil, isRefreshing {
@@ -82,6 +91,7 @@ final class RecordingDesk: TimerHandler {
     func finish(signing key: SigningKey?) -> Result<SnapshotRoots?, SnapshotError> {
         for exchange in exchanges.values { progress.note { $0.noteUnrecorded(exchange.url, "unfinished") } }
         exchanges = [:]
+        digests.endAll()
         if isRefreshing, counts.recorded + counts.unchanged == 0 {
             // Nothing has been seen anew: it is as old as it was.
             recorder.writer?.abandon()

@@ -161,9 +161,12 @@ package final class RecordingFile: Sendable {
     }
 
     /// Begins to record an exchange.
-    func begin(_ request: RequestToMatch) -> RecordingTape {
+    /// - Parameter isLogged: what it comes to will be asked for (`RecordingTape.tellDigest`).
+    func begin(_ request: RequestToMatch, isLogged: Bool) -> RecordingTape {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        run(request.body.octetCount) { (desk) throws(SnapshotError) in try desk.begin(number, request) }
+        run(request.body.octetCount) { (desk) throws(SnapshotError) in
+            try desk.begin(number, request, isLogged: isLogged)
+        }
         return RecordingTape(file: self, number: number)
     }
 
@@ -177,8 +180,21 @@ package final class RecordingFile: Sendable {
     func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
 
     /// Tells when all that has been said so far is written.
-    package func whenCaughtUp(_ reply: Reply<Void>) {
-        if !thread.handle.post({ _ in reply.send(()) }) { reply.send(()) }
+    /// - Parameter body: called on some thread.
+    package func whenCaughtUp(_ body: @escaping @Sendable () -> Void) {
+        if !thread.handle.post({ _ in body() }) { body() }
+    }
+
+    /// Tells what the content of an exchange came to, when it has ended.
+    /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
+    func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
+        let isTaken = thread.handle.post { [self] loop in
+            withExtendedLifetime(self) {
+                guard let desk = loop.owner as? RecordingDesk else { return line(nil) }
+                desk.tellDigest(of: number, line)
+            }
+        }
+        if !isTaken { line(nil) }
     }
 
     /// - Parameter count: octets that this holds in memory until it has run.

@@ -48,8 +48,6 @@ package final class RecordingLayers: Sendable {
     /// How many recordings each file has.
     package let counts: [Int]
     package let terms: Terms
-    /// What the log says of answers from each.
-    private let logMembers: [[UInt8]]
     private let reader: LoopThread
     private let searcher: LoopThread
     private let waitingSearches = Atomic<Int>(0)
@@ -59,7 +57,6 @@ package final class RecordingLayers: Sendable {
     package init(_ terms: Terms) throws(LayerFault) {
         self.terms = terms
         names = terms.files.map(Self.name)
-        logMembers = names.map { RecordingMember.members(layer: Array($0.utf8), nearest: []) }
         used = Guarded(Array(repeating: [], count: terms.files.count))
         // Each has the files open for itself, and has them alone.
         let layers = try LayerReader(terms)
@@ -98,8 +95,6 @@ package final class RecordingLayers: Sendable {
         return String(decoding: octets.prefix(64), as: UTF8.self)
     }
 
-    func logMember(ofLayer layer: UInt8) -> [UInt8] { Int(layer) < logMembers.count ? logMembers[Int(layer)] : [] }
-
     /// Looks for the answer to a request.
     /// - Parameters:
     ///   - searchLimit: how many searches for near misses may wait.
@@ -108,7 +103,7 @@ package final class RecordingLayers: Sendable {
         let isTaken = reader.handle.post { [self] loop in
             guard let layers = loop.owner as? LayerReader else { return answer(.damaged) }
             let found = layers.find(query)
-            if case .found(_, let layer, let place, _) = found { _ = used.withLock { $0[layer].insert(place).inserted } }
+            if case .found(_, let place) = found { _ = used.withLock { $0[place.layer].insert(place.place).inserted } }
             guard case .missed(let reason, _) = found, query.wantsNearest else { return answer(found) }
             search(query, reason, limit: searchLimit, answer)
         }
@@ -171,8 +166,18 @@ struct RecordingQuery: Sendable {
 
 /// What the layers have for a request.
 enum LayerAnswer: Sendable {
-    /// - Parameter body: where the content is read piece by piece; `nil` where the response holds it.
-    case found(ReplayedResponse, layer: Int, place: Int, body: RecordedBody?)
+    case found(ReplayedResponse, AnswerPlace)
     case missed(MissReason, nearest: NearMissReport?)
     case damaged
+}
+
+/// Where an answer stands in the layers.
+struct AnswerPlace: Sendable {
+    let layer: Int
+    /// In the layer's canonical order.
+    let place: Int
+    /// Where the content is read piece by piece; `nil` where the response holds it.
+    let body: RecordedBody?
+    /// Of the whole content as it was recorded; `nil` where it has none.
+    let digest: SHA256Digest?
 }

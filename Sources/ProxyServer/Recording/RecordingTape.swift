@@ -37,6 +37,10 @@ struct RecordingTape: Sendable {
         file.run(0) { [number] (desk) throws(SnapshotError) in try desk.finish(number, end) }
     }
 
+    /// Tells what the content came to as it stands in the recording, when all that was said is written. Asked once, of one that was begun so.
+    /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
+    func tellDigest(_ line: @escaping RecordedDigests.Line) { file.tellDigest(of: number, line) }
+
     /// Nothing of it is kept.
     func drop() { file.run(0) { [number] desk in desk.drop(number) } }
 }

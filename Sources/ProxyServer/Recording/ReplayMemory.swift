@@ -75,10 +75,14 @@ final class ReplayedAnswer {
     let layer: Int
     /// Where the content is read piece by piece; `nil` where the response holds it.
     let body: RecordedBody?
+    /// What the log says of it.
+    let logMember: [UInt8]
     /// Until when it is the same that would be found anew.
     let end: Timestamp
 
-    init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, layer: Int, body: RecordedBody?, at now: Timestamp) {
+    init(
+        head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8], at now: Timestamp
+    ) {
         var octets: [UInt8] = []
         octets.append(head)
         self.head = octets
@@ -86,8 +90,9 @@ final class ReplayedAnswer {
         octets.append(uri)
         self.uri = octets
         self.stored = stored
-        self.layer = layer
-        self.body = body
+        layer = place.layer
+        body = place.body
+        self.logMember = logMember
         // An age that is counted from Date grows by itself as it should; one that was told is the same whenever it is replayed.
         let facts = stored.facts
         let isCountedFromDate = facts.initialAgeInMilliseconds == facts.responseTime.milliseconds - facts.dateValue.milliseconds
@@ -97,7 +102,8 @@ final class ReplayedAnswer {
     /// What it takes of memory.
     var cost: Int {
         let content = if case .bytes(let bytes) = stored.body { bytes.count } else { 0 }
-        return 512 + head.count + uri.count + stored.head.fields.bytes.count + stored.preparedHead.count + content
+        return 512 + head.count + uri.count + stored.head.fields.bytes.count + stored.preparedHead.count + logMember.count
+            + content
     }
 
     func isFor(_ head: Span<UInt8>, _ uri: Span<UInt8>) -> Bool {

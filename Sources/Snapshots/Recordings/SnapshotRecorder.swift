@@ -101,6 +101,9 @@ package final class ExchangeRecording {
     private var body: BodyWriter?
     /// What it comes to where nothing is written, once it is too long to be searched.
     private var digest: (hasher: DigestHasher, length: UInt64)?
+    /// Of the response's content as it stands in the file once this has ended, or would stand there; `nil` where there is none, and where nothing
+    /// was recorded. Of what is unchanged it is that of the recording that stays.
+    package private(set) var bodyDigest: SHA256Digest?
 
     fileprivate init(_ recorder: SnapshotRecorder, _ request: RequestToMatch, asked: RequestToMatch?, isRedacted: Bool) {
         self.recorder = recorder
@@ -187,6 +190,7 @@ package final class ExchangeRecording {
         }
         if let chain { recording.chain = try writer.chain(chain) }
         try writer.append(recording)
+        bodyDigest = recording.response?.body?.digest
         return .recorded
     }
 
@@ -195,14 +199,16 @@ package final class ExchangeRecording {
         _ recording: Recording, _ content: [UInt8]?, _ asked: RequestToMatch, with former: RecordedAnswers
     ) throws(SnapshotError) -> RecordingOutcome? {
         guard let answer = try former.answer(to: asked) else {
-            return recorder.writer == nil ? .differs(SnapshotDiff.Entry(.added, recording, nil)) : nil
+            guard recorder.writer == nil else { return nil }
+            bodyDigest = recording.response?.body?.digest
+            return .differs(SnapshotDiff.Entry(.added, recording, nil))
         }
         let difference = try former.difference(of: recording, body: content, from: answer)
-        if recorder.writer == nil {
-            return difference.aspects.isEmpty ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference))
-        }
+        let isUnchanged = difference.aspects.isEmpty
         // Of several answers to one request all are kept anew: those of a later generation take the place of all before.
-        return difference.aspects.isEmpty && !answer.isOfSequence ? .unchanged : nil
+        if recorder.writer != nil, !isUnchanged || answer.isOfSequence { return nil }
+        bodyDigest = (isUnchanged ? answer.found.recording : recording).response?.body?.digest
+        return isUnchanged ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference))
     }
 
     /// - Returns: the content that is still to be written, and that stands by its digest in the response meanwhile; `nil` where none is.

@@ -16,6 +16,8 @@ final class TestProxy {
     let folder: TestFolder
     private let storePath: String
     private let budgets: UpstreamBudgets
+    /// What is recorded into; it writes lines of the log too.
+    private var recording: RecordingFile?
     private var isStopped = false
 
     var port: UInt16 { server.addresses[0].port }
@@ -35,6 +37,7 @@ final class TestProxy {
         let settings = try Self.settings(yaml)
         var serving = ServerAssembly.serverSettings(settings)
         change(&serving)
+        recording = serving.recording
         var configuration = ServerAssembly.store(settings, path: self.storePath) { _ in }
         // What is stored does not hang on how busy the machine is that runs the tests.
         configuration.limits.queuedMilliseconds = 60_000
@@ -58,6 +61,11 @@ final class TestProxy {
         isStopped = true
         server.stop()
         store.shutdown()
+        if let recording {
+            let isCaughtUp = DispatchSemaphore(value: 0)
+            recording.whenCaughtUp { isCaughtUp.signal() }
+            isCaughtUp.wait()
+        }
         log.close()
     }
 
