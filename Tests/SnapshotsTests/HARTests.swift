@@ -97,6 +97,65 @@ struct HARTests {
         #expect(report.leftOut.map(\.index) == [0, 2, 3, 4, 5, 6])
     }
 
+    /// A text, the type that its response names, the length that the file tells, and the octets that came.
+    private static let texts: [(text: String, type: String, size: Int, octets: [UInt8])] = [
+        ("grüßt", "text/plain; charset=ISO-8859-1", 5, [0x67, 0x72, 0xFC, 0xDF, 0x74]),
+        // Said by a browser, which reads it as Windows-1252.
+        ("„a“ 1€", #"text/html;charset=\"latin1\""#, 6, [0x84, 0x61, 0x93, 0x20, 0x31, 0x80]),
+        ("ёж", "text/plain;charset=koi8-r", 2, [0xA3, 0xD6]),
+        ("日本", "text/plain; charset=Shift_JIS", 4, [0x93, 0xFA, 0x96, 0x7B]),
+        ("ab", "text/plain; charset=utf-16le", 4, [0x61, 0, 0x62, 0]),
+        ("grüßt", "text/plain; charset=utf-8", 7, Array("grüßt".utf8)),
+        ("grüßt", "application/json", 7, Array("grüßt".utf8)),
+        ("grüßt", "text/plain", -1, Array("grüßt".utf8)),
+        // Octets that mitmproxy takes for text, and reads as Latin-1.
+        ("\u{89}\u{FF}grün", "application/x-mostly-text", 6, [0x89, 0xFF, 0x67, 0x72, 0xFC, 0x6E]),
+        // Named wrongly by the server, read rightly by who wrote the file.
+        ("grüßt", "text/plain; charset=ISO-8859-1", 7, Array("grüßt".utf8)),
+    ]
+
+    @Test(
+        "Text is written in the charset that its type names; where that and the length disagree the length tells",
+        arguments: 0..<10)
+    func writesCharsets(index: Int) throws {
+        let (text, type, size, octets) = Self.texts[index]
+        let fixture = SnapshotFixture()
+        let entry = Self.entry().replacing(#""text":"hello""#, with: #""text":"\#(text)""#)
+            .replacing(#""size":5"#, with: #""size":\#(size)"#).replacing(
+                #""mimeType":"text/plain""#, with: #""mimeType":"\#(type)""#)
+        #expect(try Self.importing(Self.file([entry]), to: fixture) == .all(1))
+        let snapshot = try Snapshot(path: fixture.path)
+        let body = try #require(try snapshot.recording(at: 0).response?.body)
+        #expect(try snapshot.octets(of: body) == octets)
+    }
+
+    @Test("A request's text too; where nothing says what came it is UTF-8, and told with the entry's index")
+    func tellsChangedTexts() throws {
+        let fixture = SnapshotFixture()
+        func entry(_ type: String, _ text: String) -> String {
+            Self.entry(
+                #","bodySize":4,"postData":{"mimeType":"text/plain;charset=latin1","text":"grün"}"#,
+                url: "https://a.example/\(text.utf8.count)"
+            )
+            .replacing(#""text":"hello""#, with: #""text":"\#(text)""#)
+            .replacing(#""mimeType":"text/plain","#, with: #""mimeType":"\#(type)","#)
+        }
+        let report = try Self.importing(
+            Self.file([
+                entry("text/plain", "a"), entry("text/plain;charset=x-nobodys", "grün"),
+                entry("text/plain;charset=us-ascii", "€"),
+            ]),
+            to: fixture)
+        #expect(report.recorded == 3 && report.leftOut.isEmpty)
+        #expect(report.changed.map(\.index) == [1, 2])
+        #expect(report.changed.first?.reason == "its charset x-nobodys is not known: its text is in UTF-8")
+        let snapshot = try Snapshot(path: fixture.path)
+        for place in 0..<3 {
+            let body = try #require(try snapshot.recording(at: place).request.body)
+            #expect(try snapshot.octets(of: body) == [0x67, 0x72, 0xFC, 0x6E])
+        }
+    }
+
     @Test(
         "A file that means harm is refused (T46)",
         arguments: [

@@ -1,9 +1,9 @@
 import HTTPMessage
 
 /// Reads the parameters of a media type (RFC 9110 §5.6.6): `type/subtype; name=token; name="quoted"`.
-enum MediaTypeParameters {
+package enum MediaTypeParameters {
     /// The first one of this name, compared without regard to case; `nil` where there is none before the first that breaks the grammar.
-    static func value(of name: StaticString, in text: Span<UInt8>) -> String? {
+    package static func value(of name: StaticString, in text: Span<UInt8>) -> String? {
         var index = 0
         while index < text.count, text[index] != ASCII.semicolon { index += 1 }
         while index < text.count, text[index] == ASCII.semicolon {

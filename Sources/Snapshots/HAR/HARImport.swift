@@ -5,15 +5,17 @@ import ServerTrust
 
 /// What became of the entries of a HAR file.
 package struct HARImportReport: Equatable, Sendable {
-    /// An entry that was left out.
-    package struct LeftOut: Equatable, Sendable {
+    /// An entry of which there is something to say.
+    package struct Entry: Equatable, Sendable {
         /// From 0, in the order of the file.
         package let index: Int
         package let reason: String
     }
 
     package internal(set) var recorded = 0
-    package internal(set) var leftOut: [LeftOut] = []
+    package internal(set) var leftOut: [Entry] = []
+    /// What was recorded with other octets than came.
+    package internal(set) var changed: [Entry] = []
 }
 
 /// Records what a HAR file holds, whoever wrote it: browsers leave out what they took off, and write what no message can hold.
@@ -31,7 +33,7 @@ package final class HARImport {
         try elements.append(octets) { entries.append($0) }
         for entry in entries {
             if let reason = try record(entry) {
-                report.leftOut.append(HARImportReport.LeftOut(index: index, reason: reason))
+                report.leftOut.append(HARImportReport.Entry(index: index, reason: reason))
             } else {
                 report.recorded += 1
             }
@@ -55,13 +57,14 @@ package final class HARImport {
             return "its method is none"
         }
         let fields = Self.fields(request["headers"], cookies: request["cookies"])
-        guard let requestBody = Self.requestBody(request) else { return "its request's body cannot be read" }
-        guard let content = Self.content(response) else { return "its body is not there" }
+        guard let sent = Self.requestBody(request, fields) else { return "its request's body cannot be read" }
+        var responseFields = Self.fields(response["headers"], cookies: nil)
+        guard let received = Self.content(response, responseFields) else { return "its body is not there" }
+        let (requestBody, content) = (sent.octets, received.octets)
         let matched = RequestToMatch(
             method: Array(method.utf8), uri: uri, fields: fields, body: requestBody.isEmpty ? .none : .octets(requestBody))
         do throws(SnapshotError) {
             let exchange = try recorder.begin(matched)
-            var responseFields = Self.fields(response["headers"], cookies: nil)
             Self.describe(content, in: &responseFields)
             exchange.head(
                 status: Status(UInt16(status)),
@@ -74,6 +77,9 @@ package final class HARImport {
             // The file fails as a whole only where nothing more can be written.
             if case .database = error { throw error }
             return error.description
+        }
+        report.changed += [sent.change, received.change].compactMap { change in
+            change.map { HARImportReport.Entry(index: index, reason: $0) }
         }
         return nil
     }
@@ -107,27 +113,41 @@ package final class HARImport {
         return fields
     }
 
+    /// Octets, and what is to be said of them.
+    private typealias Body = (octets: [UInt8], change: String?)
+
     /// - Returns: empty without one; `nil` where it cannot be had.
-    private static func requestBody(_ request: JSONValue) -> [UInt8]? {
-        guard let data = request["postData"], !data.isNull else { return [] }
+    private static func requestBody(_ request: JSONValue, _ fields: Fields) -> Body? {
+        guard let data = request["postData"], !data.isNull else { return ([], nil) }
         if let text = data["text"]?.string {
-            return data["_encoding"]?.string == "base64" ? Base64.decode(Array(text.utf8)) : Array(text.utf8)
+            if data["_encoding"]?.string == "base64" { return Base64.decode(Array(text.utf8)).map { ($0, nil) } }
+            return body(text, type(fields, else: data["mimeType"]), request["bodySize"]?.int)
         }
         let pairs = (data["params"]?.array ?? []).compactMap { parameter -> String? in
             guard let name = parameter["name"]?.string else { return nil }
             return FormEncoder.escape(name, .plus) + "=" + FormEncoder.escape(parameter["value"]?.string ?? "", .plus)
         }
-        return Array(pairs.joined(separator: "&").utf8)
+        return (Array(pairs.joined(separator: "&").utf8), nil)
     }
 
     /// The content as a browser has it: out of its codings.
     /// - Returns: `nil` where there was one and it is not in the file.
-    private static func content(_ response: JSONValue) -> [UInt8]? {
-        guard let text = response["content"]?["text"]?.string else {
+    private static func content(_ response: JSONValue, _ fields: Fields) -> Body? {
+        guard let content = response["content"], let text = content["text"]?.string else {
             let size = response["content"]?["size"]?.int ?? response["bodySize"]?.int ?? 0
-            return size > 0 ? nil : []
+            return size > 0 ? nil : ([], nil)
         }
-        return response["content"]?["encoding"]?.string == "base64" ? Base64.decode(Array(text.utf8)) : Array(text.utf8)
+        if content["encoding"]?.string == "base64" { return Base64.decode(Array(text.utf8)).map { ($0, nil) } }
+        return body(text, type(fields, else: content["mimeType"]), content["size"]?.int)
+    }
+
+    private static func body(_ text: String, _ contentType: String, _ length: Int?) -> Body {
+        let text = HARText(text, contentType: contentType, length: length)
+        return (text.octets, text.change)
+    }
+
+    private static func type(_ fields: Fields, else mediaType: JSONValue?) -> String {
+        fields.first(.contentType).map { fields.text(of: $0.value) } ?? mediaType?.string ?? ""
     }
 
     /// What fields say of the length and of codings that were taken off is not so any more.

@@ -35,7 +35,8 @@ struct HARCommand: ParsableCommand {
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "import", abstract: "Makes a snapshot of a HAR file; what is left out is told with its index.",
+            commandName: "import",
+            abstract: "Makes a snapshot of a HAR file; what is left out or changed is told with its index.",
             discussion: "Secrets become placeholders under the project's key, as in any recording.")
 
         @Argument(help: "A HAR file.")
@@ -68,6 +69,9 @@ struct HARCommand: ParsableCommand {
                     _ = try writer.finish()
                     for entry in reader.report.leftOut {
                         Terminal.talk("larder: entry \(entry.index) is left out: \(printable(entry.reason, limit: 1000))\n")
+                    }
+                    for entry in reader.report.changed {
+                        Terminal.talk("larder: entry \(entry.index): \(printable(entry.reason, limit: 1000))\n")
                     }
                     Terminal.output("recorded \(reader.report.recorded), left out \(reader.report.leftOut.count)\n")
                 } catch {
