@@ -65,6 +65,44 @@ struct RefreshTests {
         #expect(try stage.ask(before, "/further").detail == "later")
     }
 
+    /// Of one path asked for several times: what was recorded, what comes when it is refreshed, and what is replayed behind that.
+    private static let sequences: [(before: [String], now: [String], recorded: Int, replayed: [String])] = [
+        (["a"], ["a", "b"], 1, ["a", "b"]), (["a"], ["a", "a", "b"], 1, ["a", "a", "b"]), (["a"], ["b", "a"], 2, ["b", "a"]),
+        (["a"], ["a", "b", "a"], 2, ["a", "b", "a"]), (["a"], ["a", "a"], 0, ["a", "a"]),
+        (["a", "b"], ["a", "c"], 2, ["a", "c"]), (["a", "b"], ["a", "b"], 2, ["a", "b"]),
+    ]
+
+    @Test(
+        "Where one of several answers to a request has changed all that came are there again, in their order", arguments: 0..<7,
+        [true, false])
+    func refreshesSequences(index: Int, isProjectsKey: Bool) throws {
+        let (before, now, recorded, replayed) = Self.sequences[index]
+        let origin = Origin()
+        let stage = try origin.stage()
+        let secret = "Authorization: Bearer planted-secret-planted-secret\r\n"
+        func ask(_ proxy: TestProxy, _ answers: [String]) throws {
+            for answer in answers {
+                origin.set("/job", answer)
+                _ = try stage.ask(proxy, "/job", fields: secret)
+            }
+        }
+        try stage.record { try ask($0, before) }
+        let file = try Recorder.file(stage.path) {
+            $0.purpose = .refresh
+            $0.existing = .append
+            if !isProjectsKey { ($0.key, $0.isProjectsKey) = (.make(), false) }
+        }
+        let proxy = try TestProxy("mode: refresh\nrecord: {file: x}", change: { $0.recording = file })
+        try ask(proxy, now)
+        proxy.stop()
+        try Recorder.finish(file)
+        #expect(file.summary.failure == nil && file.summary.counts.recorded == recorded)
+        let replaying = try stage.replaying { if !isProjectsKey { $0.key = nil } }
+        #expect(try now.map { _ in try stage.ask(replaying, "/job", fields: secret).text } == replayed)
+        // What it holds is what it says, every row of it.
+        #expect(throws: Never.self) { try Snapshot(path: stage.path).verify() }
+    }
+
     @Test("What fails while it is refreshed leaves what was recorded as it is, and is named")
     func keepsWhatFails() throws {
         let origin = Origin()

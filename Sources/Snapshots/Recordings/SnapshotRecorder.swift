@@ -9,6 +9,7 @@ package final class SnapshotRecorder {
     package let writer: SnapshotWriter?
     /// With what answers are compared; `nil` where each is kept.
     fileprivate let former: RecordedAnswers?
+    fileprivate var refreshed = RefreshedAnswers()
     private let redactor: Redactor
     private let matcher: RequestMatcher
     private let key: ProjectKey
@@ -176,8 +177,12 @@ package final class ExchangeRecording {
             identity: try recorder.identity(of: request, response: response?.fields),
             generation: recorder.writer?.generation ?? 1)
         recording.isRedacted = isRedacted
-        if let former = recorder.former, let asked, let outcome = try compare(recording, content, asked, with: former) {
-            return outcome
+        var unchanged: [Recording] = []
+        if let former = recorder.former, let asked {
+            switch try compare(recording, content, asked, with: former) {
+            case .ended(let outcome): return outcome
+            case .isKept(let before): unchanged = before
+            }
         }
         guard let writer = recorder.writer else { return .unchanged }
         if let content { recording.response?.body = try writer.body(content) }
@@ -189,26 +194,50 @@ package final class ExchangeRecording {
             recording.request.body = RecordedBody(digest: digest, length: length, pieces: digest, isKept: false)
         }
         if let chain { recording.chain = try writer.chain(chain) }
+        for answer in unchanged { try writer.append(try again(answer, to: recording)) }
         try writer.append(recording)
         bodyDigest = recording.response?.body?.digest
         return .recorded
     }
 
-    /// - Returns: `nil` where it is to be kept.
+    /// What a comparison with what was recorded comes to.
+    private enum Comparison {
+        case ended(RecordingOutcome)
+        /// - Parameter before: what answered the same request before in this run, was unchanged, and is to be kept with it.
+        case isKept(before: [Recording])
+    }
+
     private func compare(
         _ recording: Recording, _ content: [UInt8]?, _ asked: RequestToMatch, with former: RecordedAnswers
-    ) throws(SnapshotError) -> RecordingOutcome? {
+    ) throws(SnapshotError) -> Comparison {
         guard let answer = try former.answer(to: asked) else {
-            guard recorder.writer == nil else { return nil }
+            guard recorder.writer == nil else { return .isKept(before: []) }
             bodyDigest = recording.response?.body?.digest
-            return .differs(SnapshotDiff.Entry(.added, recording, nil))
+            return .ended(.differs(SnapshotDiff.Entry(.added, recording, nil)))
         }
         let difference = try former.difference(of: recording, body: content, from: answer)
         let isUnchanged = difference.aspects.isEmpty
-        // Of several answers to one request all are kept anew: those of a later generation take the place of all before.
-        if recorder.writer != nil, !isUnchanged || answer.isOfSequence { return nil }
-        bodyDigest = (isUnchanged ? answer.found.recording : recording).response?.body?.digest
-        return isUnchanged ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference))
+        let recorded = answer.found.recording
+        if recorder.writer != nil {
+            // Of several answers to one request all are kept anew: those of a later generation take the place of all before.
+            let group = RefreshedAnswers.Group(recorded: recorded.identity.key, secrets: recording.identity.secrets)
+            guard isUnchanged, !answer.isOfSequence, recorder.refreshed.staysUnchanged(group) else {
+                return .isKept(before: Array(repeating: recorded, count: recorder.refreshed.beginRecording(group)))
+            }
+        }
+        bodyDigest = (isUnchanged ? recorded : recording).response?.body?.digest
+        return .ended(isUnchanged ? .unchanged : .differs(SnapshotDiff.Entry(.changed, recording, difference)))
+    }
+
+    /// What was recorded of the same request, in the generation of this one. Its bodies stand in the file, which is the one that is refreshed.
+    private func again(_ recorded: Recording, to recording: Recording) throws(SnapshotError) -> Recording {
+        var again = recorded
+        // Placeholders in it are of the key of this run.
+        again.request = recording.request
+        again.identity = try recorder.identity(of: request, response: recorded.response?.fields)
+        again.generation = recording.generation
+        again.isRedacted = recorded.isRedacted || recording.isRedacted
+        return again
     }
 
     /// - Returns: the content that is still to be written, and that stands by its digest in the response meanwhile; `nil` where none is.
