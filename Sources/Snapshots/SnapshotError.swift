@@ -25,6 +25,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
 
     package var description: String {
         switch self {
+        case .database(let error) where error.code == .diskFull: "the disk is full: \(error.path)"
         case .database(let error): error.description
         case .notASnapshot(let detail): "not a snapshot: \(detail)"
         case .damaged(let detail): "damaged: \(detail)"

@@ -36,6 +36,9 @@ package final class SnapshotWriter {
     private var pendingSince: ContinuousClock.Instant?
     /// Bodies that nobody has: their chunks go with the next transaction.
     private var dropped: [Int64] = []
+    /// What could not be written first. From there on all fails for the same reason: SQLite has let go of the transaction, and would say only that there
+    /// is none.
+    private var failure: SnapshotError?
 
     /// - Parameters:
     ///   - terms: of a new file; one that is appended to keeps its own.
@@ -163,22 +166,34 @@ package final class SnapshotWriter {
 
     /// Commits all that was appended.
     package func commit() throws(SnapshotError) {
+        if let failure { throw failure }
         guard pendingSince != nil else { return }
-        for id in dropped { try onDatabase { [tables] () throws(DatabaseError) in try tables.deleteChunks(ofBody: id) } }
+        for id in dropped { try change { (tables) throws(DatabaseError) in try tables.deleteChunks(ofBody: id) } }
         dropped = []
-        try onDatabase { [tables] () throws(DatabaseError) in try tables.connection.execute("COMMIT") }
+        try change { (tables) throws(DatabaseError) in try tables.connection.execute("COMMIT") }
         pendingSince = nil
         pendingLength = 0
     }
 
     private func write(_ length: Int, _ work: (SnapshotTables) throws(DatabaseError) -> Void) throws(SnapshotError) {
         if pendingSince == nil {
-            try onDatabase { [tables] () throws(DatabaseError) in try tables.connection.execute("BEGIN IMMEDIATE") }
+            try change { (tables) throws(DatabaseError) in try tables.connection.execute("BEGIN IMMEDIATE") }
             pendingSince = .now
         }
-        try onDatabase { [tables] () throws(DatabaseError) in try work(tables) }
+        try change(work)
         pendingLength += length
         if pendingLength >= Self.commitLength { try commit() } else { try commitIfDue() }
+    }
+
+    private func change(_ work: (SnapshotTables) throws(DatabaseError) -> Void) throws(SnapshotError) {
+        if let failure { throw failure }
+        do throws(DatabaseError) {
+            try work(tables)
+        } catch {
+            let failure = SnapshotError.database(error)
+            self.failure = failure
+            throw failure
+        }
     }
 
     // MARK: For bodies
