@@ -81,6 +81,8 @@ struct SettingsSchemaTests {
         ("replay.sequence_end", "error", "error"), ("replay.sequence_scope", "user", "user"),
         ("replay.failures", "miss", "miss"), ("replay.signed_by", "[a.pem]", "[a.pem]"),
         ("replay.dates", "shift", "shift"), ("replay.expires_after", "30d", "30d"), ("replay.on_expired", "fail", "fail"),
+        ("replay.max_whole_body", "2MiB", "2MiB"), ("replay.max_decoded_body", "16MiB", "16MiB"),
+        ("replay.max_sessions", "7", "7"), ("replay.max_open_bodies", "7", "7"),
         ("record.file", "a.larder", "a.larder"), ("record.existing", "append", "append"),
         ("record.match", "match.json", "match.json"), ("record.no_store", "skip", "skip"),
         ("record.unscanned", "keep", "keep"), ("recordings.key", "project.key", "project.key"),

@@ -244,6 +244,20 @@ package enum SettingsSchema {
             "replay.signed_by", \.recordings.signedBy, .list(of: .path), reloadable: true,
             "Files with public keys in PEM: only snapshots are replayed that one of them has signed. With none, any are."),
         Setting(
+            "replay.max_whole_body", \.recordings.maxWholeBody, .size(0...(64 << 20)), reloadable: true,
+            "The longest recorded content that is read at once; of longer content a piece is read whenever the client has taken the one before."
+        ),
+        Setting(
+            "replay.max_decoded_body", \.recordings.maxDecodedBody, .size(0...(256 << 20)), reloadable: true,
+            "The longest recorded content, in its codings and out of them, that is taken out of them for a client that does not know them; longer content is "
+                + "given as it is."),
+        Setting(
+            "replay.max_sessions", \.recordings.maxSessions, .number(1...1_048_576), reloadable: true,
+            "How many go through sequences apart (`replay.sequence_scope`); where one more comes, all begin anew."),
+        Setting(
+            "replay.max_open_bodies", \.recordings.maxOpenBodies, .number(1...1024), reloadable: true,
+            "How many recorded contents are read piece by piece at the same time without being opened again."),
+        Setting(
             "record.file", \.recordings.file, .optional(.path, or: "off", meaning: "nothing is recorded"), reloadable: true,
             "The snapshot that `mode: record` makes. It is written as `FILE.partial` until Larder ends, or goes over to another mode."
         ),

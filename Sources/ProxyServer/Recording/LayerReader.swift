@@ -14,15 +14,6 @@ final class LayerReader {
     private var cursors: [[UInt8]: SequenceCursors] = [:]
     private var readers: [SHA256Digest: BodyReader] = [:]
 
-    /// Bodies up to this length are read at once.
-    private static let wholeLength: UInt64 = 1 << 20
-    /// Bodies up to this length are taken out of their codings for a client that does not know them.
-    private static let decodedLength: UInt64 = 8 << 20
-    /// Sessions with cursors of their own; beyond that all begin anew.
-    private static let sessionLimit = 4096
-    /// Bodies that are read piece by piece at the same time and stay open.
-    private static let readerLimit = 64
-
     /// Opens the files.
     init(_ terms: RecordingLayers.Terms) throws(LayerFault) {
         self.terms = terms
@@ -43,7 +34,7 @@ final class LayerReader {
     var counts: [Int] { layers.map(\.snapshot.count) }
 
     func find(_ query: RecordingQuery) -> LayerAnswer {
-        if cursors.count >= Self.sessionLimit, cursors[query.scope] == nil { cursors.removeAll() }
+        if cursors.count >= terms.limits.sessions, cursors[query.scope] == nil { cursors.removeAll() }
         var reason = MissReason.notRecorded
         do throws(SnapshotError) {
             for (number, layer) in layers.enumerated() {
@@ -68,7 +59,7 @@ final class LayerReader {
         var body = StoredBody.bytes([])
         var later: RecordedBody?
         if let recorded {
-            if recorded.length <= Self.wholeLength {
+            if recorded.length <= terms.limits.wholeLength {
                 body = .bytes(try layer.snapshot.octets(of: recorded))
             } else {
                 body = .onDisk(BodyReference(id: 0, length: recorded.length))
@@ -76,12 +67,12 @@ final class LayerReader {
             }
         }
         var found = found
-        if let recorded, recorded.length <= Self.decodedLength, !layer.matcher.terms.isExact,
+        if let recorded, recorded.length <= terms.limits.decodedLength, !layer.matcher.terms.isExact,
             let fields = found.recording.response?.fields,
             !AcceptedCodings(query.request.fields).permit(ContentCodings(of: fields), of: fields)
         {
             let octets = try layer.snapshot.octets(of: recorded)
-            if let (plain, decoded) = found.decoded(octets) {
+            if let (plain, decoded) = found.decoded(octets, lengthLimit: terms.limits.decodedLength) {
                 found = plain
                 body = .bytes(decoded)
                 later = nil
@@ -138,7 +129,7 @@ final class LayerReader {
                 reader = known
             } else {
                 reader = try layers[layer].snapshot.body(body)
-                if readers.count >= Self.readerLimit { readers.removeAll() }
+                if readers.count >= terms.limits.openBodies { readers.removeAll() }
                 readers[body.digest] = reader
             }
             guard offset < body.length else { return .failed }

@@ -26,6 +26,21 @@ package final class RecordingLayers: Sendable {
         package var failures = FailureReplay.same
         /// Whether answers are dated as if they had been recorded when they are given.
         package var movesDates = false
+        package var limits = Limits()
+
+        package init() {}
+    }
+
+    /// How much the thread that has the files holds of them.
+    package struct Limits: Sendable {
+        /// Octets of a body that is read at once; a longer one is read in pieces.
+        package var wholeLength: UInt64 = 1 << 20
+        /// Octets of a body, in its codings and out of them, that is taken out of them for a client that does not know them.
+        package var decodedLength: UInt64 = 8 << 20
+        /// Who goes through sequences apart; beyond that all begin anew.
+        package var sessions = 4096
+        /// Bodies that are read in pieces at the same time and stay open.
+        package var openBodies = 64
 
         package init() {}
     }

@@ -114,10 +114,12 @@ enum MediaKind: Equatable {
 /// Bodies out of their content codings.
 enum DecodedBody {
     /// - Returns: `nil` where there is a coding that is not known, that is malformed, or that more comes out of than the limit.
-    static func decoded(_ octets: [UInt8], describedBy fields: Fields) -> [UInt8]? {
+    static func decoded(
+        _ octets: [UInt8], describedBy fields: Fields, lengthLimit: UInt64 = UInt64(SnapshotLimits.requestBodyLength)
+    ) -> [UInt8]? {
         let codings = fields.lines.filter { $0.known == .contentEncoding }.map { fields.text(of: $0.value) }
         if codings.isEmpty { return octets }
-        let limits = CodingLimits(length: UInt64(SnapshotLimits.requestBodyLength))
+        let limits = CodingLimits(length: lengthLimit)
         // Why it does not come out makes no difference to who asks.
         return try? ContentDecoder.decoded(octets, contentEncoding: codings, limits: limits)
     }

@@ -2,11 +2,12 @@ import HTTPMessage
 
 extension FoundRecording {
     /// The same recording with its body out of its codings, for a client that does not know them, and that body. Its fields say what is so then.
+    /// - Parameter lengthLimit: of what comes out of them, in octets.
     /// - Returns: `nil` where they cannot be seen through.
-    package func decoded(_ octets: [UInt8]) -> (FoundRecording, body: [UInt8])? {
-        guard var response = recording.response, let decoded = DecodedBody.decoded(octets, describedBy: response.fields) else {
-            return nil
-        }
+    package func decoded(_ octets: [UInt8], lengthLimit: UInt64) -> (FoundRecording, body: [UInt8])? {
+        guard var response = recording.response,
+            let decoded = DecodedBody.decoded(octets, describedBy: response.fields, lengthLimit: lengthLimit)
+        else { return nil }
         Redactor.describe(decoded, in: &response.fields)
         var recording = recording
         recording.response = response
