@@ -154,6 +154,52 @@ struct ModeTests {
         #expect(try mode(served).output == "live\n")
     }
 
+    @Test(
+        "While a recording that ends waits for an exchange, other requests on the admin socket are answered, and settings read again wait their turn"
+    )
+    func answersOthersMeanwhile() throws {
+        let (arrived, answers) = (Gate(), Gate())
+        let origin = ScriptedOrigin.answering { _, connection in
+            arrived.open()
+            _ = answers.wait()
+            return connection.respond(body: "late")
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/served.larder"
+        let served = try Served("mode: record\nrecord: {file: \(file)}\n", in: folder)
+        let client = try RawClient(port: UInt16(try #require(try served.ports().first)))
+        client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(arrived.wait())
+        let socket = "\(folder.path)/admin.sock"
+        @Sendable func send(_ method: String, _ path: String) throws -> (status: Int, text: String) {
+            let (status, text) = try AdminClient(path: socket).send(method, path, accept: "text/plain")
+            return (Int(status.code), text)
+        }
+        let ended = DispatchGroup()
+        let said = Guarded<[String]>([])
+        func change(_ path: String) {
+            ended.enter()
+            Thread.detachNewThread {
+                let answer = try? send("POST", path)  // told as no answer
+                said.withLock { $0.append(answer?.text ?? "none") }
+                ended.leave()
+            }
+        }
+        change("/v1/mode?mode=live")
+        let deadline = Date(timeIntervalSinceNow: 30)
+        while try send("GET", "/v1/mode").text != "live\n" { try #require(Date() < deadline) }
+        change("/v1/reload")
+        #expect(try send("GET", "/v1/status").status == 200)
+        #expect(said.withLock { $0 } == [] && !FileManager.default.fileExists(atPath: file))
+        answers.open()
+        #expect(try client.readResponse().text == "late")
+        #expect(ended.wait(timeout: .now() + 30) == .success)
+        #expect(said.withLock { Set($0) } == ["live\n", "the settings were read again\n"])
+        #expect(FileManager.default.fileExists(atPath: file))
+        #expect(try CommandLineTests.larder(["snapshot", "ls", file]).output.contains("http://127.0.0.1:\(origin.port)/"))
+    }
+
     /// Clients that ask again and again, and what each was answered.
     private final class Askers: Sendable {
         enum Answer: Equatable { case live, replayed, refused }

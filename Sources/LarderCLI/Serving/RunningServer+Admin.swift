@@ -43,7 +43,7 @@ extension RunningServer {
     private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
         [
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
-            ControlRoutes.reload { self.reload() },
+            ControlRoutes.reload { ended in self.reload(ended) },
             ControlRoutes.stop { self.drain() },
             ClientSetUpRoute.route(addresses) { self.trust },
             PinAuditRoute.route(pinAudit) { self.trust },

@@ -5,8 +5,8 @@ extension RunningServer {
     var modeRoutes: [AdminRoute] {
         ModeRoutes.routes(LarderSettings.Mode.allCases.map(\.rawValue)) {
             self.told
-        } change: { change in
-            self.inTurn { self.make(change) }
+        } change: { change, ended in
+            self.inTurn({ self.make(change) }, ended)
         } + [DifferencesRoute.route { self.recordings.comparison }]
     }
 

@@ -103,7 +103,7 @@ final class RunningServer: Sendable {
         switch event {
         case .drain: drain()
         case .end: end()
-        case .reload: _ = reload()
+        case .reload: reload { _ in }
         case .reopenLogs: accessLog.reopen()
         }
     }
@@ -138,16 +138,22 @@ final class RunningServer: Sendable {
     func close() {
         admin.withLock { $0 }?.stop()
         server.stop()
+        // A change of what is in force that has begun comes to its end: nobody is waited for any more.
+        reloading.sync {}
         store.shutdown()
         finishRecording()
         if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
     }
 
     /// Reads the settings again; where they are bad, those in force stay.
-    func reload() -> ControlRoutes.Reload { inTurn { readAgain() } }
+    /// - Parameter ended: hears what came of it, on another thread.
+    func reload(_ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) { inTurn({ self.readAgain() }, ended) }
 
-    /// Changes what is in force: one at a time, whoever asks for it.
-    func inTurn<Outcome>(_ change: () -> Outcome) -> Outcome { reloading.sync(execute: change) }
+    /// Changes what is in force: one at a time, whoever asks for it, and on a thread of its own, since a recording that ends waits for exchanges.
+    /// - Parameter ended: hears what came of it, on that thread.
+    func inTurn<Outcome>(_ change: @escaping @Sendable () -> Outcome, _ ended: @escaping @Sendable (Outcome) -> Void) {
+        reloading.async { ended(change()) }
+    }
 
     private func readAgain() -> ControlRoutes.Reload {
         let loaded = sources.load(isFirst: false)

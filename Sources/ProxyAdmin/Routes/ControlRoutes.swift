@@ -10,20 +10,27 @@ package enum ControlRoutes {
         case refused(problems: [String])
     }
 
-    package static func reload(_ reload: @escaping @Sendable () -> Reload) -> AdminRoute {
+    /// - Parameter reload: may take seconds, where a recording ends: it returns at once, and says later what came of it.
+    package static func reload(
+        _ reload: @escaping @Sendable (_ ended: @escaping @Sendable (Reload) -> Void) -> Void
+    ) -> AdminRoute {
         AdminRoute(.post, "/v1/reload") { request, exchange in
-            switch reload() {
-            case .done(let waiting):
-                if request.wantsText { return exchange.answer(text: text(waiting: waiting)) }
-                exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
-            case .refused(let problems):
-                if request.wantsText {
-                    return exchange.answer(
-                        Status(422), text: problems.map { $0 + "\n" }.joined() + "the settings in force stay\n")
-                }
-                exchange.answer(
-                    Status(422), json: .object([("reloaded", .bool(false)), ("problems", .array(problems.map(JSONText.string)))]))
+            let reply = exchange.loop.reply { (outcome: Reload) in answer(outcome, to: request, exchange) }
+            reload { reply.send($0) }
+        }
+    }
+
+    private static func answer(_ outcome: Reload, to request: AdminRequest, _ exchange: AdminExchange) {
+        switch outcome {
+        case .done(let waiting):
+            if request.wantsText { return exchange.answer(text: text(waiting: waiting)) }
+            exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
+        case .refused(let problems):
+            if request.wantsText {
+                return exchange.answer(Status(422), text: problems.map { $0 + "\n" }.joined() + "the settings in force stay\n")
             }
+            exchange.answer(
+                Status(422), json: .object([("reloaded", .bool(false)), ("problems", .array(problems.map(JSONText.string)))]))
         }
     }
 

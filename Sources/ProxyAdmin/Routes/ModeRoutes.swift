@@ -50,18 +50,23 @@ package enum ModeRoutes {
     /// - Parameters:
     ///   - modes: the words that may be given.
     ///   - tell: of the mode in force.
+    ///   - change: may take seconds, where a recording ends: it returns at once, and says later what came of it.
     package static func routes(
-        _ modes: [String], tell: @escaping @Sendable () -> Told, change: @escaping @Sendable (Change) -> Outcome
+        _ modes: [String], tell: @escaping @Sendable () -> Told,
+        change: @escaping @Sendable (Change, _ ended: @escaping @Sendable (Outcome) -> Void) -> Void
     ) -> [AdminRoute] {
         [
             AdminRoute(.get, "/v1/mode") { answer(tell(), to: $0, $1) },
             AdminRoute(
                 .post, "/v1/mode", parameters: [AdminParameter("mode", .words(modes)), AdminParameter("reset", .words(["true"]))]
             ) { request, exchange in
-                switch change(Change(mode: request["mode"], rewinds: request["reset"] != nil)) {
-                case .done(let told): answer(told, to: request, exchange)
-                case .refused(let reason): exchange.refuse(Status(422), code: "mode_refused", detail: reason)
+                let reply = exchange.loop.reply { (outcome: Outcome) in
+                    switch outcome {
+                    case .done(let told): answer(told, to: request, exchange)
+                    case .refused(let reason): exchange.refuse(Status(422), code: "mode_refused", detail: reason)
+                    }
                 }
+                change(Change(mode: request["mode"], rewinds: request["reset"] != nil)) { reply.send($0) }
             },
         ]
     }
