@@ -3,8 +3,8 @@ import ProxyAdmin
 
 /// A project's own folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
 ///
-/// What stands there is believed as the project's other files are that a build runs: so it has to be the user's own, or root's, and nobody else's
-/// to write to.
+/// What stands there is believed as the project's other files are that a build runs: so the folder, and the policy and the key in it, have to be the
+/// user's own, or root's, and nobody else's to write to, their group's neither.
 struct ProjectFolder {
     let path: String
 
@@ -16,10 +16,7 @@ struct ProjectFolder {
         while true {
             let candidate = folder.appending(path: Self.name).path
             if Self.isThere(candidate) {
-                guard Self.isOwn(candidate) else {
-                    Terminal.talk("larder: \(printable(candidate, limit: 4096)) is passed over: others may write to it\n")
-                    return nil
-                }
+                guard Self.isBelieved(candidate) else { return nil }
                 path = candidate
                 return
             }
@@ -37,7 +34,7 @@ struct ProjectFolder {
 
     private func existing(_ name: String) -> String? {
         let file = "\(path)/\(name)"
-        return FileManager.default.fileExists(atPath: file) ? file : nil
+        return FileManager.default.fileExists(atPath: file) && Self.isBelieved(file) ? file : nil
     }
 
     private static func isThere(_ path: String) -> Bool {
@@ -45,9 +42,19 @@ struct ProjectFolder {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    private static func isOwn(_ path: String) -> Bool {
+    /// Says why where it is not.
+    private static func isBelieved(_ path: String) -> Bool {
+        guard let fault = fault(of: path) else { return true }
+        Terminal.talk("larder: \(printable(path, limit: 4096)) is passed over: \(fault)\n")
+        return false
+    }
+
+    private static func fault(of path: String) -> String? {
         var facts = stat()
-        guard stat(path, &facts) == 0 else { return false }
-        return [geteuid(), 0].contains(facts.st_uid) && facts.st_mode & S_IWOTH == 0
+        guard stat(path, &facts) == 0 else { return "it cannot be looked at" }
+        if ![geteuid(), 0].contains(facts.st_uid) { return "it belongs to somebody else" }
+        if facts.st_mode & S_IWOTH != 0 { return "everybody may write to it" }
+        if facts.st_mode & S_IWGRP != 0 { return "its group may write to it" }
+        return nil
     }
 }
