@@ -1,0 +1,103 @@
+import ProxyServer
+import TestSupport
+import Testing
+
+@Suite("mode: in rules, inside of tunnels that are entered")
+struct RuleModeInterceptionTests {
+    /// A proxy that intercepts, whose settings change, and what is recorded through it.
+    private final class RuledStage {
+        let stage: InterceptingStage
+        let folder: TestFolder
+
+        var path: String { "\(folder.path)/test.larder" }
+
+        init(loops: Int = 1) throws {
+            stage = try InterceptingStage(loops: loops)
+            folder = try TestFolder()
+        }
+
+        func reload(_ yaml: String, change: (inout ServerSettings) -> Void = { _ in }) throws {
+            let trust = try SecureStage.trust(stage.authority)
+            try stage.proxy.reload(InterceptingStage.yaml + "\n" + yaml) {
+                $0.transport.trust = trust
+                $0.transport.connect = InterceptingStage.policy { _ in }
+                $0.authority = stage.ours
+                change(&$0)
+            }
+        }
+
+        /// Has what is asked for recorded by these settings.
+        func record(_ yaml: String, _ ask: () throws -> Void) throws {
+            let file = try Recorder.file(path)
+            try reload("record: {file: x}\n" + yaml) { $0.recording = file }
+            try ask()
+            try reload("mode: live")
+            let unused = Gate()
+            file.whenUnused { unused.open() }
+            #expect(unused.wait())
+            try Recorder.finish(file)
+        }
+    }
+
+    @Test(
+        "A rule has an intercepted host replayed: its CONNECT is answered, nobody connects to it, and another host is live",
+        arguments: [1, 4])
+    func replaysHosts(loops: Int) throws {
+        let ruled = try RuledStage(loops: loops)
+        let stage = ruled.stage
+        try ruled.record("mode: record") { _ = try stage.fetch("/recorded") }
+        let layers = try Recorder.layers([ruled.path])
+        try ruled.reload(
+            """
+            replay: {layers: [x]}
+            rules:
+              - {name: from the recording, match: {host: one.test}, mode: replay}
+              - {name: closed, match: {host: tunnel.test}, mode: replay}
+            """
+        ) { $0.layers = layers }
+        let connections = stage.origin.connectionCount
+        let client = try stage.secure("one.test")
+        for _ in 0..<2 {
+            client.send(stage.head("/recorded"))
+            let answer = try client.readResponse()
+            #expect(answer.text == "answer to GET /recorded")
+            #expect(answer.cacheStatus == "Larder; hit; detail=\"replay test.larder\"")
+            client.send(stage.head("/other"))
+            let missed = try client.readResponse()
+            #expect(missed.status == 504 && missed.code == "offline_miss" && missed.detail == "not_recorded")
+        }
+        client.send(stage.head("/recorded", fields: "Connection: Upgrade\r\nUpgrade: websocket\r\n"))
+        #expect(try client.readResponse().code == "offline_miss")
+        // What would get a tunnel gets none.
+        let tunnel = try RawClient(port: stage.proxy.port, owner: stage)
+        tunnel.send("CONNECT tunnel.test:\(stage.origin.port) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let refused = try tunnel.readResponse(to: "CONNECT")
+        #expect(refused.status == 504 && refused.code == "offline_miss" && refused.detail == "tunnel")
+        #expect(stage.origin.connectionCount == connections)
+        let live = try stage.fetch("/recorded", host: "two.test")
+        #expect(live.text == "answer to GET /recorded" && live.cacheStatus.contains("fwd="))
+        #expect(stage.origin.connectionCount > connections)
+    }
+
+    @Test("A rule has paths of an intercepted host recorded and replayed, and the others of the host are live")
+    func goesByPaths() throws {
+        let ruled = try RuledStage()
+        let stage = ruled.stage
+        try ruled.record("rules: [{name: kept, match: {path: \"/kept*\"}, mode: record}]") { () throws in
+            #expect(try stage.fetch("/kept").cacheStatus == "Larder; fwd=bypass; detail=record")
+            #expect(try stage.fetch("/passed").cacheStatus.contains("fwd="))
+        }
+        let layers = try Recorder.layers([ruled.path])
+        try ruled.reload("replay: {layers: [x]}\nrules: [{name: kept, match: {path: \"/kept*\"}, mode: replay}]") {
+            $0.layers = layers
+        }
+        let client = try stage.secure("one.test")
+        for (path, said) in [
+            ("/kept", "hit; detail=\"replay test.larder\""), ("/kept-not", "detail=offline_miss"), ("/live", "fwd="),
+            ("/kept", "hit; detail=\"replay test.larder\""),
+        ] {
+            client.send(stage.head(path))
+            #expect(try client.readResponse().cacheStatus.contains(said), "\(path)")
+        }
+    }
+}
