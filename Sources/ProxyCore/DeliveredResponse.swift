@@ -18,7 +18,9 @@ extension Exchange {
         }
         // What a 304 sets, or a part that was missing, goes to the client that asked, and to nobody else (T25).
         if trace.outcome == .revalidated || trace.outcome == .miss { Freshening.writeSetCookie(of: response, into: &output) }
-        writeEnd(age: stored.facts.currentAge(at: now), into: &output)
+        // A recording is as old as it was when it was recorded, however long a loop has remembered it.
+        let moment = trace.outcome == .replayed ? stored.facts.responseTime : now
+        writeEnd(age: stored.facts.currentAge(at: moment), into: &output)
     }
 
     /// Whether the head that was prepared when it was stored is the one to deliver. That of a body still on its way is not:

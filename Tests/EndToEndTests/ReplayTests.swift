@@ -241,6 +241,36 @@ struct ReplayTests {
         #expect(layers.usedPlaces == [[0]])
     }
 
+    @Test(
+        "Age is what it was when it was recorded, for who is remembered and for who is not, however long ago that is",
+        arguments: [false, true])
+    func tellsAge(movesDates: Bool) throws {
+        let answers = [
+            "/none": "", "/age": "Age: 7\r\n", "/date": "Date: NOW\r\n", "/both": "Date: NOW\r\nAge: 7\r\n",
+            "/fresh": "Date: NOW\r\nCache-Control: max-age=60\r\n",
+        ]
+        let stage = try RecordedStage { request, _, connection in
+            var now: [UInt8] = []
+            HTTPDate.write(Timestamp(seconds: Int64(Date().timeIntervalSince1970)), into: &now)
+            let fields = (answers[request.target] ?? "").replacing("NOW", with: String(decoding: now, as: UTF8.self))
+            return connection.respond(fields: fields, body: request.target)
+        }
+        let paths = answers.keys.sorted()
+        try stage.record { proxy in for path in paths { _ = try stage.ask(proxy, path) } }
+        stage.origin.stop()
+        let proxy = try stage.replaying { $0.movesDates = movesDates }
+        for round in 0..<3 {
+            for path in paths {
+                let expected = ["/age", "/both"].contains(path) ? "7" : "0"
+                // The second time in the same words it is remembered; in other words never.
+                for fields in ["", "", "X-Round: \(round)\r\n"] {
+                    #expect(try stage.ask(proxy, path, fields: fields)["Age"] == expected, "\(path), round \(round), \(fields)")
+                }
+            }
+            proxy.pass(seconds: 60)
+        }
+    }
+
     @Test("Secrets go out as they are, stand in no recording, and match only themselves under the project's key")
     func putsSecretsOut() throws {
         let stage = try RecordedStage { request, _, connection in

@@ -54,7 +54,7 @@ extension ExchangeDriver {
         guard let memory = worker.replayMemory, isRemembered else { return nil }
         let head = exchange.request.fields.bytes
         let uri = exchange.key
-        return memory.answer(to: head.span, uri: uri.span, at: now)
+        return memory.answer(to: head.span, uri: uri.span)
     }
 
     private func remember(_ answer: LayerAnswer) {
@@ -62,8 +62,7 @@ extension ExchangeDriver {
         let head = exchange.request.fields.bytes
         let uri = exchange.key
         worker.remember(
-            ReplayedAnswer(
-                head: head.span, uri: uri.span, stored, place, logMember: delivery.recordingMember, at: worker.now))
+            ReplayedAnswer(head: head.span, uri: uri.span, stored, place, logMember: delivery.recordingMember))
     }
 
     private func recordingMember(of answer: LayerAnswer, in layers: RecordingLayers) -> [UInt8] {

@@ -23,8 +23,8 @@ final class ReplayMemory {
         places = Array(repeating: nil, count: Self.placeCount)
     }
 
-    func answer(to head: Span<UInt8>, uri: Span<UInt8>, at now: Timestamp) -> ReplayedAnswer? {
-        guard let known = places[place(of: head, uri)], known.isFor(head, uri), now < known.end else { return nil }
+    func answer(to head: Span<UInt8>, uri: Span<UInt8>) -> ReplayedAnswer? {
+        guard let known = places[place(of: head, uri)], known.isFor(head, uri) else { return nil }
         return known
     }
 
@@ -77,12 +77,8 @@ final class ReplayedAnswer {
     let body: RecordedBody?
     /// What the log says of it.
     let logMember: [UInt8]
-    /// Until when it is the same that would be found anew.
-    let end: Timestamp
 
-    init(
-        head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8], at now: Timestamp
-    ) {
+    init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8]) {
         var octets: [UInt8] = []
         octets.append(head)
         self.head = octets
@@ -93,10 +89,6 @@ final class ReplayedAnswer {
         layer = place.layer
         body = place.body
         self.logMember = logMember
-        // An age that is counted from Date grows by itself as it should; one that was told is the same whenever it is replayed.
-        let facts = stored.facts
-        let isCountedFromDate = facts.initialAgeInMilliseconds == facts.responseTime.milliseconds - facts.dateValue.milliseconds
-        end = Timestamp(milliseconds: isCountedFromDate ? .max : now.milliseconds + 1000)
     }
 
     /// What it takes of memory.
