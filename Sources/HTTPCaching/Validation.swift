@@ -92,6 +92,15 @@ package enum Validation {
         return matches
     }
 
+    /// Whether If-Modified-Since, where it counts, is false of a response that is not stored: of its Last-Modified (RFC 9110 §13.1.3).
+    /// - Parameter now: by which a date of two digits is read.
+    package static func isUnmodified(_ response: Fields, for request: Fields, at now: Timestamp) -> Bool {
+        guard !request.contains(.ifNoneMatch), request.lineCount(of: .ifModifiedSince) == 1,
+            let since = request.date(of: .ifModifiedSince, at: now), let modified = response.date(of: .lastModified, at: now)
+        else { return false }
+        return modified <= since
+    }
+
     /// Without Last-Modified the response's Date stands in (RFC 9111 §4.3.2).
     private static func ifModifiedSinceIsFalse(_ fields: Fields, _ facts: ReuseFacts) -> Bool {
         guard fields.lineCount(of: .ifModifiedSince) == 1, let line = fields.first(.ifModifiedSince),
@@ -99,5 +108,11 @@ package enum Validation {
         else { return false }
         let modified = facts.flags.contains(.lastModified) ? facts.lastModified : facts.dateValue
         return modified <= since
+    }
+}
+
+extension Fields {
+    fileprivate func date(of field: KnownField, at now: Timestamp) -> Timestamp? {
+        first(field).flatMap { HTTPDate.parse(value(of: $0), now: now) }
     }
 }

@@ -66,10 +66,10 @@ package struct Delivery: Equatable, Sendable {
     }
 
     /// What was made of the origin's content, or only that the client has it.
-    mutating func chooseTransformed(_ head: ResponseHead, whole: UInt64?, for request: RequestHead) {
+    mutating func chooseTransformed(_ head: ResponseHead, whole: UInt64?, for request: RequestHead, isUnmodified: Bool = false) {
         status = head.status
         let isRead = request.method == .get || request.method == .head
-        if isRead, head.status == .ok, Self.matchesNone(request.fields, head.fields) {
+        if isRead, head.status == .ok, isUnmodified || Self.matchesNone(request.fields, head.fields) {
             isNotModified = true
             status = .notModified
             length = .none

@@ -123,7 +123,9 @@ extension Exchange {
         trace.outcome = isRecorded ? .recorded : .bypass
         if isRead, response.status == .ok, case .known(let whole) = responseBody {
             cutLength = whole
-            delivery.chooseTransformed(response, whole: request.method == .head ? nil : whole, for: request)
+            delivery.chooseTransformed(
+                response, whole: request.method == .head ? nil : whole, for: request,
+                isUnmodified: Validation.isUnmodified(response.fields, for: request.fields, at: trace.receivedAt))
         } else {
             delivery.chooseRelayed(response, body: responseBody)
         }

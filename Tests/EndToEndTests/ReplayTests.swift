@@ -110,11 +110,16 @@ struct ReplayTests {
     @Test("The whole is recorded whatever the client has of it, and 304, 206, 416 and HEAD are made of it, then and later")
     func derives() throws {
         let stage = try RecordedStage { request, _, connection in
-            let isPlain = !request.head.lowercased().contains("range:") && !request.head.lowercased().contains("if-none-match")
-            return connection.respond(fields: "ETag: \"e\"\r\n", body: isPlain ? "0123456789" : "conditions came through")
+            let isPlain = !["range:", "if-none-match", "if-modified"].contains { request.head.lowercased().contains($0) }
+            let fields = "ETag: \"e\"\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n"
+            return connection.respond(fields: fields, body: isPlain ? "0123456789" : "conditions came through")
         }
         let asked: [(fields: String, status: Int, text: String)] = [
-            ("If-None-Match: \"e\"\r\n", 304, ""), ("Range: bytes=2-4\r\n", 206, "234"),
+            ("If-None-Match: \"e\"\r\n", 304, ""), ("If-Modified-Since: Wed, 01 Jan 2025 00:00:00 GMT\r\n", 304, ""),
+            ("If-Modified-Since: Tue, 31 Dec 2024 23:59:59 GMT\r\n", 200, "0123456789"),
+            ("If-None-Match: \"f\"\r\nIf-Modified-Since: Wed, 01 Jan 2025 00:00:00 GMT\r\n", 200, "0123456789"),
+            ("Range: bytes=2-4\r\nIf-Modified-Since: Wed, 01 Jan 2025 00:00:00 GMT\r\n", 304, ""),
+            ("Range: bytes=2-4\r\n", 206, "234"),
             ("Range: bytes=2-4\r\nIf-Range: \"e\"\r\n", 206, "234"),
             ("Range: bytes=2-4\r\nIf-Range: \"f\"\r\n", 200, "0123456789"),
             ("Range: bytes=20-\r\n", 416, ""), ("", 200, "0123456789"),
