@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import TestSupport
 import Testing
@@ -10,9 +11,28 @@ struct CancellationStormTests {
     static let count = ProcessInfo.processInfo.environment["LARDER_SESSION_CANCELLATIONS"].flatMap(Int.init) ?? 500
 
     @Test(
-        "Nothing is left of them: no descriptor, no exchange, no turn, no transfer; and the session goes on",
+        "Nothing is left of them: no descriptor, no exchange, no turn, no transfer, no thread; and the session goes on",
         arguments: [(11 as UInt64, false), (12, true)])
-    func leavesNothing(seed: UInt64, onItsThread: Bool) async throws {
+    func leavesNothing(seed: UInt64, onItsThread: Bool) async {
+        // A process of its own, so that each descriptor and thread that is left is the session's.
+        await #expect(processExitsWith: .success) { [seed, onItsThread] in
+            // The first round opens what the process keeps.
+            _ = try await Self.storm(50, seed: 1, onItsThread, isCounted: false)
+            let (descriptors, threads) = (Self.descriptorCount, Self.sessionThreadCount)
+            let transfers = try await Self.storm(Self.count, seed: seed, onItsThread, isCounted: true)
+            await Self.eventually { Self.descriptorCount == descriptors && Self.sessionThreadCount == threads }
+            #expect(Self.descriptorCount == descriptors)
+            #expect(Self.sessionThreadCount == 0 && threads == 0)
+            await Self.eventually { transfers.liveCount == 0 }
+            #expect(transfers.count >= Self.count && transfers.liveCount == 0)
+        }
+    }
+
+    /// - Returns: all transfers that there were.
+    private static func storm(
+        _ count: Int, seed: UInt64, _ onItsThread: Bool, isCounted: Bool
+    ) async throws -> WeakTransfers {
+        let transfers = WeakTransfers()
         let origin = ScriptedOrigin { connection in
             var dice = SeededGenerator(seed: UInt64(connection.number))
             while let head = connection.readHead() {
@@ -32,34 +52,39 @@ struct CancellationStormTests {
         }
         let uri = origin.uri()
         _ = try await session.send(HTTPRequest(.get, uri))
-        let before = Self.descriptorCount
+        let before = Self.descriptorCount - 2 * (await session.statistics()).idleConnections
         var dice = SeededGenerator(seed: seed)
-        var left = Self.count
+        var left = count
         while left > 0 {
             let batch = min(left, 50)
             left -= batch
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<batch {
                     let (kind, wait) = (dice.below(4), dice.below(15_000))
-                    group.addTask { await Self.disturb(session, uri, kind: kind, microseconds: wait, onItsThread) }
+                    group.addTask { await disturb(session, uri, kind: kind, microseconds: wait, onItsThread, transfers) }
                 }
             }
         }
         #expect(try await session.send(HTTPRequest(.get, uri)).status == 200)
-        await Self.untilQuiet(session)
+        await untilQuiet(session)
         #expect(session.turns.counts == (0, 0))
         #expect(session.transfers().isEmpty)
         let statistics = await session.statistics()
         #expect(statistics.exchanges == 0 && statistics.sleepers == 0)
         #expect(statistics.connections == statistics.idleConnections)
         // Idle connections are kept by right; what else was opened is closed, on both sides of this process.
-        let limit = before + 2 * (statistics.idleConnections + 2)
-        for _ in 0..<200 where Self.descriptorCount > limit { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(Self.descriptorCount <= limit)
+        let limit = before + 2 * statistics.idleConnections
+        await eventually { descriptorCount == limit }
+        if isCounted { #expect(descriptorCount == limit) }
+        await session.shutdown(.cancel)
+        return transfers
     }
 
-    private static func disturb(_ session: HTTPSession, _ uri: String, kind: Int, microseconds: Int, _ onItsThread: Bool) async {
+    private static func disturb(
+        _ session: HTTPSession, _ uri: String, kind: Int, microseconds: Int, _ onItsThread: Bool, _ transfers: WeakTransfers
+    ) async {
         let transfer = Transfer()
+        transfers.note(transfer)
         let task = Task(executorPreference: onItsThread ? session.taskExecutor : nil) {
             switch kind {
             case 0: _ = try await session.send(HTTPRequest(.get, uri), as: transfer)
@@ -84,15 +109,44 @@ struct CancellationStormTests {
     }
 
     private static func untilQuiet(_ session: HTTPSession) async {
-        for _ in 0..<300 {
+        await eventually {
             let statistics = await session.statistics()
-            if statistics.exchanges == 0, statistics.connections == statistics.idleConnections { return }
+            return statistics.exchanges == 0 && statistics.connections == statistics.idleConnections
+        }
+    }
+
+    private static func eventually(_ isSo: () async -> Bool) async {
+        for _ in 0..<500 {
+            if await isSo() { return }
             // As above.
             try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// By the names that sessions give theirs.
+    private static var sessionThreadCount: Int {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return threads.count { thread in
+            // One that has ended meanwhile has no name.
+            ((try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)) ?? "").hasPrefix("session-")
         }
     }
 
     private static var descriptorCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
+}
+
+/// Transfers that were begun, held by whoever else has them.
+private final class WeakTransfers: Sendable {
+    private struct Held {
+        weak var transfer: Transfer?
+    }
+
+    private let all = Guarded<[Held]>([])
+
+    func note(_ transfer: Transfer) { all.withLock { $0.append(Held(transfer: transfer)) } }
+
+    var count: Int { all.withLock { $0.count } }
+    var liveCount: Int { all.withLock { $0.count { $0.transfer != nil } } }
 }
