@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import LarderCLI
+
 @Suite("The command line")
 struct CommandLineTests {
     struct Outcome {
@@ -97,6 +99,12 @@ struct CommandLineTests {
         let outcome = try Self.larder(arguments)
         #expect(outcome.code == code)
         #expect(outcome.output.isEmpty == (code != 0))
+    }
+
+    @Test("help serve names every mode", arguments: LarderSettings.Mode.allCases)
+    func helpNamesModes(mode: LarderSettings.Mode) throws {
+        let words = try Self.larder("help", "serve").output.split { !$0.isLetter && $0 != "_" }
+        #expect(words.contains { $0 == mode.rawValue })
     }
 
     @Test(

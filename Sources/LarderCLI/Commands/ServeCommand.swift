@@ -22,7 +22,7 @@ struct ServeCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "live, offline (nothing leaves, and what is stored is served whatever its age), auto (offline without a network), replay, record or record_missing.",
+            "live, offline (nothing leaves, and what is stored is served whatever its age), auto (offline without a network), replay, record, record_missing, refresh or diff.",
             valueName: "mode"))
     var mode: String?
 
