@@ -96,12 +96,17 @@ struct FetchStage {
 
     /// Begins to, ends it by a signal once `isDue`, and waits for its end.
     func interrupt(_ name: String, _ words: String, until isDue: String) throws -> CommandLineTests.Outcome {
+        try interrupt("-d \(files) \(words)", until: isDue, by: "kill -\(name) $fetch")
+    }
+
+    /// The same by a script, which knows the process as `$fetch`.
+    func interrupt(_ words: String, until isDue: String, by script: String) throws -> CommandLineTests.Outcome {
         try CommandLineTests.shell(
             """
-            \(Self.withSignals) $larder fetch -d \(files) \(words) &
+            \(Self.withSignals) $larder fetch \(words) &
             fetch=$!
             until \(isDue); do kill -0 $fetch || exit 99; sleep 0.02; done
-            kill -\(name) $fetch
+            \(script)
             wait $fetch
             """, user.merging(["files": files]) { $1 })
     }

@@ -36,7 +36,7 @@ struct FetchResumeTests {
         #expect(request["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)" && request["If-Range"] == "\"one\"")
     }
 
-    @Test("What was killed goes on from what was noted down, and the rest is right")
+    @Test("What was killed in its first second goes on from the last octet that is there, and the rest is right")
     func survivesKill() throws {
         let origin = FetchOrigin { number, _ in
             var manner = FetchOrigin.Manner(body: Self.body, fields: Self.unkept)
@@ -44,10 +44,44 @@ struct FetchResumeTests {
             return manner
         }
         let stage = try FetchStage()
-        _ = try Self.begun(stage, origin.url, "KILL")
-        #expect(try stage.fetch("\(origin.url)/a").code == 0)
+        _ = try stage.interrupt(
+            "KILL", "\(origin.url)/a",
+            until: "test -s $files/.larder-*.json && test \"$(cat $files/.larder-*.part | wc -c)\" -ge \(Self.half)")
+        let second = try stage.fetch("\(origin.url)/a")
+        #expect(second.code == 0 && second.talk.contains("244 KiB of it now"), "\(second)")
         #expect(stage.content("a") == Self.body)
         #expect(try stage.names() == ["a"])
+        #expect(origin.requests.last?["Range"] == "bytes=\(Self.half)-\(Self.body.count - 1)")
+    }
+
+    @Test("Parts at once that were killed go on, by parts or one after the other, and the file is right", arguments: [1, 4])
+    func survivesKillInParts(parts: Int) throws {
+        let origin = FetchOrigin { number, _ in
+            var manner = FetchOrigin.Manner(body: Self.large, fields: Self.unkept)
+            if number > 1, number < 5 { manner.stallsAfter = 100_000 }
+            return manner
+        }
+        let stage = try FetchStage()
+        _ = try stage.interrupt(
+            "KILL", "--parts 4 \(origin.url)/a",
+            until: "test -s $files/.larder-*.json && test \"$(stat -c %b $files/.larder-*.part)\" -ge 8192")
+        let second = try stage.fetch("--parts", "\(parts)", "\(origin.url)/a")
+        #expect(second.code == 0 && second.talk.contains("of it now"), "\(second)")
+        #expect(stage.content("a") == Self.large)
+        #expect(try stage.names() == ["a"])
+    }
+
+    @Test("Of a part that nothing is noted of no octet is left behind a shorter file")
+    func forgetsWhatItDoesNotKnow() throws {
+        let origin = FetchOrigin { number, _ in
+            number == 1
+                ? FetchOrigin.Manner(body: Self.body, tag: nil, fields: Self.unkept, stallsAfter: Self.half)
+                : FetchOrigin.Manner(body: Array(Self.other[..<100]), tag: nil, fields: Self.unkept)
+        }
+        let stage = try FetchStage()
+        _ = try Self.begun(stage, origin.url, "KILL")
+        #expect(try stage.fetch("\(origin.url)/a").code == 0)
+        #expect(stage.content("a") == Array(Self.other[..<100]))
     }
 
     /// How the server answers the second call.

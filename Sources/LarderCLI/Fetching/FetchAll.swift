@@ -12,6 +12,10 @@ struct FetchAll: Sendable {
         let time: Duration
         /// What is left of it for another call.
         let keptLength: UInt64
+
+        var isInterrupted: Bool {
+            if case .failure(let failure) = result { failure.kind == .interrupted } else { false }
+        }
     }
 
     let items: [FetchItem]

@@ -30,26 +30,24 @@ struct FetchRun: Sendable {
             let file = try await Self.elsewhere { () throws(FetchFailure) in try standing(at: known) }
             if let file { return file }
         }
-        let part = try PartFile(in: folder, key: partKey)
-        do throws(FetchFailure) {
-            let transfer = PartTransfer(
-                item: item, terms: terms, session: session, part: part, row: row, standing: standing(named:))
-            let facts: PartTransfer.Facts
-            do throws(FetchFailure) {
-                switch try await transfer.run() {
-                case .whole(let whole): facts = whole
-                case .standing(let file):
-                    part.remove()
-                    return file
-                }
-            } catch {
-                if error.kind != .digest { row.noteKept(part.leave()) }
-                throw error
-            }
-            return try await Self.elsewhere { () throws(FetchFailure) in try put(part, facts, try check(part, facts)) }
-        } catch {
-            if error.kind == .digest { part.remove() }
+        let part = try await Self.elsewhere { () throws(FetchFailure) in
+            try PartFile(in: folder, for: purpose, isSequential: terms.parts == 1)
+        }
+        do throws(FetchFailure) { return try await fetch(into: part) } catch {
+            if error.kind == .digest { await part.remove() } else { row.noteKept(await part.leave()) }
             throw error
+        }
+    }
+
+    private func fetch(into part: PartFile) async throws(FetchFailure) -> FetchedFile {
+        let transfer = PartTransfer(item: item, terms: terms, session: session, part: part, row: row, standing: standing(named:))
+        switch try await transfer.run() {
+        case .whole(let facts):
+            let digests = try await Self.elsewhere { () throws(FetchFailure) in try check(part) }
+            return try await put(part, facts, digests)
+        case .standing(let file):
+            await part.remove()
+            return file
         }
     }
 
@@ -71,12 +69,12 @@ struct FetchRun: Sendable {
     }
 
     /// The same for the same URL to the same place, so that what is there is found again.
-    private var partKey: String {
+    private var purpose: PartFile.Purpose {
         switch terms.place {
-        case .file(let path): "\(item.uri)\n\(path.split(separator: "/").last ?? "")"
-        case .folder: "\(item.uri)\n\(item.name ?? "")"
+        case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
+        case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
         // Nobody goes on with what nobody has.
-        case .standardOutput: "\(item.uri)\n\(UInt64.random(in: 0 ... .max))"
+        case .standardOutput: .reading
         }
     }
 
@@ -98,11 +96,13 @@ struct FetchRun: Sendable {
         guard facts.st_mode & S_IFMT == S_IFREG else {
             throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) is there already, and no plain file")
         }
-        if let digest = item.digest, FileDigest.make(ofFileAt: path, by: digest.algorithm) == digest {
-            return FetchedFile(
-                path: path, length: UInt64(facts.st_size), keptLength: UInt64(facts.st_size), isFromStore: false,
-                digests: [digest],
-                wasThere: true)
+        if let digest = item.digest {
+            row.enter(.checking)
+            if try FileDigest.make(ofFileAt: path, by: digest.algorithm) == digest {
+                return FetchedFile(
+                    path: path, length: UInt64(facts.st_size), keptLength: UInt64(facts.st_size), isFromStore: false,
+                    digests: [digest], wasThere: true)
+            }
         }
         if terms.overwrites { return nil }
         throw FetchFailure(
@@ -111,16 +111,21 @@ struct FetchRun: Sendable {
 
     // MARK: The whole
 
-    /// Does what takes long where it holds up nobody who reads.
+    /// Does what takes long where it holds up nobody who reads. It is cancelled with the task.
     private static func elsewhere<Value: Sendable>(
         _ work: @escaping @Sendable () throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {
-        try await Task.detached { Result { () throws(FetchFailure) in try work() } }.value.get()
+        let task = Task.detached { Result { () throws(FetchFailure) in try work() } }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
     }
 
     /// - Returns: by what it was checked.
-    private func check(_ part: PartFile, _ facts: PartTransfer.Facts) throws(FetchFailure) -> [ContentDigest] {
-        let told = DigestField(parsing: facts.digests)?.strongest
+    private func check(_ part: PartFile) throws(FetchFailure) -> [ContentDigest] {
+        let told = DigestField(parsing: part.digests)?.strongest
         let wanted = [item.digest, told].compactMap { $0 }
         if wanted.isEmpty { return [] }
         row.enter(.checking)
@@ -138,31 +143,30 @@ struct FetchRun: Sendable {
         return wanted
     }
 
-    private func put(_ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]) throws(FetchFailure)
-        -> FetchedFile
-    {
-        let length = part.length
-        func fetched(_ path: String) -> FetchedFile {
-            FetchedFile(path: path, length: length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
+    /// From here on it is there, whatever comes: nothing is called off any more but what waits for a reader.
+    private func put(
+        _ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]
+    ) async throws(FetchFailure) -> FetchedFile {
+        let path: String
+        switch terms.place {
+        case .standardOutput:
+            path = "-"
+            try await Self.elsewhere { () throws(FetchFailure) in try copyOut(part) }
+        case .file(let target):
+            path = target
+            try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
+        case .folder(let folder):
+            path = Self.path(item.name ?? facts.name, in: folder)
+            try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
         }
-        if case .standardOutput = terms.place {
-            defer { part.remove() }
-            try copyOut(part)
-            return fetched("-")
-        }
-        let target = knownTarget ?? Self.path(facts.name, in: folder)
-        do throws(FetchFailure) {
-            try part.move(to: target, replaces: terms.overwrites, mode: terms.mode)
-        } catch {
-            _ = part.leave()
-            throw error
-        }
-        return fetched(target)
+        return FetchedFile(
+            path: path, length: part.length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
     }
 
     private func copyOut(_ part: PartFile) throws(FetchFailure) {
         var offset: UInt64 = 0
         while true {
+            if Task.isCancelled { throw .interrupted }
             let octets = try part.read(at: offset, atMost: FileDigest.pieceLength)
             if octets.isEmpty { return }
             Terminal.output(bytes: octets[...])
@@ -174,6 +178,7 @@ struct FetchRun: Sendable {
     /// - Returns: the file that has it, where that is what is wanted.
     private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
         guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
-        return try await Self.elsewhere { () throws(FetchFailure) in try standing(at: Self.path(name, in: folder)) }
+        let path = Self.path(name, in: folder)
+        return try await Self.elsewhere { () throws(FetchFailure) in try standing(at: path) }
     }
 }

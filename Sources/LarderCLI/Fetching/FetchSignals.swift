@@ -1,14 +1,19 @@
 import EventLoop
 import Foundation
 
-/// Signals that mean the end: the first has what is under way left so that it can be gone on with, the second ends at once.
+/// Signals that mean the end: the first has what is under way left so that it can be gone on with, the second ends at once. One that comes
+/// right behind the first means the same: `timeout` sends one to the process and one to its group, a terminal that is closed two kinds.
 final class FetchSignals: Sendable {
     private struct State {
         var number: Int32?
+        var cameAt = ContinuousClock.now
         var callOff: (@Sendable () -> Void)?
     }
 
     private let state = Guarded(State())
+
+    /// What comes sooner behind the first is no second one.
+    private static let pause: Duration = .milliseconds(500)
 
     /// Before any other thread is made, so that each inherits the mask. What was ignored stays so.
     init() {
@@ -25,13 +30,10 @@ final class FetchSignals: Sendable {
     /// Which one has come.
     var number: Int32? { state.withLock { $0.number } }
 
-    /// - Parameter body: called at the first, which may have been.
+    /// Before this is called a signal ends the process at once: nothing is under way.
+    /// - Parameter body: called at the first.
     func atFirst(_ body: @escaping @Sendable () -> Void) {
-        let hasCome = state.withLock { state in
-            state.callOff = body
-            return state.number != nil
-        }
-        if hasCome { body() }
+        state.withLock { $0.callOff = body }
     }
 
     private func wait(for taken: sigset_t) {
@@ -40,9 +42,15 @@ final class FetchSignals: Sendable {
             var number: Int32 = 0
             guard sigwait(&taken, &number) == 0 else { continue }
             let callOff: (@Sendable () -> Void)? = state.withLock { state in
-                if state.number != nil { _exit(128 + number) }
-                state.number = number
-                return state.callOff
+                guard let callOff = state.callOff else { _exit(128 + number) }
+                let now = ContinuousClock.now
+                if state.number == nil {
+                    state.number = number
+                    state.cameAt = now
+                    return callOff
+                }
+                if state.cameAt.duration(to: now) >= Self.pause { _exit(128 + number) }
+                return nil
             }
             callOff?()
         }

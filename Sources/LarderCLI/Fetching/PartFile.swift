@@ -4,35 +4,64 @@ import HTTPSerialization
 
 /// The file as far as it is there, under a hidden name in the folder where it will stand. One process has it at a time.
 ///
-/// Written by as many tasks as fetch parts of it; each octet counts as there once it was written.
+/// Written by as many tasks as fetch parts of it; each octet counts as there once it was written. Whatever else waits for the disk, or
+/// may, is done beside those who read, in the order in which it was asked for.
 final class PartFile: Sendable {
+    /// What it is for.
+    enum Purpose: Sendable, Equatable {
+        /// To be a file, also by another call.
+        case file(key: String)
+        /// To be read here, without a name.
+        case reading
+    }
+
     private struct State {
         var entity: FetchedEntity?
+        var digests: [String] = []
         var done = Extents()
         /// What earlier calls have left.
         var keptLength: UInt64 = 0
         var name = ""
-        var recorded = ContinuousClock.now
+        /// `nil` where nothing was noted down yet.
+        var recorded: ContinuousClock.Instant?
+        var recordInterval = PartFile.shortestRecordInterval
     }
 
+    let purpose: Purpose
     let path: String
-    private let recordPath: String
+    let recordPath: String
     private let descriptor: Int32
     private let boot = PartRecord.currentBoot()
+    /// Whether one writer alone adds to it, at its end.
+    private let isSequential: Bool
+    /// Has the disk have it; not zero where it cannot.
+    private let synchronize: @Sendable (Int32) -> Int32
     private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "larder.part")
 
-    /// How often what is there is noted down, for who comes after a `kill -9`.
-    private static let recordInterval: Duration = .seconds(1)
+    /// How often what is there is noted down, for who comes after a `kill -9`: at the first octets, then ever less often.
+    private static let shortestRecordInterval: Duration = .milliseconds(20)
+    private static let longestRecordInterval: Duration = .seconds(1)
 
-    /// Opens the part, with what an earlier call has left of it.
-    /// - Parameter key: stands for what is fetched, and where to.
-    init(in folder: String, key: String) throws(FetchFailure) {
+    /// Opens the part, with what an earlier call has left of it. May wait for the disk.
+    init(
+        in folder: String, for purpose: Purpose, isSequential: Bool,
+        synchronize: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) }
+    ) throws(FetchFailure) {
+        self.purpose = purpose
+        self.isSequential = isSequential
+        self.synchronize = synchronize
+        let key =
+            switch purpose {
+            case .file(let key): key
+            case .reading: "\(UInt64.random(in: 0 ... .max))"
+            }
         let digest = ContentDigest(of: Array(key.utf8), by: .sha256)
         let name = digest.octets.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         path = "\(folder)/.larder-\(name).part"
         recordPath = "\(folder)/.larder-\(name).json"
         descriptor = try Self.opened(path)
-        takeOver()
+        if case .file = purpose { try takeOver() } else { unlink(path) }
     }
 
     deinit { close(descriptor) }
@@ -58,24 +87,35 @@ final class PartFile: Sendable {
         }
     }
 
-    private func takeOver() {
+    /// What is not known to be good goes: a shorter file would end with it, and a record could come to speak of what it does not know.
+    private func takeOver() throws(FetchFailure) {
         var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw .file(path, "read", errno) }
+        let length = UInt64(facts.st_size)
         let record = PartRecord.read(recordPath, boot: boot)
-        guard let record, let done = record.done, fstat(descriptor, &facts) == 0, done.end <= UInt64(facts.st_size),
-            done.end <= record.total ?? .max
-        else { return }
+        guard let record, let done = record.done(of: length) else {
+            unlink(recordPath)
+            if length > 0, ftruncate(descriptor, 0) != 0 { throw .file(path, "write", errno) }
+            return
+        }
+        if length > done.end, ftruncate(descriptor, off_t(done.end)) != 0 { throw .file(path, "write", errno) }
         state.withLock { state in
             state.entity = FetchedEntity(tag: record.tag, total: record.total)
+            state.digests = record.digests ?? []
             state.done = done
             state.keptLength = done.length
             state.name = record.name
         }
+        // From here on somebody may write behind its end.
+        if record.grows == true, !isSequential { self.record(isOnDisk: false) }
     }
 
     // MARK: What is there
 
     /// `nil` where nothing is, or nothing that can be gone on with.
     var entity: FetchedEntity? { state.withLock { $0.done.isEmpty || $0.entity?.tag == nil ? nil : $0.entity } }
+    /// The lines of Repr-Digest (RFC 9530 §3) that have come with it.
+    var digests: [String] { state.withLock { $0.digests } }
     var length: UInt64 { state.withLock { $0.done.length } }
     var keptLength: UInt64 { state.withLock { $0.keptLength } }
     var total: UInt64? { state.withLock { $0.entity?.total } }
@@ -95,20 +135,21 @@ final class PartFile: Sendable {
     // MARK: Changes
 
     /// Nothing of it is good any more.
-    func beginAnew() throws(FetchFailure) {
-        unlink(recordPath)
-        state.withLock { state in
-            state.entity = nil
-            state.done = Extents()
-            state.keptLength = 0
+    func beginAnew() async throws(FetchFailure) {
+        state.withLock { $0 = State() }
+        let code = await aside { [self] in
+            unlink(recordPath)
+            return ftruncate(descriptor, 0) == 0 ? 0 : errno
         }
-        if ftruncate(descriptor, 0) != 0 { throw .file(path, "write", errno) }
+        if code != 0 { throw .file(path, "write", code) }
     }
 
-    func note(_ entity: FetchedEntity, name: String) {
+    /// - Parameter digests: the lines of Repr-Digest, where any came.
+    func note(_ entity: FetchedEntity, name: String, digests: [String]) {
         state.withLock { state in
             state.entity = entity
             state.name = name
+            if !digests.isEmpty { state.digests = digests }
         }
     }
 
@@ -133,15 +174,19 @@ final class PartFile: Sendable {
         }
         let isTime = state.withLock { state in
             state.done.insert(offset..<offset + UInt64(octets.count))
-            guard state.entity?.tag != nil, state.recorded.duration(to: .now) > Self.recordInterval else { return false }
-            state.recorded = .now
+            guard state.entity?.tag != nil else { return false }
+            let now = ContinuousClock.now
+            if let recorded = state.recorded, recorded.duration(to: now) < state.recordInterval { return false }
+            if state.recorded != nil { state.recordInterval = min(state.recordInterval * 2, Self.longestRecordInterval) }
+            state.recorded = now
             return true
         }
-        if isTime { record(isOnDisk: false) }
+        if isTime { queue.async { [self] in record(isOnDisk: false) } }
     }
 
     /// Has the kernel begin to write what stands there, so that little is left to wait for at the end. A hint: it promises nothing.
     func beginWritingBack(_ range: Range<UInt64>) {
+        guard case .file = purpose else { return }
         // Linux begins with what is dirty, and lets go of what is on the disk already, of which here is nothing.
         _ = posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.upperBound - range.lowerBound), POSIX_FADV_DONTNEED)
     }
@@ -158,13 +203,17 @@ final class PartFile: Sendable {
         return octets
     }
 
+    private func aside<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
+    }
+
     private func record(isOnDisk: Bool) {
+        guard case .file = purpose else { return }
         let record: PartRecord? = state.withLock { state in
             guard let tag = state.entity?.tag, !state.done.isEmpty else { return nil }
             return PartRecord(
                 tag: tag, total: state.entity?.total, extents: state.done.ranges.map { [$0.lowerBound, $0.upperBound] },
-                boot: boot,
-                isOnDisk: isOnDisk, name: state.name)
+                boot: boot, isOnDisk: isOnDisk, name: state.name, grows: isSequential && !isOnDisk, digests: state.digests)
         }
         record?.write(recordPath)
     }
@@ -173,16 +222,26 @@ final class PartFile: Sendable {
 
     /// Leaves what can be gone on with, else nothing.
     /// - Returns: how many octets are left there.
-    func leave() -> UInt64 {
-        guard entity != nil, fdatasync(descriptor) == 0 else {
-            remove()
-            return 0
+    func leave() async -> UInt64 {
+        await aside { [self] in
+            guard case .file = purpose, entity != nil else {
+                removeNames()
+                return 0
+            }
+            // Before the wait for the disk, which need not come to its end.
+            record(isOnDisk: false)
+            guard synchronize(descriptor) == 0 else {
+                removeNames()
+                return 0
+            }
+            record(isOnDisk: true)
+            return length
         }
-        record(isOnDisk: true)
-        return length
     }
 
-    func remove() {
+    func remove() async { await aside { [self] in removeNames() } }
+
+    private func removeNames() {
         unlink(recordPath)
         unlink(path)
     }
@@ -191,7 +250,14 @@ final class PartFile: Sendable {
     /// - Parameters:
     ///   - replaces: whether a file that has the name gives way.
     ///   - mode: of the file from then on.
-    func move(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
+    func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
+        let moved: Result<Void, FetchFailure> = await aside { [self] in
+            Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }
+        }
+        try moved.get()
+    }
+
+    private func moveNow(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
         // On the disk first: after a power cut there is the whole or nothing under the name.
         guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw .file(target, "write", errno) }
         if replaces {

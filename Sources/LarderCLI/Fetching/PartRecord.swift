@@ -18,6 +18,11 @@ struct PartRecord: Codable, Equatable {
     var isOnDisk: Bool
     /// The name that was suggested.
     var name: String
+    /// Whether what is there reaches to the end of the file, however long that is by now: one writer alone adds to it, always at its end.
+    /// So the first octets are noted down, and no others before a `kill -9` need be. Not of what only the disk remembers.
+    var grows: Bool?
+    /// The lines of Repr-Digest that came with it.
+    var digests: [String]?
 
     /// - Returns: `nil` where there is none, or none that can be believed.
     static func read(_ path: String, boot: String) -> PartRecord? {
@@ -58,12 +63,15 @@ struct PartRecord: Codable, Equatable {
         return String(decoding: octets ?? [], as: UTF8.self)
     }
 
-    var done: Extents? {
+    /// What is there, of a part that is so long; `nil` where that cannot be.
+    func done(of length: UInt64) -> Extents? {
         var ranges: [Range<UInt64>] = []
         for extent in extents {
             guard extent.count == 2, extent[0] < extent[1] else { return nil }
             ranges.append(extent[0]..<extent[1])
         }
-        return Extents(ranges)
+        guard var done = Extents(ranges), done.end <= length, done.end <= total ?? .max else { return nil }
+        if grows == true, !done.isEmpty { done.insert(done.end..<min(length, total ?? .max)) }
+        return done
     }
 }

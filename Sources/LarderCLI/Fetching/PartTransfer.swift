@@ -13,8 +13,6 @@ struct PartTransfer: Sendable {
     struct Facts: Sendable {
         var name = ""
         var isFromStore = false
-        /// The lines of Repr-Digest (RFC 9530 §3).
-        var digests: [String] = []
     }
 
     enum Outcome: Sendable {
@@ -53,16 +51,16 @@ struct PartTransfer: Sendable {
             case .failure(.standing(let file)): return .standing(file)
             case .failure(.needsWhole):
                 asksForParts = false
-                try part.beginAnew()
+                try await part.beginAnew()
             case .failure(.changed):
                 beginnings += 1
-                try part.beginAnew()
+                try await part.beginAnew()
                 if beginnings > FetchTerms.beginningLimit {
                     throw FetchFailure(.status, "entity_changes", "the file changes faster than it can be fetched")
                 }
                 row.say("the file is another one by now: begun anew")
             case .failure(.failure(let failure)):
-                if part.entity == nil { try part.beginAnew() }
+                if part.entity == nil { try await part.beginAnew() }
                 tries = part.length > before ? 1 : tries + 1
                 let wait = terms.retries.wait(tries: tries, retryAfter: failure.retryAfter, chance: .random(in: 0..<1))
                 guard failure.isRetryable, let wait else { throw failure }
@@ -92,9 +90,8 @@ struct PartTransfer: Sendable {
             let asked = entity != nil ? part.missing.first.map(first) : asksForParts ? 0..<FetchTerms.shortestPart : nil
             let response = try await ask(asked, entity)
             let facts = Facts(
-                name: SuggestedName.name(for: response.fields, response.uri),
-                isFromStore: response.fields["Cache-Status"]?.contains("; hit") ?? false,
-                digests: response.fields.values(of: "Repr-Digest"))
+                name: SuggestedName.name(for: response.fields, response.uri), isFromStore: Self.isFromStore(response))
+            let digests = response.fields.values(of: "Repr-Digest")
             switch PartJudgement(status: response.status, fields: response.fields, asked: asked, entity: entity) {
             case .refused: throw .failure(await refusal(response))
             case .malformed: throw .failure(FetchFailure(.failed, "malformed_response", "a part came that was not asked for"))
@@ -105,13 +102,13 @@ struct PartTransfer: Sendable {
                     row.say(
                         new.tag == entity?.tag
                             ? "the server sends no parts: begun anew" : "the file is another one by now: begun anew")
-                    do throws(FetchFailure) { try part.beginAnew() } catch { throw .failure(error) }
+                    do throws(FetchFailure) { try await part.beginAnew() } catch { throw .failure(error) }
                 }
-                try await admit(new, facts.name)
+                try await admit(new, facts.name, digests)
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
-                try await admit(entity, facts.name)
+                try await admit(entity, facts.name, digests)
                 try await takeAll(response, range, entity)
             }
             return .success(facts)
@@ -129,11 +126,11 @@ struct PartTransfer: Sendable {
         return min(max(whole / UInt64(terms.parts * 4), FetchTerms.shortestPart), 64 << 20)
     }
 
-    private func admit(_ entity: FetchedEntity, _ name: String) async throws(Break) {
+    private func admit(_ entity: FetchedEntity, _ name: String, _ digests: [String]) async throws(Break) {
         let found: FetchedFile?
         do throws(FetchFailure) { found = try await standing(name) } catch { throw .failure(error) }
         if let found { throw .standing(found) }
-        part.note(entity, name: name)
+        part.note(entity, name: name, digests: digests)
         row.begin(at: part.length, of: entity.total, keeping: part.keptLength)
     }
 
@@ -220,6 +217,10 @@ struct PartTransfer: Sendable {
         }
         if row.phase != .receiving { row.enter(.asking) }
         do throws(SessionError) { return try await session.open(request) } catch { throw .failure(FetchFailure(error)) }
+    }
+
+    private static func isFromStore(_ response: StreamingResponse) -> Bool {
+        response.fields["Cache-Status"]?.contains("; hit") ?? false
     }
 
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {

@@ -101,7 +101,9 @@ struct FetchCommand: ParsableCommand {
         if digest != nil, urls.count != 1 || input != nil {
             throw ValidationError("--digest is one file's: a list (-i) has them behind the URLs.")
         }
-        if output == "-", json { throw ValidationError("-o - and --json both write to standard output.") }
+        if output == "-", json {
+            throw ValidationError("-o - and --json both write to standard output.")
+        }
         if offline, refresh { throw ValidationError("--offline asks nobody, --refresh the server.") }
         try Self.check(parts, "--parts", 1...FetchTerms.partLimit)
         try Self.check(atOnce, "--at-once", 1...FetchTerms.atOnceLimit)
@@ -128,7 +130,10 @@ struct FetchCommand: ParsableCommand {
         if !quiet { tell(way) }
         let endings = try fetch(items, terms, way, signals)
         way.close(waits: signals.number == nil)
-        if let number = signals.number { throw ExitCode(128 + number) }
+        // Who was called off when all was done has all of it.
+        if let number = signals.number, endings.count < items.count || endings.contains(where: \.isInterrupted) {
+            throw ExitCode(128 + number)
+        }
         for ending in endings {
             if case .failure(let failure) = ending.result { throw ExitCode(failure.kind.exitCode) }
         }
