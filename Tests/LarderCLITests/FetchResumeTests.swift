@@ -207,6 +207,25 @@ struct FetchResumeTests {
         #expect(stage.content("a") == changed)
     }
 
+    @Test("A file that is said to be as long as can be costs what comes of it, and can be called off", .timeLimit(.minutes(1)))
+    func cutsWhatIsAskedFor() throws {
+        let origin = ScriptedOrigin { connection in
+            while let head = connection.readHead() {
+                let first = OriginRequest(head: head)["Range"]?.dropFirst("bytes=".count).prefix { $0 != "-" }.description ?? "0"
+                let last = (UInt64(first) ?? 0) + 99
+                connection.send(
+                    "HTTP/1.1 206 Partial Content\r\nContent-Length: 100\r\nETag: \"one\"\r\n\(Self.unkept)"
+                        + "Content-Range: bytes \(first)-\(last)/9223372036854775807\r\n\r\n\(String(repeating: "a", count: 100))"
+                )
+            }
+        }
+        defer { origin.stop() }
+        let stage = try FetchStage()
+        let outcome = try stage.interrupt(
+            "TERM", "--parts 4 http://127.0.0.1:\(origin.port)/a", until: "test -s $files/.larder-*.json")
+        #expect(outcome.code == 143 && outcome.talk.contains("are kept"), "\(outcome)")
+    }
+
     @Test("One that changes with every answer is given up", .timeLimit(.minutes(1)))
     func givesUpChanging() throws {
         let origin = FetchOrigin { number, _ in

@@ -33,6 +33,11 @@ enum PartJudgement: Equatable, Sendable {
                 self = entity == nil ? .lonePart : .changed
                 return
             }
+            // No file is longer than its offsets say.
+            guard last < UInt64(Int64.max), total ?? 0 <= UInt64(Int64.max) else {
+                self = .malformed
+                return
+            }
             let range = first..<last + 1
             guard let entity else {
                 guard let tag, let total, first == asked.lowerBound else {

@@ -137,8 +137,8 @@ struct PartTransfer: Sendable {
     // MARK: Several at once
 
     private func takeAll(_ first: StreamingResponse, _ range: Range<UInt64>, _ entity: FetchedEntity) async throws(Break) {
-        let queue = PieceQueue(part.missing.flatMap(pieces), without: range)
-        let count = min(terms.parts, queue.count + 1)
+        let queue = PieceQueue(part.missing, without: range, pieceLength: terms.parts > 1 ? pieceLength : .max)
+        let count = min(terms.parts, queue.count(upTo: terms.parts) + 1)
         let breaks = await withTaskGroup(of: Break?.self) { group in
             group.addTask { await work(queue, entity, beginning: (first, range)) }
             for _ in 1..<max(1, count) { group.addTask { await work(queue, entity, beginning: nil) } }
@@ -157,13 +157,6 @@ struct PartTransfer: Sendable {
         for case .changed in breaks { throw .changed }
         if part.isWhole { return }
         throw breaks.first ?? .failure(FetchFailure(.network, "response_incomplete", "octets are missing", isRetryable: true))
-    }
-
-    private func pieces(of missing: Range<UInt64>) -> [Range<UInt64>] {
-        guard terms.parts > 1 else { return [missing] }
-        return stride(from: missing.lowerBound, to: missing.upperBound, by: UInt64.Stride(pieceLength)).map {
-            $0..<min($0 + pieceLength, missing.upperBound)
-        }
     }
 
     /// - Returns: what ended it before its time.
@@ -266,26 +259,47 @@ struct PartTransfer: Sendable {
     }
 }
 
-/// What is left to ask for, shared by those who ask.
+/// What is left to ask for, shared by those who ask. Cut when it is asked for: of what a server says to be long there are no more pieces
+/// than come.
 private final class PieceQueue: Sendable {
-    private let pieces: Guarded<[Range<UInt64>]>
+    private let ranges: Guarded<[Range<UInt64>]>
+    private let pieceLength: UInt64
 
     /// - Parameter taken: is asked for already.
-    init(_ pieces: [Range<UInt64>], without taken: Range<UInt64>) {
-        self.pieces = Guarded(
-            pieces.flatMap { piece in
+    init(_ ranges: [Range<UInt64>], without taken: Range<UInt64>, pieceLength: UInt64) {
+        self.pieceLength = pieceLength
+        self.ranges = Guarded(
+            ranges.flatMap { range in
                 [
-                    piece.lowerBound..<min(piece.upperBound, max(piece.lowerBound, taken.lowerBound)),
-                    max(piece.lowerBound, min(piece.upperBound, taken.upperBound))..<piece.upperBound,
+                    range.lowerBound..<min(range.upperBound, max(range.lowerBound, taken.lowerBound)),
+                    max(range.lowerBound, min(range.upperBound, taken.upperBound))..<range.upperBound,
                 ].filter { !$0.isEmpty }
             })
     }
 
-    var count: Int { pieces.withLock { $0.count } }
+    /// Pieces, as far as they are counted.
+    func count(upTo limit: Int) -> Int {
+        ranges.withLock { ranges in
+            var count = 0
+            // Fewer than the limit, and so no sum that is too large.
+            for range in ranges where count < limit {
+                count += min(limit, Int(clamping: (range.upperBound - range.lowerBound - 1) / pieceLength + 1))
+            }
+            return min(count, limit)
+        }
+    }
 
-    func next() -> Range<UInt64>? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+    func next() -> Range<UInt64>? {
+        ranges.withLock { ranges in
+            guard let first = ranges.first else { return nil }
+            if first.upperBound - first.lowerBound <= pieceLength { return ranges.removeFirst() }
+            let end = first.lowerBound + pieceLength
+            ranges[0] = end..<first.upperBound
+            return first.lowerBound..<end
+        }
+    }
 
     func giveBack(_ piece: Range<UInt64>) {
-        if !piece.isEmpty { pieces.withLock { $0.insert(piece, at: 0) } }
+        if !piece.isEmpty { ranges.withLock { $0.insert(piece, at: 0) } }
     }
 }
