@@ -72,10 +72,6 @@ struct FetchTests {
             (["fetch", "--set", "loops=0", "http://127.0.0.1:1/"], 2, "loops:"),
             (["fetch", "-o", "/no/folder/file", "http://127.0.0.1:1/"], 3, "cannot write /no/folder"),
             (["fetch", "-o", "/tmp", "--overwrite", "http://127.0.0.1:1/"], 3, "/tmp is there already, and no plain file"),
-            (
-                ["fetch", "-o", "/dev/null", "--overwrite", "http://127.0.0.1:1/"], 3,
-                "/dev/null is there already, and no plain file"
-            ),
             (["fetch", "--offline", "http://127.0.0.1:1/"], 4, "nothing stored can be used"),
             (["fetch", "--retries", "0", "http://127.0.0.1:1/"], 8, "refused the connection"),
             (["fetch", "--retries", "0", "http://no.such.host.invalid/"], 8, "name was not found"),

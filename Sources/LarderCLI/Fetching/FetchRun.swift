@@ -57,7 +57,7 @@ struct FetchRun: Sendable {
         switch terms.place {
         case .folder(let path): path
         case .file(let path): path.contains("/") ? Self.folder(of: path) : "."
-        case .standardOutput: FileManager.default.temporaryDirectory.path
+        case .outlet: FileManager.default.temporaryDirectory.path
         }
     }
 
@@ -73,8 +73,9 @@ struct FetchRun: Sendable {
         switch terms.place {
         case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
         case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
+        case .outlet(.null) where item.digest == nil: .nothing
         // Nobody goes on with what nobody has.
-        case .standardOutput: .reading
+        case .outlet: .reading
         }
     }
 
@@ -82,7 +83,7 @@ struct FetchRun: Sendable {
         switch terms.place {
         case .file(let path): path
         case .folder(let folder): item.name.map { Self.path($0, in: folder) }
-        case .standardOutput: nil
+        case .outlet: nil
         }
     }
 
@@ -127,7 +128,7 @@ struct FetchRun: Sendable {
     private func check(_ part: PartFile) throws(FetchFailure) -> [ContentDigest] {
         let told = DigestField(parsing: part.digests)?.strongest
         let wanted = [item.digest, told].compactMap { $0 }
-        if wanted.isEmpty { return [] }
+        if wanted.isEmpty || part.purpose == .nothing { return [] }
         row.enter(.checking)
         for algorithm in Set(wanted.map(\.algorithm)) {
             let made = try FileDigest.make(of: part, by: algorithm)
@@ -149,9 +150,9 @@ struct FetchRun: Sendable {
     ) async throws(FetchFailure) -> FetchedFile {
         let path: String
         switch terms.place {
-        case .standardOutput:
-            path = "-"
-            try await Self.elsewhere { () throws(FetchFailure) in try copyOut(part) }
+        case .outlet(let outlet):
+            path = outlet.name
+            try await Self.elsewhere { () throws(FetchFailure) in try outlet.write(part) }
         case .file(let target):
             path = target
             try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
@@ -161,17 +162,6 @@ struct FetchRun: Sendable {
         }
         return FetchedFile(
             path: path, length: part.length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
-    }
-
-    private func copyOut(_ part: PartFile) throws(FetchFailure) {
-        var offset: UInt64 = 0
-        while true {
-            if Task.isCancelled { throw .interrupted }
-            let octets = try part.read(at: offset, atMost: FileDigest.pieceLength)
-            if octets.isEmpty { return }
-            Terminal.output(bytes: octets[...])
-            offset += UInt64(octets.count)
-        }
     }
 
     /// Where the name comes from the response: whether it may be used.

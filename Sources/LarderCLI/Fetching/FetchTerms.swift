@@ -6,7 +6,8 @@ struct FetchTerms: Sendable {
     enum Place: Sendable {
         case file(String)
         case folder(String)
-        case standardOutput
+        /// What gets the whole, and is no file.
+        case outlet(FetchOutlet)
     }
 
     var place = Place.folder(".")

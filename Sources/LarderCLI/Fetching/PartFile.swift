@@ -13,6 +13,8 @@ final class PartFile: Sendable {
         case file(key: String)
         /// To be read here, without a name.
         case reading
+        /// To be nothing: what is written is forgotten.
+        case nothing
     }
 
     private struct State {
@@ -54,7 +56,7 @@ final class PartFile: Sendable {
         let key =
             switch purpose {
             case .file(let key): key
-            case .reading: "\(UInt64.random(in: 0 ... .max))"
+            case .reading, .nothing: "\(UInt64.random(in: 0 ... .max))"
             }
         let digest = ContentDigest(of: Array(key.utf8), by: .sha256)
         let name = digest.octets.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -161,7 +163,7 @@ final class PartFile: Sendable {
     }
 
     func write(_ octets: [UInt8], at offset: UInt64) throws(FetchFailure) {
-        var done = 0
+        var done = purpose == .nothing ? octets.count : 0
         while done < octets.count {
             let step = octets.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))  // it is not empty

@@ -31,7 +31,8 @@ struct FetchCommand: ParsableCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The file to write; - is standard output, which gets nothing before the whole is there.", valueName: "file"))
+            "The file to write; - is standard output, which gets nothing before the whole is there, as do a pipe and a device.",
+            valueName: "file"))
     var output: String?
 
     @Option(
@@ -101,7 +102,7 @@ struct FetchCommand: ParsableCommand {
         if digest != nil, urls.count != 1 || input != nil {
             throw ValidationError("--digest is one file's: a list (-i) has them behind the URLs.")
         }
-        if output == "-", json {
+        if output == "-" || output == "/dev/stdout", json {
             throw ValidationError("-o - and --json both write to standard output.")
         }
         if offline, refresh { throw ValidationError("--offline asks nobody, --refresh the server.") }
@@ -212,8 +213,10 @@ struct FetchCommand: ParsableCommand {
     }
 
     private func place() throws(FetchFailure) -> FetchTerms.Place {
-        if output == "-" { return .standardOutput }
-        if let output { return .file(output) }
+        if let output {
+            if let outlet = FetchOutlet(output) { return .outlet(outlet) }
+            return .file(output)
+        }
         guard let folder, !folder.isEmpty else { return .folder(".") }
         do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
             throw FetchFailure(.file, "file_failed", "cannot make the folder \(printable(folder, limit: 4096))")
