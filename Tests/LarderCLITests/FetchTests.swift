@@ -64,7 +64,22 @@ struct FetchTests {
         "The exit code says what kind of failure it is",
         arguments: [
             (["fetch"], 2, "Which URL?"), (["fetch", "ftp://a/b"], 2, "neither http nor https"),
-            (["fetch", "--digest", "md5:00", "http://127.0.0.1:1/"], 2, "is no digest"),
+            (
+                ["fetch", "--digest", "md5:00", "http://127.0.0.1:1/"], 2,
+                "'md5:00' is no digest: sha256: and 64 hexadecimal digits, or sha512: and 128"
+            ),
+            (
+                ["fetch", "--digest", "sha512:", "http://127.0.0.1:1/"], 2,
+                "'sha512:' is no digest: behind sha512: stand 128 hexadecimal digits, and here nothing"
+            ),
+            (
+                ["fetch", "--digest", "SHA-256:12ab", "http://127.0.0.1:1/"], 2,
+                "behind sha256: stand 64 hexadecimal digits, and here 4 of them"
+            ),
+            (
+                ["fetch", "--digest", "sha256:\(String(repeating: "g", count: 64))", "http://127.0.0.1:1/"], 2,
+                "behind sha256: stand 64 hexadecimal digits, and here something else"
+            ),
             (["fetch", "--parts", "17", "http://127.0.0.1:1/"], 2, "--parts is from 1 to 16"),
             (["fetch", "-H", "Range: bytes=0-1", "http://127.0.0.1:1/"], 2, "Range is not for -H to say"),
             (["fetch", "-o", "a", "http://127.0.0.1:1/", "http://127.0.0.1:1/"], 2, "-o names one file"),
@@ -108,6 +123,18 @@ struct FetchTests {
         let outcome = try stage.fetch("\(origin.url)/a")
         #expect(outcome.code == 0 && stage.content("a") == Self.body)
         #expect(outcome.talk.contains("a: the server answers with status 503: trying again in 0."), "\(outcome.talk)")
+    }
+
+    @Test("A server that asks for more patience than there is: the file is given up, and both are told")
+    func givesUpWaiting() throws {
+        let origin = FetchOrigin(.init(body: [], tag: nil, fields: "Retry-After: 86400\r\n", status: "503 Service Unavailable"))
+        let stage = try FetchStage()
+        let outcome = try stage.fetch("\(origin.url)/a")
+        #expect(outcome.code == 9 && origin.requests.count == 1)
+        #expect(
+            outcome.talk
+                == "a: the server answers with status 503 and asks to wait 24 h 00 min: no more than 1 min 00 s are waited\n",
+            "\(outcome)")
     }
 
     @Test("A digest that differs leaves no file, and 5; one that fits says so; the server's own are looked at")

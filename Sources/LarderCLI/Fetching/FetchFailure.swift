@@ -54,6 +54,13 @@ struct FetchFailure: Error, Sendable {
         self.isRetryable = isRetryable
     }
 
+    /// The same failure in more words.
+    func saying(_ sentence: String) -> FetchFailure {
+        var failure = FetchFailure(kind, code, sentence, isRetryable: isRetryable)
+        failure.retryAfter = retryAfter
+        return failure
+    }
+
     static let interrupted = FetchFailure(.interrupted, "interrupted", "interrupted")
 
     /// - Parameter error: the system's number.

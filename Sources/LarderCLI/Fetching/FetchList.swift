@@ -47,8 +47,8 @@ enum FetchList {
         for word in words.dropFirst() {
             if word.hasPrefix("out=") {
                 item.name = try fileName(String(word.dropFirst(4)))
-            } else if let digest = ContentDigest(String(word)) {
-                item.digest = digest
+            } else if FileDigest.isMeant(String(word)) {
+                item.digest = try FileDigest.read(String(word))
             } else {
                 throw FetchFailure(
                     .usage, "bad_list", "'\(printable(String(word)))' is neither a digest (sha256:…, sha512:…) nor a name (out=…)"

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSerialization
+import ProxyAdmin
 
 /// Digests of files, read piece by piece.
 enum FileDigest {
@@ -39,5 +40,30 @@ enum FileDigest {
             return digits.count == 1 ? "0" + digits : digits
         }
         return "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(digits.joined())"
+    }
+
+    /// Reads what `text` writes.
+    /// - Throws: what a digest has to be, where it is none.
+    static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
+        if let digest = ContentDigest(text) { return digest }
+        throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is no digest: \(fault(of: text))")
+    }
+
+    /// Whether the word in front of the colon is one of a digest's.
+    static func isMeant(_ text: String) -> Bool { text.contains(":") && algorithm(in: text) != nil }
+
+    private static func algorithm(in text: String) -> DigestAlgorithm? {
+        let name = text.prefix { $0 != ":" }.lowercased().filter { $0 != "-" }
+        return DigestAlgorithm.allCases.first { $0.rawValue.filter { $0 != "-" } == name }
+    }
+
+    private static func fault(of text: String) -> String {
+        guard isMeant(text), let algorithm = algorithm(in: text) else {
+            return "sha256: and 64 hexadecimal digits, or sha512: and 128"
+        }
+        let name = algorithm.rawValue.filter { $0 != "-" }
+        let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
+        let found = count == 0 ? "nothing" : count == wanted ? "something else" : "\(count) of them"
+        return "behind \(name): stand \(wanted) hexadecimal digits, and here \(found)"
     }
 }

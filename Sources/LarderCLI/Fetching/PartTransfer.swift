@@ -63,12 +63,23 @@ struct PartTransfer: Sendable {
                 if part.entity == nil { try await part.beginAnew() }
                 tries = part.length > before ? 1 : tries + 1
                 let wait = terms.retries.wait(tries: tries, retryAfter: failure.retryAfter, chance: .random(in: 0..<1))
-                guard failure.isRetryable, let wait else { throw failure }
+                guard failure.isRetryable, let wait else { throw Self.last(failure, terms.retries) }
                 row.say("\(failure.sentence): \(Self.intent(part.length)) in \(Self.text(wait))")
                 row.enter(.waiting)
                 do { try await Task.sleep(for: wait) } catch { throw .interrupted }
             }
         }
+    }
+
+    /// A server that asks for more patience than there is: that is said.
+    private static func last(_ failure: FetchFailure, _ retries: RetryPolicy) -> FetchFailure {
+        guard failure.isRetryable, retries.limit > 0, let asked = failure.retryAfter, asked > retries.longestRetryAfter else {
+            return failure
+        }
+        let (wish, bound) = (asked.components.seconds, retries.longestRetryAfter.components.seconds)
+        return failure.saying(
+            "\(failure.sentence) and asks to wait \(Quantity.wholeTime(wish)): no more than \(Quantity.wholeTime(bound)) are waited"
+        )
     }
 
     private static func intent(_ length: UInt64) -> String {

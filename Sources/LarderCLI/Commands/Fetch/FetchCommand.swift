@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLoop
 import Foundation
-import HTTPSerialization
 import HTTPSession
 import ProxyAdmin
 
@@ -186,11 +185,7 @@ struct FetchCommand: ParsableCommand {
         var items: [FetchItem] = []
         for url in urls { items.append(try FetchItem(url)) }
         if let digest {
-            guard let read = ContentDigest(digest) else {
-                throw FetchFailure(
-                    .usage, "bad_digest", "'\(printable(digest, limit: 200))' is no digest: sha256: and 64 hexadecimal digits")
-            }
-            items[0].digest = read
+            items[0].digest = try FileDigest.read(digest)
         }
         if let input { items += try FetchList.read(input) }
         return items
