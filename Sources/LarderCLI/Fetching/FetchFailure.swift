@@ -46,6 +46,8 @@ struct FetchFailure: Error, Sendable {
     var isRetryable = false
     /// What the server asks to wait before that.
     var retryAfter: Duration?
+    /// Whether it is about what came from the store, where the server may have something else.
+    var isAboutStored = false
 
     init(_ kind: Kind, _ code: String, _ sentence: String, isRetryable: Bool = false) {
         self.kind = kind
@@ -58,6 +60,7 @@ struct FetchFailure: Error, Sendable {
     func saying(_ sentence: String) -> FetchFailure {
         var failure = FetchFailure(kind, code, sentence, isRetryable: isRetryable)
         failure.retryAfter = retryAfter
+        failure.isAboutStored = isAboutStored
         return failure
     }
 

@@ -33,13 +33,30 @@ struct FetchRun: Sendable {
         let part = try await Self.elsewhere { () throws(FetchFailure) in
             try PartFile(in: folder, for: purpose, isSequential: terms.parts == 1)
         }
-        do throws(FetchFailure) { return try await fetch(into: part) } catch {
+        do throws(FetchFailure) { return try await fetchOnceOrTwice(part) } catch {
             if error.kind == .digest { await part.remove() } else { row.noteKept(await part.leave()) }
             throw error
         }
     }
 
-    private func fetch(into part: PartFile) async throws(FetchFailure) -> FetchedFile {
+    /// What came from the store and has another digest is asked for once more, of its server.
+    private func fetchOnceOrTwice(_ part: PartFile) async throws(FetchFailure) -> FetchedFile {
+        let first: FetchFailure
+        do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
+        guard first.kind == .digest, first.isAboutStored, terms.mayAskAgain else { throw first }
+        row.say("what is stored has another digest: the server is asked")
+        try await part.beginAnew()
+        var terms = self.terms
+        terms.fields.append("Cache-Control", "no-cache")
+        do throws(FetchFailure) { return try await fetch(into: part, terms) } catch {
+            switch error.kind {
+            case .digest, .interrupted, .file: throw error
+            default: throw first.saying("\(first.sentence), as it is stored; asked for anew: \(error.sentence)")
+            }
+        }
+    }
+
+    private func fetch(into part: PartFile, _ terms: FetchTerms) async throws(FetchFailure) -> FetchedFile {
         let transfer = PartTransfer(item: item, terms: terms, session: session, part: part, row: row, standing: standing(named:))
         switch try await transfer.run() {
         case .whole(let facts):
@@ -133,12 +150,14 @@ struct FetchRun: Sendable {
         for algorithm in Set(wanted.map(\.algorithm)) {
             let made = try FileDigest.make(of: part, by: algorithm)
             for digest in wanted where digest.algorithm == algorithm && digest != made {
-                throw FetchFailure(
+                var failure = FetchFailure(
                     .digest, "other_digest",
                     digest == item.digest
                         ? "it is not what was asked for: \(FileDigest.text(made)), and not \(FileDigest.text(digest))"
                         : "it is not what the server says: \(FileDigest.text(made)), and not \(FileDigest.text(digest)) (Repr-Digest)"
                 )
+                failure.isAboutStored = part.isFromStore
+                throw failure
             }
         }
         return wanted

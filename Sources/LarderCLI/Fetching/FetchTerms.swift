@@ -19,6 +19,8 @@ struct FetchTerms: Sendable {
     /// With tries that bring nothing, one after the other.
     var retries = RetryPolicy()
     var fields = HTTPFields()
+    /// Whether the server may be asked for what is stored as well.
+    var mayAskAgain = true
     /// Of the files, by the umask.
     var mode: mode_t = 0o644
 

@@ -23,6 +23,7 @@ final class PartFile: Sendable {
         var done = Extents()
         /// What earlier calls have left.
         var keptLength: UInt64 = 0
+        var isFromStore = false
         var name = ""
         /// `nil` where nothing was noted down yet.
         var recorded: ContinuousClock.Instant?
@@ -106,6 +107,7 @@ final class PartFile: Sendable {
             state.digests = record.digests ?? []
             state.done = done
             state.keptLength = done.length
+            state.isFromStore = record.isFromStore ?? false
             state.name = record.name
         }
         // From here on somebody may write behind its end.
@@ -123,6 +125,8 @@ final class PartFile: Sendable {
     var total: UInt64? { state.withLock { $0.entity?.total } }
     /// Of the last response that suggested one.
     var suggestedName: String { state.withLock { $0.name } }
+    /// Whether any of it came from the store.
+    var isFromStore: Bool { state.withLock { $0.isFromStore } }
 
     /// What is to be asked for; the last may have no known end.
     var missing: [Range<UInt64>] {
@@ -154,6 +158,8 @@ final class PartFile: Sendable {
             if !digests.isEmpty { state.digests = digests }
         }
     }
+
+    func noteStored() { state.withLock { $0.isFromStore = true } }
 
     /// The whole has come to its end, of which nobody had told the length.
     func noteEnd() {
@@ -215,7 +221,8 @@ final class PartFile: Sendable {
             guard let tag = state.entity?.tag, !state.done.isEmpty else { return nil }
             return PartRecord(
                 tag: tag, total: state.entity?.total, extents: state.done.ranges.map { [$0.lowerBound, $0.upperBound] },
-                boot: boot, isOnDisk: isOnDisk, name: state.name, grows: isSequential && !isOnDisk, digests: state.digests)
+                boot: boot, isOnDisk: isOnDisk, name: state.name, grows: isSequential && !isOnDisk, digests: state.digests,
+                isFromStore: state.isFromStore)
         }
         record?.write(recordPath)
     }

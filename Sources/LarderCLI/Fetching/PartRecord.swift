@@ -23,6 +23,8 @@ struct PartRecord: Codable, Equatable {
     var grows: Bool?
     /// The lines of Repr-Digest that came with it.
     var digests: [String]?
+    /// Whether any of it came from the store.
+    var isFromStore: Bool?
 
     /// - Returns: `nil` where there is none, or none that can be believed.
     static func read(_ path: String, boot: String) -> PartRecord? {

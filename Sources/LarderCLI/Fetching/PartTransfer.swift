@@ -242,6 +242,8 @@ struct PartTransfer: Sendable {
     private func take(_ response: StreamingResponse, at range: Range<UInt64>, endsKnown: Bool) async throws(Break) {
         let told = DigestField(parsing: response.fields.values(of: "Content-Digest"))?.strongest
         let hasher = told.map { DigestHasher($0.algorithm) }
+        let isFromStore = Self.isFromStore(response)
+        if isFromStore { part.noteStored() }
         var offset = range.lowerBound
         var written = offset
         do {
@@ -265,7 +267,9 @@ struct PartTransfer: Sendable {
             throw .failure(FetchFailure(.network, "response_incomplete", "the connection broke off", isRetryable: true))
         }
         if let hasher, let told, hasher.finish() != told {
-            throw .failure(FetchFailure(.digest, "other_digest", "it is not what the server says (Content-Digest)"))
+            var failure = FetchFailure(.digest, "other_digest", "it is not what the server says (Content-Digest)")
+            failure.isAboutStored = isFromStore
+            throw .failure(failure)
         }
     }
 }

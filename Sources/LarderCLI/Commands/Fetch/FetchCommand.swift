@@ -202,6 +202,7 @@ struct FetchCommand: ParsableCommand {
         terms.atOnce = atOnce
         terms.retries.limit = retries
         terms.fields = try FetchFields.read(header)
+        terms.mayAskAgain = !refresh && !offline
         if refresh { terms.fields.append("Cache-Control", "no-cache") }
         if noStore { terms.fields.append("Cache-Control", "no-store") }
         return terms
