@@ -22,8 +22,20 @@ struct FetchAll: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let board: FetchBoard
+    let names: FetchNames
     /// Hears of each end as it comes.
     let tell: @Sendable (Ending) -> Void
+
+    init(
+        items: [FetchItem], terms: FetchTerms, session: HTTPSession, board: FetchBoard, tell: @escaping @Sendable (Ending) -> Void
+    ) {
+        self.items = items
+        self.terms = terms
+        self.session = session
+        self.board = board
+        self.tell = tell
+        names = FetchNames(items)
+    }
 
     /// - Returns: in the order of the items, without those that an interruption has left out.
     func run() async -> [Ending] {
@@ -52,7 +64,8 @@ struct FetchAll: Sendable {
         let began = ContinuousClock.now
         let result: Result<FetchedFile, FetchFailure>
         do throws(FetchFailure) {
-            result = .success(try await FetchRun(item: item, terms: terms, session: session, row: row).run())
+            let run = FetchRun(item: item, terms: terms, session: session, row: row) { names.claim($0, for: number) }
+            result = .success(try await run.run())
         } catch { result = .failure(error) }
         let time = began.duration(to: .now)
         let kept = row.kept

@@ -14,6 +14,8 @@ struct FetchItem: Sendable {
     var digest: ContentDigest?
     /// `nil`: as the response suggests.
     var name: String?
+    /// Where it stands in a list; `nil` for the command line.
+    var place: FetchList.Place?
 
     /// For messages: without what may be a secret.
     var label: String { printable(uri.descriptionWithoutQuery, limit: 200) }

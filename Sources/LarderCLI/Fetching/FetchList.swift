@@ -9,6 +9,13 @@ import ProxyAdmin
 ///     https://example.com/b.iso sha256:9f86…
 ///     https://example.com/latest out=c.iso     # a note
 enum FetchList {
+    /// Of the word by which a line says what its file is called: the name, or the URL itself.
+    struct Place: Sendable {
+        var list = ""
+        var line = 1
+        let column: Int
+    }
+
     /// Octets of a line, and how many there may be.
     static let lineLengthLimit = TargetURI.lengthLimit + 1024
     static let itemLimit = 100_000
@@ -30,7 +37,11 @@ enum FetchList {
             number += 1
             do throws(FetchFailure) {
                 guard case .whole(let octets) = line else { throw FetchFailure(.usage, "bad_list", "the line is too long") }
-                if let item = try item(String(decoding: octets, as: UTF8.self)) { items.append(item) }
+                if var item = try item(String(decoding: octets, as: UTF8.self)) {
+                    item.place?.list = shown
+                    item.place?.line = number
+                    items.append(item)
+                }
                 if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "more than \(itemLimit) URLs") }
             } catch {
                 throw FetchFailure(.usage, error.code, "\(shown):\(number): \(error.sentence)")
@@ -44,9 +55,11 @@ enum FetchList {
         if let note = words.firstIndex(where: { $0.hasPrefix("#") }) { words.removeSubrange(note...) }
         guard let url = words.first else { return nil }
         var item = try FetchItem(String(url))
+        item.place = place(of: url, in: line)
         for word in words.dropFirst() {
             if word.hasPrefix("out=") {
                 item.name = try fileName(String(word.dropFirst(4)))
+                item.place = place(of: word, in: line)
             } else if FileDigest.isMeant(String(word)) {
                 item.digest = try FileDigest.read(String(word))
             } else {
@@ -56,6 +69,10 @@ enum FetchList {
             }
         }
         return item
+    }
+
+    private static func place(of word: Substring, in line: String) -> Place {
+        Place(column: line.distance(from: line.startIndex, to: word.startIndex) + 1)
     }
 
     /// A list may be somebody else's: it names files in the folder, and no places.

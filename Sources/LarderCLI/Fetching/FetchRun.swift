@@ -24,6 +24,8 @@ struct FetchRun: Sendable {
     let terms: FetchTerms
     let session: HTTPSession
     let row: FetchBoard.Row
+    /// The name in the folder in the place of a suggested one.
+    let claim: @Sendable (String) -> String
 
     func run() async throws(FetchFailure) -> FetchedFile {
         if let known = knownTarget {
@@ -176,7 +178,7 @@ struct FetchRun: Sendable {
             path = target
             try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
         case .folder(let folder):
-            path = Self.path(item.name ?? facts.name, in: folder)
+            path = Self.path(item.name ?? claim(facts.name), in: folder)
             try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
         }
         return FetchedFile(
@@ -187,7 +189,7 @@ struct FetchRun: Sendable {
     /// - Returns: the file that has it, where that is what is wanted.
     private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
         guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
-        let path = Self.path(name, in: folder)
+        let path = Self.path(claim(name), in: folder)
         return try await Self.elsewhere { () throws(FetchFailure) in try standing(at: path) }
     }
 }

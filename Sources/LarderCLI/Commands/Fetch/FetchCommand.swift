@@ -188,6 +188,7 @@ struct FetchCommand: ParsableCommand {
             items[0].digest = try FileDigest.read(digest)
         }
         if let input { items += try FetchList.read(input) }
+        try FetchNames.check(items)
         return items
     }
 
