@@ -69,6 +69,7 @@ struct PrivateLarder {
     /// Ends it.
     /// - Returns: what its requests were, where they were counted.
     func close() -> RequestTally? {
+        server.letRecordingsEnd()
         server.close()
         guard let (tally, failure) = log?.finish() else { return nil }
         if let logFile { Foundation.close(logFile) }

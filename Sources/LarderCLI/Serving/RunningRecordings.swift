@@ -33,7 +33,7 @@ final class RunningRecordings: Sendable {
     private let report: @Sendable (String) -> Void
 
     /// How long a recording that ends waits for the exchanges that are on their way into it, in seconds.
-    private static let patience = 5.0
+    static let patience = 5.0
 
     /// - Parameter report: hears what cannot be recorded, as soon as that is known. Called on some thread.
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }

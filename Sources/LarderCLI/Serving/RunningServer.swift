@@ -134,6 +134,15 @@ final class RunningServer: Sendable {
         Foundation.exit(0)
     }
 
+    /// Takes nothing new, and lets what is on its way into a recording come to its end, for a while: who has asked for it may have left, and does
+    /// not have to have wanted the whole. To be called before `close` where a command has ended.
+    func letRecordingsEnd() {
+        guard recordings.file != nil else { return }
+        let drained = DispatchSemaphore(value: 0)
+        server.drain { drained.signal() }
+        _ = drained.wait(timeout: .now() + RunningRecordings.patience)
+    }
+
     /// Ends all that serves, and waits for it. Called once.
     func close() {
         admin.withLock { $0 }?.stop()
