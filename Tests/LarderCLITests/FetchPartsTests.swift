@@ -46,7 +46,8 @@ struct FetchPartsTests {
             (200, ["ETag": "W/\"a\""], nil, nil, .whole(FetchedEntity())),
             (200, ["ETag": "\"b\"", "Content-Length": "7"], 50..<100, known, .whole(FetchedEntity(tag: "\"b\"", total: 7))),
             (206, ["ETag": "\"a\"", "Content-Range": "bytes 50-99/100"], 50..<100, known, .part(50..<100, known)),
-            (206, ["Content-Range": "bytes 50-59/*"], 50..<100, known, .part(50..<60, known)),
+            (206, ["ETag": "\"a\"", "Content-Range": "bytes 50-59/*"], 50..<100, known, .part(50..<60, known)),
+            (206, ["Content-Range": "bytes 50-99/100"], 50..<100, known, .changed),
             (206, ["ETag": "\"b\"", "Content-Range": "bytes 50-99/100"], 50..<100, known, .changed),
             (206, ["ETag": "W/\"a\"", "Content-Range": "bytes 50-99/100"], 50..<100, known, .changed),
             (206, ["ETag": "\"a\"", "Content-Range": "bytes 49-99/100"], 50..<100, known, .changed),
@@ -76,6 +77,7 @@ struct FetchPartsTests {
         #expect(try #require(try FetchList.item("a.test/b")).uri.description == "http://a.test/b")
         for line in [
             "https://a.test/ out=../x", "https://a.test/ out=", "https://a.test/ out=.x", "https://a.test/ sha256:12", "ftp://a/",
+            "https://a.test/ out=a out=b", "https://a.test/ \(digest) sha512:\(String(repeating: "ab", count: 64))",
         ] {
             #expect(throws: FetchFailure.self) { try FetchList.item(line) }
         }

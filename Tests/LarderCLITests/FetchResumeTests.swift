@@ -86,7 +86,7 @@ struct FetchResumeTests {
 
     /// How the server answers the second call.
     enum Later: String, CaseIterable, Sendable {
-        case another, ignoring, weak, untagged, refusing, shifted, shorter, lying
+        case another, ignoring, weak, untagged, refusing, shifted, shorter, lying, silent
     }
 
     @Test("Whatever comes to who goes on, no file is ever mixed", arguments: Later.allCases)
@@ -106,6 +106,8 @@ struct FetchResumeTests {
             case .shifted: manner.shift = request["Range"] == nil ? 0 : 7
             case .shorter: (manner.body, manner.tag) = (Array(Self.body[..<100]), "\"two\"")
             case .lying: (manner.body, manner.tag, manner.ignoresConditions) = (Self.other, "\"two\"", true)
+            // A part of something else, without a word of what.
+            case .silent: (manner.body, manner.tag, manner.ignoresConditions) = (Self.other, nil, true)
             }
             return manner
         }
@@ -116,7 +118,7 @@ struct FetchResumeTests {
         #expect(second.code == 0, "\(second)")
         let expected: [UInt8] =
             switch later {
-            case .another, .weak, .untagged, .refusing, .lying: Self.other
+            case .another, .weak, .untagged, .refusing, .lying, .silent: Self.other
             case .ignoring, .shifted: Self.body
             case .shorter: Array(Self.body[..<100])
             }

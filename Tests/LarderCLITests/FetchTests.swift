@@ -198,7 +198,8 @@ struct FetchTests {
         var lines = (1...12).map { "http://127.0.0.1:\(origin.port)/\($0)" }
         lines[1] += " out=two # the second"
         lines[3] += " sha256:\(String(repeating: "0", count: 64))"
-        let list = try stage.folder.write(lines.joined(separator: "\n") + "\n\n# the end\n", to: "list")
+        // As some editors begin it.
+        let list = try stage.folder.write("\u{FEFF}" + lines.joined(separator: "\n") + "\n\n# the end\n", to: "list")
         let outcome = try stage.fetch("-i", list, "--at-once", "3", "--json")
         #expect(outcome.code == 9, "\(outcome)")
         #expect(origin.peakOpenCount <= 3)

@@ -47,6 +47,17 @@ struct PartFileTests {
         #expect(noted.grows != true && noted.extents == [[0, 600]])
     }
 
+    @Test(
+        "A record that leads out of the folder, or puts a line into a request, is not believed",
+        arguments: ["../a", "a/b", ".a", "a"])
+    func believesNoPaths(name: String) throws {
+        let path = folder.path + "/record"
+        for tag in ["\"one\"", "\"one\"\r\nX: y"] {
+            PartRecord(tag: tag, extents: [[0, 1]], boot: "b", isOnDisk: true, name: name).write(path)
+            #expect((PartRecord.read(path, boot: "b") != nil) == (name == "a" && tag == "\"one\""))
+        }
+    }
+
     @Test("What was brought to the disk by an orderly end is noted without a claim before, and with one behind")
     func claimsNothingBefore() async throws {
         let before = Guarded<Bool?>(nil)

@@ -21,7 +21,8 @@ enum DownloadPlan: Equatable {
                 part.total == nil || total == nil || part.total == total,
                 // Without it nobody knows whether the part's end is the whole's.
                 let whole = total ?? part.total,
-                !head.fields.contains(.etag) || tag == part.entityTag
+                // A 206 has the tag that a 200 would have had (RFC 9110 §15.3.7): one without is of nobody knows what.
+                tag == part.entityTag
             else {
                 self = .anew
                 return

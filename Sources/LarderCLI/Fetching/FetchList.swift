@@ -37,7 +37,10 @@ enum FetchList {
             number += 1
             do throws(FetchFailure) {
                 guard case .whole(let octets) = line else { throw FetchFailure(.usage, "bad_list", "the line is too long") }
-                if var item = try item(String(decoding: octets, as: UTF8.self)) {
+                // Some editors begin a text by U+FEFF.
+                let hasMark = number == 1 && octets.starts(with: [0xEF, 0xBB, 0xBF])
+                let text = octets.dropFirst(hasMark ? 3 : 0)
+                if var item = try item(String(decoding: text, as: UTF8.self)) {
                     item.place?.list = shown
                     item.place?.line = number
                     items.append(item)
@@ -58,9 +61,11 @@ enum FetchList {
         item.place = place(of: url, in: line)
         for word in words.dropFirst() {
             if word.hasPrefix("out=") {
+                if item.name != nil { throw FetchFailure(.usage, "bad_list", "two names (out=…)") }
                 item.name = try fileName(String(word.dropFirst(4)))
                 item.place = place(of: word, in: line)
             } else if FileDigest.isMeant(String(word)) {
+                if item.digest != nil { throw FetchFailure(.usage, "bad_list", "two digests") }
                 item.digest = try FileDigest.read(String(word))
             } else {
                 throw FetchFailure(

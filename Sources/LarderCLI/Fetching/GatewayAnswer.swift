@@ -51,8 +51,9 @@ enum GatewayAnswer {
         case "dns_error", "timeout", "connection_refused", "connection_terminated", "destination_unroutable", "queue_full",
             "upstream_proxy_refused", "tls_handshake_refused", "tls_handshake_failed", "response_incomplete":
             .network
-        case "unacceptable_status", "unacceptable_content_type", "malformed_json", "malformed_coding", "unsupported_coding",
-            "body_too_large":
+        case "unacceptable_status", "unacceptable_content_type", "malformed_json", "malformed_xml", "malformed_plist",
+            "malformed_image", "image_too_large", "none_accepts", "malformed_coding", "unsupported_coding", "body_too_large",
+            "transform_failed":
             .refused
         default: [403, 405, 407].contains(status) ? .refused : .failed
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSession
 
 /// What is known of a part, beside it: so that another process may go on with it, and never with what is not certain.
 struct PartRecord: Codable, Equatable {
@@ -29,7 +30,9 @@ struct PartRecord: Codable, Equatable {
     /// - Returns: `nil` where there is none, or none that can be believed.
     static func read(_ path: String, boot: String) -> PartRecord? {
         guard let octets = owned(path), let record = try? JSONDecoder().decode(PartRecord.self, from: Data(octets)),
-            record.version == version, record.isOnDisk || record.boot == boot
+            record.version == version, record.isOnDisk || record.boot == boot,
+            // Whoever has brought the file here: it leads nowhere, and puts nothing into a request.
+            record.name.isEmpty || SuggestedName.isSafe(record.name), record.tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return record
     }

@@ -100,7 +100,7 @@ struct PartTransfer: Sendable {
             let entity = part.entity
             let asked = entity != nil ? part.missing.first.map(first) : asksForParts ? 0..<FetchTerms.shortestPart : nil
             let response = try await ask(asked, entity)
-            let facts = Facts(
+            var facts = Facts(
                 name: SuggestedName.name(for: response.fields, response.uri), isFromStore: Self.isFromStore(response))
             let digests = response.fields.values(of: "Repr-Digest")
             switch PartJudgement(status: response.status, fields: response.fields, asked: asked, entity: entity) {
@@ -119,6 +119,8 @@ struct PartTransfer: Sendable {
                 try await take(response, at: 0..<(new.total ?? .max), endsKnown: new.total != nil)
                 part.noteEnd()
             case .part(let range, let entity):
+                // A 206 need not suggest the name again.
+                if part.entity != nil, !part.suggestedName.isEmpty { facts.name = part.suggestedName }
                 try await admit(entity, facts.name, digests)
                 try await takeAll(response, range, entity)
             }
@@ -224,7 +226,8 @@ struct PartTransfer: Sendable {
     }
 
     private static func isFromStore(_ response: StreamingResponse) -> Bool {
-        response.fields["Cache-Status"]?.contains("; hit") ?? false
+        // Each cache adds a member behind those before it (RFC 9211 §2), and Larder is the last one.
+        response.fields.values(of: "Cache-Status").last?.split(separator: ",").last?.contains("; hit") ?? false
     }
 
     private func refusal(_ response: StreamingResponse) async -> FetchFailure {

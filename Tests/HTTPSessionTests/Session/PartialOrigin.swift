@@ -19,6 +19,8 @@ final class PartialOrigin: Sendable {
         case unsatisfiable(total: Int)
         /// A part of what was asked for, at most so long.
         case short(of: Int)
+        /// Whatever If-Range says, a part of this other entity, without its tag.
+        case silentChange([UInt8])
         /// The entity is this one from now on.
         case change([UInt8], entityTag: String)
         case refuse(Int)
@@ -59,6 +61,13 @@ final class PartialOrigin: Sendable {
         _ request: OriginRequest, _ connection: borrowing OriginConnection, _ entity: Entity, _ conduct: Conduct
     ) -> Bool {
         if case .refuse(let status) = conduct { return connection.respond("\(status) No", body: "no") }
+        if case .silentChange(let other) = conduct, let first = request["Range"].flatMap({ Int($0.dropFirst(6).dropLast()) }),
+            first < other.count
+        {
+            return connection.send(
+                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes \(first)-\(other.count - 1)/\(other.count)\r\n"
+                    + "Content-Length: \(other.count - first)\r\n\r\n") && connection.send(bytes: Array(other[first...]))
+        }
         let tagField = entity.tag.isEmpty ? "" : "ETag: \(entity.tag)\r\n"
         let total = entity.content.count
         var start: Int?

@@ -51,7 +51,7 @@ struct ResumeStoriesTests {
     private static func fault(
         _ dice: inout SeededGenerator, _ length: Int, _ entities: [[UInt8]], _ tags: [String]
     ) -> PartialOrigin.Conduct {
-        switch dice.below(12) {
+        switch dice.below(13) {
         case 0...4: return .cut(at: dice.below(length))
         case 5: return .ignoreRange
         case 6: return .wrongStart(by: dice.chance(50) ? 1 : -1 - dice.below(100))
@@ -61,6 +61,7 @@ struct ResumeStoriesTests {
         case 10:
             let next = dice.below(4)
             return .change(entities[next], entityTag: tags[next])
+        case 11: return .silentChange(entities[dice.below(4)])
         default: return dice.chance(50) ? .short(of: 1 + dice.below(length)) : .refuse(dice.one(of: [404, 503, 500]))
         }
     }

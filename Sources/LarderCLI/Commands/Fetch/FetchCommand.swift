@@ -101,8 +101,9 @@ struct FetchCommand: ParsableCommand {
         if digest != nil, urls.count != 1 || input != nil {
             throw ValidationError("--digest is one file's: a list (-i) has them behind the URLs.")
         }
-        if output == "-" || output == "/dev/stdout", json {
-            throw ValidationError("-o - and --json both write to standard output.")
+        if output == "" { throw ValidationError("-o names a file.") }
+        if json, let output, ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(output) {
+            throw ValidationError("-o \(output) and --json both write to standard output.")
         }
         if offline, refresh { throw ValidationError("--offline asks nobody, --refresh the server.") }
         try Self.check(parts, "--parts", 1...FetchTerms.partLimit)
