@@ -18,8 +18,10 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case notSigned
     /// A key cannot be read, or is of another kind than Ed25519.
     case unusableKey(String)
-    /// Secrets, or what could not be looked through for them, stand in what was to be written.
+    /// Secrets stand in what was to be written.
     case holdsSecrets(String)
+    /// Content that cannot be looked through for secrets is not kept: it is too long, or in a coding that is not known or not whole.
+    case unsearchable(String)
     /// A text that was to be read is malformed.
     case malformed(String)
 
@@ -35,6 +37,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .notSigned: "not signed by a key that is asked for"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
         case .holdsSecrets(let detail): "holds secrets: \(detail)"
+        case .unsearchable(let what): "\(what) cannot be searched for secrets, and is not recorded (record.unscanned)"
         case .malformed(let detail): "malformed: \(detail)"
         }
     }

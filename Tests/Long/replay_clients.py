@@ -132,7 +132,7 @@ def script(through, folder, url):
 
 
 PAGE = {
-    "index.html": "<!doctype html><title>Page</title><link rel=stylesheet href=style.css><script src=script.js></script>"
+    "index.html": "<!doctype html><title>Page</title><link rel=icon href=data:,><link rel=stylesheet href=style.css><script src=script.js></script>"
                   "<img src=picture.svg onload='seen.push(this.naturalWidth)'><p id=said>nothing</p>"
                   "<script>fetch('data.json').then(r => r.json()).then(d => said.textContent = said_by_script(d.n))</script>",
     "style.css": "p {color: green}", "script.js": "var seen = []; function said_by_script(n) { return 'script ' + n }", "data.json": '{"n": 7}',

@@ -115,8 +115,10 @@ class Capture:
     """What the peer gets, from entering to leaving; who is asked by ARP is not known from before."""
 
     def __enter__(self):
-        for family in ("-4", "-6"):
-            call(*inside(HERE, "ip", family, "neigh", "flush", "all"))
+        # Nor does the peer ask again whether somebody is still there.
+        for network in (HERE, PEER):
+            for family in ("-4", "-6"):
+                call(*inside(network, "ip", family, "neigh", "flush", "all"))
         self.file = WORK / "capture.pcap"
         self.file.unlink(missing_ok=True)
         self.process = run(inside(PEER, "tshark", "-q", "-i", "v1", "-w", self.file), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)

@@ -96,6 +96,20 @@ struct SnapshotFileTests {
         _ = try Snapshot(path: fixture.path).verify()
     }
 
+    @Test("Nobody goes on with a recording that somebody is writing, who is not disturbed")
+    func isOnesOwn() throws {
+        let fixture = SnapshotFixture()
+        let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+        try Exchange("http://a:80/1", "one").append(to: writer)
+        #expect(throws: SnapshotError.self) { try SnapshotWriter(resuming: fixture.path) }
+        try writer.commit()
+        #expect(throws: SnapshotError.self) { try SnapshotWriter(resuming: fixture.path) }
+        try Exchange("http://a:80/2", "two").append(to: writer)
+        _ = try writer.finish()
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(try snapshot.verify().recordings == 2)
+    }
+
     @Test("Rows in another order, and in a file of another history, come to the same roots")
     func rootsKnowNoOrder() throws {
         let (one, other) = (SnapshotFixture(), SnapshotFixture())

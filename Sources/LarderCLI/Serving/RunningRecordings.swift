@@ -190,7 +190,7 @@ final class RunningRecordings: Sendable {
         // What has changed stands beside what was there.
         if purpose == .refresh { terms.existing = .append }
         terms.resumes = settings.existing == .resume
-        terms.report = { [report] in report("\(path) is incomplete from here on: \($0)") }
+        terms.report = { [report] in report("\(path) is incomplete: \($0)") }
         terms.keepsUnshared = settings.noStore == .keep
         terms.unscanned =
             switch settings.unscanned {

@@ -101,8 +101,10 @@ package final class SnapshotWriter {
     package static func partialPath(of path: String) -> String { path + ".partial" }
 
     private static func begin(on connection: Connection, _ manifest: Manifest) throws(DatabaseError) -> SnapshotTables {
+        // Whoever else would go on with it, or finish it, is told that it is locked.
+        try connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4096")
         // What is deleted leaves no octets behind: bodies may hold what nobody is to find.
-        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=4096")
+        try connection.execute("PRAGMA secure_delete=ON")
         let tables = SnapshotTables(connection)
         try connection.execute("BEGIN IMMEDIATE")
         try tables.removeSeal()

@@ -36,8 +36,13 @@ package final class SnapshotRecorder {
         matcher = try RequestMatcher(former.terms)
     }
 
+    /// Without its query, for people.
+    fileprivate static func shown(_ uri: [UInt8]) -> String {
+        String(decoding: uri.prefix { $0 != ASCII.question }, as: UTF8.self)
+    }
+
     /// Begins an exchange whose request is known whole.
-    /// - Throws: `holdsSecrets` for a body that is not kept because it cannot be searched.
+    /// - Throws: `unsearchable` for a body that is not kept because it cannot be searched.
     package func begin(_ request: RequestToMatch) throws(SnapshotError) -> ExchangeRecording {
         let asked = request
         var request = request
@@ -50,7 +55,7 @@ package final class SnapshotRecorder {
                 request.body = .octets(text)
                 Redactor.describe(text, in: &request.fields)
                 isRedacted = true
-            case .refused: throw .holdsSecrets("the body of a request cannot be searched")
+            case .refused: throw .unsearchable("what was sent to \(Self.shown(request.uri))")
             }
         }
         let uri = redactor.redacted(request.uri)
@@ -114,7 +119,7 @@ package final class ExchangeRecording {
     }
 
     /// The request's URI without its query, for people.
-    package var url: String { String(decoding: request.uri.prefix { $0 != ASCII.question }, as: UTF8.self) }
+    package var url: String { SnapshotRecorder.shown(request.uri) }
 
     /// The request's content, where it is known only now: of one that is too long to be held.
     package func requestBody(_ body: RequestToMatch.Body) {
@@ -130,7 +135,7 @@ package final class ExchangeRecording {
     }
 
     /// The next octets of the response's body, without its transfer coding.
-    /// - Throws: `holdsSecrets` where it becomes too long to be searched and is not to be kept then; this exchange is not recorded.
+    /// - Throws: `unsearchable` where it becomes too long to be searched and is not to be kept then; this exchange is not recorded.
     package func append(_ octets: Span<UInt8>) throws(SnapshotError) {
         if let body { return try body.append(octets) }
         if let digest {
@@ -141,7 +146,7 @@ package final class ExchangeRecording {
         held.append(octets)
         guard held.count > SnapshotLimits.requestBodyLength else { return }
         guard recorder.unsearched(describedBy: response?.fields ?? Fields()) == .asItWas else {
-            throw .holdsSecrets("the body of a response is too long to be searched")
+            throw .unsearchable("what \(url) answers")
         }
         let begun = held
         held = []
@@ -158,7 +163,7 @@ package final class ExchangeRecording {
 
     /// The exchange ends here.
     /// - Parameter failure: how it failed; what came of the response stays.
-    /// - Throws: `holdsSecrets` for a body that cannot be searched and is not to be kept then. Of one that broke off only the failure is kept.
+    /// - Throws: `unsearchable` for a body that cannot be searched and is not to be kept then. Of one that broke off only the failure is kept.
     @discardableResult
     package func finish(
         times: RecordedTimes, protocolName: [UInt8] = Array("HTTP/1.1".utf8), trailers: Fields = Fields(), chain: [UInt8]? = nil,
@@ -258,7 +263,7 @@ package final class ExchangeRecording {
                 if isBroken { response.fields.remove(.contentLength) }
                 isRedacted = true
             case .refused where isBroken: break
-            case .refused: throw .holdsSecrets("the body of a response cannot be searched")
+            case .refused: throw .unsearchable("what \(url) answers")
             }
             if content?.isEmpty ?? true { content = nil }
             // Only where it is compared before it is written.

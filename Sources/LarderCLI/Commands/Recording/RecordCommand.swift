@@ -80,6 +80,9 @@ struct RecordCommand: ParsableCommand {
         if [append, missing, overwrite, resume].count(where: { $0 }) > 1 {
             throw ValidationError("Give one of --append, --missing, --overwrite and --resume.")
         }
+        if match != nil, append || resume {
+            throw ValidationError("--match is of a new file: one that is gone on with keeps what it was begun with.")
+        }
     }
 
     func run() throws {

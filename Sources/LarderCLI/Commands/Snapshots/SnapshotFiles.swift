@@ -28,7 +28,7 @@ enum SnapshotFiles {
     private static func end(_ error: SnapshotError, _ text: String) throws -> Never {
         Terminal.talk("larder: \(printable(text, limit: 4096))\n")
         switch error {
-        case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets: throw ExitCode(5)
+        case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets, .unsearchable: throw ExitCode(5)
         case .database, .exists, .unfinished, .unusableKey, .malformed: throw ExitCode.failure
         }
     }

@@ -28,7 +28,7 @@ struct StoredRecordings {
             do {
                 try record(response, fields)
                 count += 1
-            } catch SnapshotError.holdsSecrets { leaveOut("with a body that cannot be searched for secrets") }
+            } catch SnapshotError.unsearchable { leaveOut("with a body that cannot be searched for secrets") }
         }
     }
 
