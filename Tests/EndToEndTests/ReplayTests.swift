@@ -61,11 +61,17 @@ struct ReplayTests {
         ])
     func followsSequences(end: SequenceEnd, expected: String) throws {
         let count = Counter()
-        let stage = try RecordedStage { _, _, connection in connection.respond(body: count.next() < 3 ? "pending" : "done") }
+        let stage = try RecordedStage { _, _, connection in
+            let isDone = count.next() == 3
+            // Between answers that differ in Vary the times decide, which are told in milliseconds.
+            connection.pause(milliseconds: 3)
+            return connection.respond(fields: isDone ? "Vary: Accept\r\n" : "", body: isDone ? "done" : "pending")
+        }
         try stage.record { proxy in for _ in 1...3 { _ = try stage.ask(proxy, "/job") } }
         let proxy = try stage.replaying { $0.end = end }
         let answers = try (1...4).map { _ in try stage.ask(proxy, "/job") }
         #expect(answers.map { $0.status == 504 ? "504" : $0.text }.joined(separator: " ") == expected)
+        if end == .error { #expect(try proxy.logLines().last?.contains("/job: exhausted") == true) }
         // Two who replay the same each have a whole one.
         let other = try stage.replaying { $0.end = end }
         #expect(try stage.ask(other, "/job").text == "pending")

@@ -170,6 +170,76 @@ struct SequenceTests {
         #expect(try MatchingTests.answer(layer, Exchange(uri), &one) == "one")
     }
 
+    /// An answer that was recorded so many milliseconds after the first.
+    private static func answer(
+        _ body: String, after milliseconds: Int64, accept: String? = nil, varies: Bool = false
+    ) -> Exchange {
+        MatchingTests.exchange("http://a:80/job", body) {
+            if let accept { $0.requestFields = [("Accept", accept)] }
+            if varies { $0.fields = [("Vary", "Accept")] }
+            $0.started = Timestamp(milliseconds: Exchange.began.milliseconds + milliseconds)
+        }
+    }
+
+    private static func sequence(
+        _ recorded: [Exchange], asked: Exchange, terms: MatchTerms = MatchTerms(), count: Int
+    ) throws -> [String] {
+        let fixture = SnapshotFixture()
+        try fixture.write(recorded, terms: terms)
+        let layer = try SnapshotLayer(Snapshot(path: fixture.path), key: SnapshotFixture.key, end: .error)
+        var cursors = SequenceCursors()
+        return try (0..<count).map { _ in try MatchingTests.answer(layer, asked, &cursors) }
+    }
+
+    @Test("Answers that differ in Vary are one sequence", arguments: [nil, "*/*", "text/html"] as [String?])
+    func joinsVarying(accept: String?) throws {
+        for varying in 0..<3 {
+            let recorded = ["one", "two", "three"].enumerated().map { number, body in
+                Self.answer(body, after: Int64(number) * 7, accept: accept, varies: number == varying)
+            }
+            #expect(
+                try Self.sequence(recorded, asked: recorded[0], count: 4) == ["one", "two", "three", "exhausted"],
+                "the one with Vary is \(varying)")
+        }
+    }
+
+    @Test("What was recorded for another value of a nominated field is left out of the sequence")
+    func leavesOutOthers() throws {
+        let recorded = [
+            Self.answer("pending", after: 0, accept: "a"), Self.answer("of a", after: 1, accept: "a", varies: true),
+            Self.answer("of b", after: 2, accept: "b", varies: true), Self.answer("last", after: 3, accept: "b"),
+        ]
+        #expect(try Self.sequence(recorded, asked: recorded[0], count: 4) == ["pending", "of a", "last", "exhausted"])
+        #expect(try Self.sequence(recorded, asked: recorded[2], count: 4) == ["pending", "of b", "last", "exhausted"])
+        let other = Self.answer("", after: 0, accept: "c")
+        #expect(try Self.sequence(recorded, asked: other, count: 3) == ["pending", "last", "exhausted"])
+    }
+
+    @Test("Of one key the positions count, whatever the clock said")
+    func trustsPositions() throws {
+        let recorded = [
+            Self.answer("one", after: 50), Self.answer("two", after: 10), Self.answer("three", after: 60, varies: true),
+        ]
+        #expect(try Self.sequence(recorded, asked: recorded[0], count: 3) == ["one", "two", "three"])
+    }
+
+    @Test("What a canonicaliser has made one is found by its own Vary")
+    func heedsOwnVary() throws {
+        var joining = Canonicaliser(uri: "*")
+        joining.replacements = [Canonicaliser.Replacement(.uri, "/[mn]$", by: "/x")]
+        var ignoring = Canonicaliser(uri: "http://a:80/m")
+        ignoring.ignoredFields = ["accept"]
+        let terms = MatchTerms(canonicalisers: [joining, ignoring])
+        let varying = MatchingTests.exchange("http://a:80/m", "m") {
+            $0.requestFields = [("Accept", "a")]
+            $0.fields = [("Vary", "Accept")]
+        }
+        let plain = MatchingTests.exchange("http://a:80/n", "n") { $0.requestFields = [("Accept", "a")] }
+        for recorded in [[varying, plain], [plain, varying]] {
+            #expect(try MatchingTests.answer(recorded, to: plain, terms: terms) == "n")
+        }
+    }
+
     @Test("The newest generation answers, and an older one where that is asked for")
     func heedsGenerations() throws {
         let fixture = SnapshotFixture()

@@ -55,6 +55,42 @@ struct NearMissTests {
         #expect(try Canonicaliser(json: canonicaliser.json) == canonicaliser)
     }
 
+    @Test(
+        "What is proposed for a path makes one segment equal, and nothing else",
+        arguments: [
+            ("/v1/users", "/v2/users"), ("/v1/users?a=1", "/v2/users?a=1"), ("/v1/users?a=1", "/v2/users"),
+            ("/v1/users?a=1", "/v2/users?a=2"), ("/api/v1.0/users/", "/api/v2.0/users/"),
+        ])
+    func proposesNarrowly(recorded: String, offered: String) throws {
+        let origin = "http://a:80"
+        let one = Exchange(origin + recorded, "it")
+        let miss = try #require(try Self.nearest([one], to: Exchange(origin + offered)).first)
+        let canonicaliser = try #require(miss.canonicaliser)
+        let terms = MatchTerms(canonicalisers: [canonicaliser])
+        #expect(try MatchingTests.answer([one], to: Exchange(origin + offered), terms: terms) == "it")
+        #expect(try MatchingTests.answer([one], to: one, terms: terms) == "it")
+        let others = ["/v1/orders", "/v2/orders", "/login/page", "/v1/usersettings", "/x/v1/users", "/v1/users/1", "/v1", "/"]
+        for other in others {
+            for query in ["", "?a=1"] {
+                #expect(
+                    try MatchingTests.answer([one], to: Exchange(origin + other + query), terms: terms) == "not_recorded",
+                    "\(other + query) under \(canonicaliser.json)")
+            }
+        }
+    }
+
+    @Test("Numbers are told from names, and nothing is proposed where nothing else tells what is meant")
+    func proposesNothingWide() throws {
+        let number = try #require(try Self.nearest([Exchange("http://a:80/17", "it")], to: Exchange("http://a:80/18")).first)
+        let terms = MatchTerms(canonicalisers: [try #require(number.canonicaliser)])
+        let seventeen = Exchange("http://a:80/17", "it")
+        #expect(try MatchingTests.answer([seventeen], to: Exchange("http://a:80/18"), terms: terms) == "it")
+        #expect(try MatchingTests.answer([seventeen], to: Exchange("http://a:80/login"), terms: terms) == "not_recorded")
+        let name = try #require(try Self.nearest([Exchange("http://a:80/users")], to: Exchange("http://a:80/login")).first)
+        #expect(name.differences.map(\.name) == ["path"])
+        #expect(name.canonicaliser == nil)
+    }
+
     @Test("Another method is named, and nothing is proposed")
     func namesMethod() throws {
         let nearest = try #require(try Self.nearest(Self.noise + [Self.post("{}")], to: Self.post("{}", method: "PUT")).first)

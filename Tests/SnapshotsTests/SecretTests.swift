@@ -43,13 +43,88 @@ struct SecretTests {
         #expect(Self.found("Basic \(Base64.encode(Array("user:password".utf8)))").count == 1)
     }
 
+    /// A text that a secret stands in as JSON, queries and forms write it, and the secret's octets there.
+    static let escaped: [(text: String, secret: String)] = {
+        let jsonKey = Planted.privateKey.replacing("\n", with: "\\n")
+        let uriKey = Planted.privateKey.replacing("\n", with: "%0A").replacing(" ", with: "%20")
+        let formKey = uriKey.replacing("%20", with: "+")
+        let basic = Base64.encode(Array("user:passwords".utf8)).replacing("=", with: "%3D")
+        let bearer = "9a8B7c6D5e4F3g2H1i0J"
+        let opaque = Planted.opaque
+        var rows: [(text: String, secret: String)] = []
+        func add(_ text: String, _ secret: String) { rows.append((text, secret)) }
+        add(#"{"pem":"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n\#(jsonKey)"}"#, jsonKey)
+        add(#"{"env":"A=1\n\#(Planted.gitHub)"}"#, Planted.gitHub)
+        add(#"{"env":"A=1\t\#(Planted.awsID)\n"}"#, Planted.awsID)
+        add(#"{"env":"A=1\r\#(Planted.webToken)\n"}"#, Planted.webToken)
+        add(#"{"env":"A=1\u000a\#(Planted.slack)"}"#, Planted.slack)
+        add(#"{"url":"/?a=1\u0026access_token=\#(opaque)\n"}"#, opaque)
+        add("u=is%3D\(Planted.gitHub)&x=1", Planted.gitHub)
+        add("u=a%20\(Planted.webToken)", Planted.webToken)
+        add("u=is%3A\(Planted.gitHub)", Planted.gitHub)
+        add("u=a%0A\(Planted.awsID)%0A", Planted.awsID)
+        add("u=id_token%3D\(Planted.webToken)", Planted.webToken)
+        add("u=a+\(Planted.fineGrained)", Planted.fineGrained)
+        add("u=a%253D\(Planted.gitHub)", Planted.gitHub)
+        add("u=/cb%3Faccess_token%3D\(opaque)%26x", opaque)
+        add("x=Bearer%20\(bearer)", bearer)
+        add("x=Bearer+\(bearer)&y=1", bearer)
+        add("x=Basic%20\(basic)&y=1", basic)
+        add("x=Basic+\(basic)", basic)
+        add("k=\(formKey)&y=1", formKey)
+        add("k=\(uriKey)&y=1", uriKey)
+        add("</x?access_token=\(opaque)>; rel=next", opaque)
+        add("<a href='/x?access_token=\(opaque)'>", opaque)
+        add("/cb#access_token=\(opaque)&state=1", opaque)
+        add(#"{"Password":"\#(opaque)"}"#, opaque)
+        add("user[password]=\(opaque)&x=1", opaque)
+        add("user%5Bpassword%5D=\(opaque)", opaque)
+        return rows
+    }()
+
+    @Test("Secrets are found behind escapes and in them, and what is around them stays", arguments: escaped)
+    func findsEscaped(text: String, secret: String) throws {
+        #expect(Self.found(text) == [secret])
+        let redacted = Redactor(key: SnapshotFixture.key, terms: MatchTerms()).redacted(Array(text.utf8))
+        // A placeholder is found as one, in the same place.
+        let again = SecretScan.secrets(in: redacted)
+        #expect(again.map(\.isPlaceholder) == [true])
+        let frame = try #require(again.first)
+        var restored = Array(redacted[..<frame.range.lowerBound])
+        restored += Array(secret.utf8)
+        restored += Array(redacted[frame.range.upperBound...])
+        #expect(restored == Array(text.utf8))
+    }
+
+    @Test("Secrets behind escapes are told in the clear, are in no recording, and are replayed", arguments: escaped)
+    func recordsNoEscaped(text: String, secret: String) throws {
+        var exchange = Exchange("http://a:80/", text)
+        exchange.method = "POST"
+        exchange.requestFields = [("X-Note", text)]
+        exchange.requestBody = Array(text.utf8)
+        exchange.fields = [("Link", text)]
+        if !text.contains(where: { "{<[ #".contains($0) }) { exchange.uri = "http://a:80/?\(text)" }
+        let clear = SnapshotFixture()
+        try clear.write([exchange])
+        let places = try Snapshot(path: clear.path).secretPlaces().count
+        #expect(places >= 3)
+        let fixture = SnapshotFixture()
+        try Self.record(fixture, [exchange])
+        #expect(try !fixture.octets().text.contains(secret))
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(try snapshot.secretPlaces().isEmpty)
+        let answer = try MatchingTests.answer(SnapshotLayer(snapshot, key: SnapshotFixture.key), exchange)
+        #expect(SecretScan.secrets(in: Array(answer.utf8)).map(\.isPlaceholder) == [true])
+    }
+
     @Test(
         "What only looks a little like one is left alone",
         arguments: [
             "the bearer of good news everywhere", "basic authentication", "\"password\": \"\"", "\"password\": null",
             "password=short",
             "eyJhbGci", "AKIA1234", "ghp_short", "XAKIAZ7Q2LMNOP3RSTUVW", "xoxb-1", "-----BEGIN CERTIFICATE-----",
-            "\"password_hint\":\"something longer\"", "eyJ.eyJ.x",
+            "\"password_hint\":\"something longer\"", "eyJ.eyJ.x", "x%41\(Planted.gitHub)", "x20\(Planted.gitHub)",
+            "\\u0041\(Planted.gitHub)", "n\(Planted.gitHub)", "the+bearer+of+good+news+everywhere", "x=Basic+Authentication",
         ])
     func leavesOthers(text: String) {
         #expect(Self.found(text).isEmpty)

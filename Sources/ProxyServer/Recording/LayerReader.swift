@@ -108,7 +108,7 @@ final class LayerReader {
             .broken(stored, length, failure), AnswerPlace(layer: number, place: found.place, body: body, digest: body?.digest))
     }
 
-    func nearest(to query: RecordingQuery) -> NearMissReport? {
+    func nearest(to query: RecordingQuery, missedFor reason: MissReason) -> NearMissReport? {
         var found: [NearMiss] = []
         for (number, layer) in layers.enumerated() {
             do throws(SnapshotError) {
@@ -119,7 +119,7 @@ final class LayerReader {
                 continue
             }
         }
-        return NearMissReport(found)
+        return NearMissReport(found, reason)
     }
 
     func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64) -> BodyReadResult {

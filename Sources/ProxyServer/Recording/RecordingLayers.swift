@@ -141,7 +141,7 @@ package final class RecordingLayers: Sendable {
             return answer(.missed(reason, nearest: nil))
         }
         let isTaken = searcher.handle.post { [self] loop in
-            let nearest = (loop.owner as? LayerReader)?.nearest(to: query)
+            let nearest = (loop.owner as? LayerReader)?.nearest(to: query, missedFor: reason)
             waitingSearches.subtract(1, ordering: .relaxed)
             answer(.missed(reason, nearest: nearest))
         }

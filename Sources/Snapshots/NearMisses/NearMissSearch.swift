@@ -66,7 +66,7 @@ package final class NearMissSearch {
 
     private func proposing(_ miss: NearMiss, to request: RequestToMatch) throws(SnapshotError) -> NearMiss {
         let recording = try snapshot.recording(at: miss.place)
-        let proposal = CanonicaliserProposal(for: miss.differences, of: request)
+        let proposal = CanonicaliserProposal(for: miss.differences, recorded: miss.uri, offered: request.uri)
         guard let canonicaliser = proposal.canonicaliser else { return miss }
         // Only what makes both the same is proposed.
         var terms = matcher.terms

@@ -16,9 +16,18 @@ package struct SequenceCursors: Sendable {
     package struct Sequence: Hashable, Sendable {
         /// The place of the file among the layers.
         let layer: Int
-        let key: SHA256Digest
-        let secrets: SHA256Digest
-        let generation: UInt32
+        /// Of its first recording.
+        private let place: Int
+        /// Of the numbers of its groups, where it has several.
+        private let groups: SHA256Digest?
+
+        init(layer: Int, place: Int, groups: [Int]) {
+            self.layer = layer
+            self.place = place
+            var octets: [UInt8] = []
+            if groups.count > 1 { for group in groups { octets.append(bigEndian: UInt64(group)) } }
+            self.groups = octets.isEmpty ? nil : SHA256Digest(of: octets)
+        }
     }
 
     /// More sequences than these are not told apart any more: all begin anew.

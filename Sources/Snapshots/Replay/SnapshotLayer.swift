@@ -50,10 +50,10 @@ package final class SnapshotLayer {
     private let newestGeneration: UInt32
     private let end: SequenceEnd
     private let number: Int
-    private var groups: [PrimaryKey: [RecordingGroup]] = [:]
+    private var candidates: [PrimaryKey: Candidates] = [:]
 
-    /// Keys whose recordings are remembered in groups.
-    private static let groupLimit = 1 << 16
+    /// Keys whose recordings are remembered.
+    private static let candidatesLimit = 1 << 16
 
     /// - Parameter number: its place among the layers.
     package init(
@@ -88,86 +88,60 @@ package final class SnapshotLayer {
 
     private func findAsItIs(_ request: RequestToMatch, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
         let canonical = CanonicalRequest(request, matcher)
-        let primary = canonical.primary
-        let recorded = try groups(of: primary)
-        if recorded.isEmpty { return .missed(.notRecorded) }
-        let nominated = recorded.filter { $0.key == canonical.key(nominatedBy: $0.nominating) }
+        let candidates = try candidates(of: canonical.primary)
+        if candidates.isEmpty { return .missed(.notRecorded) }
+        let nominated = candidates.groups(for: canonical)
         if nominated.isEmpty { return .missed(.varies) }
-        let allowed = withSecrets(of: canonical, among: nominated)
+        let allowed = withSecrets(of: canonical, among: nominated, of: candidates)
         if allowed.isEmpty { return .missed(.otherSecret) }
-        let begun = allowed.filter { $0.generation <= newestGeneration }
-        // The first of those of the newest generation: without the project's key several may differ by their secrets alone.
-        guard let group = begun.max(by: { $0.generation < $1.generation }) else { return .missed(.later) }
-        let newest = begun.first { $0.generation == group.generation } ?? group
-        return try answer(from: newest, &cursors)
+        let begun = allowed.filter { candidates.groups[$0].generation <= newestGeneration }
+        guard let generation = begun.map({ candidates.groups[$0].generation }).max() else { return .missed(.later) }
+        let newest = begun.filter { candidates.groups[$0].generation == generation }
+        // Those with the secrets of the first: without the project's key several may differ by their secrets alone.
+        let chosen = newest.filter { candidates.groups[$0].secrets == candidates.groups[newest[0]].secrets }
+        let places = candidates.places(in: chosen)
+        let sequence = SequenceCursors.Sequence(layer: number, place: places[0], groups: chosen)
+        return try answer(from: places, of: sequence, &cursors)
     }
 
-    private func answer(from group: RecordingGroup, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
-        let count = cursors.next(
-            of: SequenceCursors.Sequence(layer: number, key: group.key, secrets: group.secrets, generation: group.generation))
+    /// - Parameter places: in the order of recording.
+    private func answer(
+        from places: [Int], of sequence: SequenceCursors.Sequence, _ cursors: inout SequenceCursors
+    ) throws(SnapshotError) -> ReplayOutcome {
+        let count = cursors.next(of: sequence)
         var position = count - 1
-        if position >= group.places.count {
+        if position >= places.count {
             switch end {
-            case .loop: position %= group.places.count
-            case .last: position = group.places.count - 1
+            case .loop: position %= places.count
+            case .last: position = places.count - 1
             case .error: return .missed(.exhausted)
             }
         }
-        let place = group.places.lowerBound + position
+        let place = places[position]
         return .found(
             FoundRecording(
-                recording: try snapshot.recording(at: place), place: place, position: position,
-                sequenceLength: group.places.count, isFromGet: false))
+                recording: try snapshot.recording(at: place), place: place, position: position, sequenceLength: places.count,
+                isFromGet: false))
     }
 
-    private func withSecrets(of canonical: CanonicalRequest, among groups: [RecordingGroup]) -> [RecordingGroup] {
+    private func withSecrets(of canonical: CanonicalRequest, among groups: [Int], of candidates: Candidates) -> [Int] {
         let secrets = canonical.secretsDigest(under: key)
-        let same = groups.filter { $0.secrets == secrets }
+        let same = groups.filter { candidates.groups[$0].secrets == secrets }
         return same.isEmpty && key == nil ? groups : same
     }
 
-    private func groups(of primary: PrimaryKey) throws(SnapshotError) -> [RecordingGroup] {
-        if let known = groups[primary] { return known }
-        let places = snapshot.keys.places(of: primary)
-        if places.isEmpty { return [] }
-        var found: [RecordingGroup] = []
-        for place in places {
+    private func candidates(of primary: PrimaryKey) throws(SnapshotError) -> Candidates {
+        if let known = candidates[primary] { return known }
+        var found = Candidates()
+        for place in snapshot.keys.places(of: primary) {
             let recording = try snapshot.recording(at: place)
             guard recording.identity.primary == primary else { throw .damaged("a recording stands under another key") }
-            if let last = found.indices.last, found[last].holds(recording) {
-                found[last].places = found[last].places.lowerBound..<place + 1
-            } else {
-                found.append(RecordingGroup(recording, at: place))
-            }
+            found.append(recording, at: place)
         }
-        if groups.count >= Self.groupLimit { groups.removeAll() }
-        groups[primary] = found
+        if found.isEmpty { return found }
+        found.sort()
+        if candidates.count >= Self.candidatesLimit { candidates.removeAll() }
+        candidates[primary] = found
         return found
-    }
-}
-
-/// Recordings that answer the same request one after the other: they stand side by side in canonical order, by their positions.
-struct RecordingGroup {
-    let key: SHA256Digest
-    let secrets: SHA256Digest
-    let generation: UInt32
-    /// The Vary lines of the first one: all have one key, and so nominate the same.
-    let nominating: Fields?
-    var places: Range<Int>
-
-    init(_ recording: Recording, at place: Int) {
-        key = recording.identity.key
-        secrets = recording.identity.secrets
-        generation = recording.generation
-        var vary = Fields()
-        if let fields = recording.response?.fields {
-            for line in fields.lines where line.known == .vary { vary.append("Vary", fields.value(of: line)) }
-        }
-        nominating = vary
-        places = place..<place + 1
-    }
-
-    func holds(_ recording: Recording) -> Bool {
-        key == recording.identity.key && secrets == recording.identity.secrets && generation == recording.generation
     }
 }

@@ -19,11 +19,13 @@ enum Placeholder {
             return Array(secret[..<4]) + SecretMark.word + code[..<24]
         case .privateKey:
             let lines = secret.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: true)
-            let label = lines.first.map { Array($0.dropFirst("BEGIN ".utf8.count)) } ?? Array("PRIVATE KEY".utf8)
-            // In JSON the line feeds are escaped.
-            let feed = secret.contains(ASCII.lf) ? [ASCII.lf] : Array("\\n".utf8)
+            // `BEGIN`, a blank as it is written there, and what key it is.
+            let label = lines.first.map { Array($0.dropFirst("BEGIN".utf8.count)) } ?? Array(" PRIVATE KEY".utf8)
+            // In JSON, in a URI and in a form the line feeds are escaped.
+            let escape = label.first == ASCII.space ? Array("\\n".utf8) : EscapedText.lineFeed
+            let feed = secret.contains(ASCII.lf) ? [ASCII.lf] : escape
             let dashes = Array("-----".utf8)
-            return dashes + Array("BEGIN ".utf8) + label + dashes + feed + opaque + feed + dashes + Array("END ".utf8) + label
+            return dashes + Array("BEGIN".utf8) + label + dashes + feed + opaque + feed + dashes + Array("END".utf8) + label
                 + dashes
         case .webToken:
             return SecretMark.tokenHeader + [0x2E] + payload(of: secret, code) + [0x2E] + opaque

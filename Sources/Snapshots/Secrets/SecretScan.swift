@@ -16,12 +16,12 @@ enum SecretScan {
     /// Longer tokens are cut here: no header field carries more.
     static let tokenLengthLimit = 64 << 10
 
-    /// Members of JSON objects, and fields of forms and queries, whose values are secrets.
+    /// Members of JSON objects, and fields of forms and queries, whose values are secrets; they may be written in any case.
     static let names: [[UInt8]] = [
         "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "assertion", "code_verifier",
         "device_code",
-        "password", "passwd", "api_key", "apikey", "private_key", "SecretAccessKey", "SessionToken", "aws_secret_access_key",
-        "aws_session_token", "X-Amz-Security-Token", "X-Amz-Signature", "X-Amz-Credential",
+        "password", "passwd", "api_key", "apikey", "private_key", "secretaccesskey", "sessiontoken", "aws_secret_access_key",
+        "aws_session_token", "x-amz-security-token", "x-amz-signature", "x-amz-credential",
     ].map { Array($0.utf8) }
 
     /// All of them in order; none overlaps another.
@@ -45,27 +45,32 @@ enum SecretScan {
     private static let mayBegin: [Bool] = {
         var table = [Bool](repeating: false, count: 256)
         for octet in "eAgx-Bbl".utf8 { table[Int(octet)] = true }
-        for name in names { table[Int(name[0])] = true }
+        for name in names {
+            table[Int(name[0])] = true
+            table[Int(name[0] ^ 0x20)] = true
+        }
         return table
     }()
 
     /// The names by their first octet, so that hardly any word is compared with one.
-    private static let namesByFirstOctet: [[[UInt8]]] = (0...255).map { octet in names.filter { Int($0[0]) == octet } }
+    private static let namesByFirstOctet: [[[UInt8]]] = (0...255).map { octet in
+        names.filter { $0[0] == ASCII.lowercased(UInt8(octet)) }
+    }
 
     // Made once: each word of a body may be compared with them.
     private static let webTokenStart = Array("eyJ".utf8)
     private static let awsKeyIDStarts = ["AKIA", "ASIA"].map { Array($0.utf8) }
     private static let fineGrainedStart = Array("github_pat_".utf8)
     private static let slackStart = Array("xox".utf8)
-    private static let keyOpening = Array("-----BEGIN ".utf8)
-    private static let keyClosing = Array("-----END ".utf8)
-    private static let keyWord = Array("PRIVATE KEY".utf8)
+    private static let keyOpening = Array("-----BEGIN".utf8)
+    private static let keyClosing = Array("-----END".utf8)
+    private static let keyWords = (Array("PRIVATE".utf8), Array("KEY".utf8))
     private static let dashes = Array("-----".utf8)
-    private static let schemes = [(name: Array("bearer ".utf8), isBasic: false), (name: Array("basic ".utf8), isBasic: true)]
+    private static let schemes = [(name: Array("bearer".utf8), isBasic: false), (name: Array("basic".utf8), isBasic: true)]
 
     private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         // What continues a word is none of its own.
-        if place > 0, isWord(octets[place - 1]) { return nil }
+        if place > 0, isWord(octets[place - 1]), !EscapedText.endsEscape(in: octets, at: place) { return nil }
         return token(in: octets, at: place) ?? scheme(in: octets, at: place) ?? named(in: octets, at: place)
     }
 
@@ -138,20 +143,34 @@ enum SecretScan {
     }
 
     private static func privateKey(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
-        let opening = keyOpening
-        guard octets.holds(opening, at: place) else { return nil }
-        let label = octets.end(from: place + opening.count, limit: 40) { ASCII.isUppercase($0) || $0 == ASCII.space }
-        let word = keyWord
-        guard label - word.count >= place, octets.holds(word, at: label - word.count), octets.holds(dashes, at: label) else {
+        guard octets.holds(keyOpening, at: place),
+            let blank = EscapedText.blank(in: octets, at: place + keyOpening.count)
+        else { return nil }
+        let start = place + keyOpening.count
+        var label = start
+        while label < octets.count, label - start < 60 {
+            if octets.holds(blank, at: label) {
+                label += blank.count
+            } else if ASCII.isUppercase(octets[label]) {
+                label += 1
+            } else {
+                break
+            }
+        }
+        let word = keyWords.0 + blank + keyWords.1
+        guard label - word.count >= start, octets.holds(word, at: label - word.count), octets.holds(dashes, at: label) else {
             return nil
         }
-        let closing = keyClosing + octets[place + opening.count..<label] + dashes
+        let closing = keyClosing + octets[start..<label] + dashes
         var end = label + dashes.count
-        let limit = min(octets.count, end + tokenLengthLimit)
+        var limit = min(octets.count, end + tokenLengthLimit)
+        // No field of a form goes on behind these.
+        if blank != [ASCII.space] { limit = octets.end(from: end, limit: limit - end) { !"&\" \r\n".utf8.contains($0) } }
         while end < limit, !octets.holds(closing, at: end) { end += 1 }
         // A key that is cut off is one as far as it goes.
         end = octets.holds(closing, at: end) ? end + closing.count : limit
         var mark = label + dashes.count
+        if octets.holds(EscapedText.lineFeed, at: mark) { mark += EscapedText.lineFeed.count }
         while mark < end, !ASCII.isAlpha(octets[mark]), octets[mark] != UInt8(ascii: "-") { mark += 1 }
         // Behind an escaped line feed in JSON stands an `n`.
         if mark < end, octets[mark] == UInt8(ascii: "n"), octets.holds(SecretMark.word, at: mark + 1) { mark += 1 }
@@ -163,14 +182,15 @@ enum SecretScan {
     /// `Bearer` and `Basic` with what stands behind them (RFC 6750 §2.1, RFC 7617 §2).
     private static func scheme(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         for (name, isBasic) in schemes where octets.holds(name, ignoringCaseAt: place) {
-            let start = place + name.count
-            let end = octets.end(from: start, limit: tokenLengthLimit, while: isToken68)
+            guard let blank = EscapedText.blank(in: octets, at: place + name.count) else { return nil }
+            let start = place + name.count + blank.count
+            let end = EscapedText.endOfToken68(in: octets, from: start, behind: blank)
             // Shorter ones are the words of a sentence.
             guard end - start >= 16 || isBasic && end - start >= valueLengthFloor,
                 octets[start..<end].contains(where: isNoSmallLetter)
             else { return nil }
             if let token = token(in: octets, at: start), token.range == start..<end { return token }
-            if isBasic, !BasicSecret.isCredentials(octets[start..<end]) { return nil }
+            if isBasic, !BasicSecret.isCredentials(EscapedText.unescaped(octets[start..<end])) { return nil }
             let isOurs = isBasic ? BasicSecret.isPlaceholder(octets[start..<end]) : octets.holds(SecretMark.word, at: start)
             return FoundSecret(range: start..<end, kind: isBasic ? .basic : .opaque, isPlaceholder: isOurs)
         }
@@ -179,13 +199,14 @@ enum SecretScan {
 
     /// A value of one of `names`, in JSON, in a form or in a query.
     private static func named(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
-        for name in namesByFirstOctet[Int(octets[place])] where octets.holds(name, at: place) {
+        for name in namesByFirstOctet[Int(octets[place])] where octets.holds(name, ignoringCaseAt: place) {
             let behind = place + name.count
             guard behind < octets.count else { return nil }
             var range: Range<Int>?
-            if octets[behind] == ASCII.equals, place == 0 || "?&;\n".utf8.contains(octets[place - 1]) {
-                let end = octets.end(from: behind + 1, limit: tokenLengthLimit) { !"&;# \"\r\n".utf8.contains($0) }
-                range = behind + 1..<end
+            if EscapedText.beginsField(in: octets, at: place),
+                let value = EscapedText.fieldValue(in: octets, behindNameEndingAt: behind)
+            {
+                range = value
             } else if octets[behind] == ASCII.quote, place > 0, octets[place - 1] == ASCII.quote {
                 range = octets.stringValue(behindNameEndingAt: behind)
             }

@@ -1,0 +1,111 @@
+import HTTPMessage
+
+/// How what stands around a secret is written in JSON, in queries and in forms.
+enum EscapedText {
+    /// A blank in a text, in a form and in a URI.
+    private static let blanks = [" ", "+", "%20"].map { Array($0.utf8) }
+    /// A line feed in a URI and in a form.
+    static let lineFeed = Array("%0A".utf8)
+    private static let closingBrackets = ["]", "%5D", "%5d"].map { Array($0.utf8) }
+    private static let equals = ["=", "%3D", "%3d"].map { Array($0.utf8) }
+
+    /// - Returns: the octets of the blank that stands there.
+    static func blank(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> [UInt8]? {
+        blanks.first { octets.holds($0, at: place) }
+    }
+
+    /// Whether the letter or digit in front of a place is the end of `\n`, `\u000a` (RFC 8259 §7), `%20` (RFC 3986 §2.1) or `%2520`, which stand
+    /// for no letter or digit.
+    static func endsEscape(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        if place >= 2, octets[place - 2] == ASCII.backslash, "bfnrt".utf8.contains(octets[place - 1]) { return true }
+        if place >= 6, octets[place - 6] == ASCII.backslash, octets[place - 5] == UInt8(ascii: "u"),
+            let value = number(octets[place - 4..<place])
+        {
+            return !isWord(value)
+        }
+        guard place >= 3, let value = number(octets[place - 2..<place]) else { return false }
+        var start = place - 2
+        // A `%` that is escaped itself.
+        while start >= 2, octets[start - 2] == UInt8(ascii: "2"), octets[start - 1] == UInt8(ascii: "5") { start -= 2 }
+        return start > 0 && octets[start - 1] == UInt8(ascii: "%") && !isWord(value)
+    }
+
+    /// Where a credential ends (RFC 9110 §11.2), some octets of which a URI and a form escape.
+    static func endOfToken68(in octets: UnsafeBufferPointer<UInt8>, from start: Int, behind blank: [UInt8]) -> Int {
+        let isEscaped = blank != [ASCII.space]
+        let plus = UInt8(ascii: "+")
+        var end = start
+        while end < octets.count, end - start < SecretScan.tokenLengthLimit {
+            if isEscaped, octets[end] == UInt8(ascii: "%") {
+                guard end + 2 < octets.count, let value = number(octets[end + 1..<end + 3]),
+                    SecretScan.isToken68(UInt8(value))
+                else { return end }
+                end += 3
+            } else if SecretScan.isToken68(octets[end]), blank != [plus] || octets[end] != plus {
+                end += 1
+            } else {
+                return end
+            }
+        }
+        return end
+    }
+
+    /// Whether a field of a query, of a fragment or of a form may begin there.
+    static func beginsField(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        place == 0 || "?&;#[\n".utf8.contains(octets[place - 1]) || endsEscape(in: octets, at: place)
+    }
+
+    /// The value behind `name=`, `name]=` and `name%3D`.
+    static func fieldValue(in octets: UnsafeBufferPointer<UInt8>, behindNameEndingAt place: Int) -> Range<Int>? {
+        var start = place
+        if let bracket = closingBrackets.first(where: { octets.holds($0, at: start) }) { start += bracket.count }
+        guard let sign = equals.first(where: { octets.holds($0, at: start) }) else { return nil }
+        start += sign.count
+        var end = start
+        while end < octets.count, end - start < SecretScan.tokenLengthLimit {
+            switch octets[end] {
+            // Quotes and angle brackets are around what the field stands in.
+            case _ where "&;#<>'\" \r\n".utf8.contains(octets[end]): return start..<end
+            // JSON escapes a slash, which a value may have; a quote or a line feed ends it.
+            case ASCII.backslash:
+                guard octets.holds([ASCII.backslash, ASCII.slash], at: end) else { return start..<end }
+            // Where the sign is escaped, what ends the field is too.
+            case UInt8(ascii: "%") where sign.count > 1 && end + 2 < octets.count:
+                if let value = number(octets[end + 1..<end + 3]), value == 0x26 || value == 0x23 { return start..<end }
+            default: break
+            }
+            end += 1
+        }
+        return start..<end
+    }
+
+    /// Without `%41` (RFC 3986 §2.1).
+    static func unescaped(_ text: some Collection<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = text[...]
+        while let octet = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if octet == UInt8(ascii: "%"), digits.count == 2, let value = number(digits) {
+                result.append(UInt8(value))
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(octet)
+            }
+        }
+        return result
+    }
+
+    private static func number(_ digits: some Collection<UInt8>) -> Int? {
+        var value = 0
+        for digit in digits {
+            guard let digit = ASCII.hexValue(digit) else { return nil }
+            value = value << 4 | Int(digit)
+        }
+        return value
+    }
+
+    private static func isWord(_ value: Int) -> Bool {
+        guard let octet = UInt8(exactly: value) else { return false }
+        return ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
+    }
+}
