@@ -98,8 +98,10 @@ public enum SuggestedName {
         let kept = last.filter { !isForbidden($0) }
         var scalars = kept.drop { $0 == "." || $0 == " " }
         while let end = scalars.last, end == "." || end == " " { scalars.removeLast() }
-        let text = String(String.UnicodeScalarView(scalars))
+        var text = String(String.UnicodeScalarView(scalars))
         if text.isEmpty { return nil }
+        // `rm *` in the folder would read a name such as `-rf` as options.
+        if text.hasPrefix("-") { text = "_" + text.dropFirst() }
         return shortened(text)
     }
 

@@ -188,6 +188,8 @@ struct DownloadTests {
             ("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt; filename=\"x\"", "€ rates.txt"),
             ("attachment; filename*=UTF-8''..%2f..%2fx", "x"), ("attachment; filename*=latin1''a; filename=b", "b"),
             ("attachment; filename=\".bashrc\"", "bashrc"), ("attachment; filename=\"a.txt. . \"", "a.txt"),
+            ("attachment; filename=\"-rf\"", "_rf"), ("attachment; filename=\"x/--help\"", "_-help"),
+            ("attachment; filename=\"..-rf\"", "_rf"), ("attachment; filename=\"a-b\"", "a-b"),
             ("attachment; filename=\"a;b.txt\"", "a;b.txt"), ("attachment", "last.bin"), ("inline; filename=", "last.bin"),
             ("attachment; filename=\"a%2fb\"", "a%2fb"), ("attachment; FileName = \"q.txt\"", "q.txt"),
         ])
@@ -200,7 +202,7 @@ struct DownloadTests {
     func namesByPath() throws {
         for (path, name) in [
             ("/", "download"), ("/a/", "download"), ("/a%20b.txt", "a b.txt"), ("/%2e%2e%2fx", "x"), ("/..%2f", "download"),
-            ("/%ff", "download"),
+            ("/%ff", "download"), ("/-rf", "_rf"), ("/%2Drf", "_rf"),
         ] {
             #expect(SuggestedName.name(for: [:], try TargetURI("http://h" + path)) == name, "\(path)")
         }
