@@ -15,6 +15,8 @@ struct RequestTally {
         var nearest: String?
     }
 
+    /// Whether a client reached Larder at all: a tunnel that is intercepted counts, though no request came in it.
+    private(set) var sawClient = false
     private(set) var requests = 0
     private(set) var hits = 0
     private(set) var sentBytes: UInt64 = 0
@@ -43,10 +45,11 @@ struct RequestTally {
     /// - Parameter line: one object of NDJSON. What is none tells nothing.
     mutating func add(_ line: [UInt8]) {
         guard let record = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
-            let outcome = record["cache"] as? String, outcome != "background",
-            // What was asked for in such a tunnel has lines of its own.
-            outcome != "tunnel" || record["connect"] as? String != "intercept"
+            let outcome = record["cache"] as? String, outcome != "background"
         else { return }
+        sawClient = true
+        // What was asked for in such a tunnel has lines of its own.
+        if outcome == "tunnel", record["connect"] as? String == "intercept" { return }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         let url = record["url"] as? String ?? ""
         let error = record["error"] as? String

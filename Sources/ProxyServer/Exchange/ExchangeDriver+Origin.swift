@@ -13,6 +13,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         delivery.readerStart = 0
         fetch.reset()
         fetch.moment = worker.store.moment(of: exchange.key)
+        if exchange.isForSwitch { noteUnrecordedSwitch() }
         openUpstream(body: upload.framing, isForSwitch: exchange.isForSwitch) { exchange.writeForwardedHead(into: &$0) }
         if let upstream = fetch.upstream { sendGatheredRequestBody(to: upstream) }
         if !upload.isComplete { requestBodyArrived() }

@@ -146,6 +146,11 @@ extension ExchangeDriver {
         file.noteUnrecorded(String(decoding: text, as: UTF8.self), reason)
     }
 
+    /// A request for WebSocket goes to the origin by itself: neither what is said behind its 101 nor another response to it is recorded.
+    func noteUnrecordedSwitch() {
+        if exchange.mode.records, let file = recordings?.file { noteUnrecorded(file, "websocket") }
+    }
+
     /// What goes through a tunnel is not recorded.
     func noteUnrecordedHost() {
         recordings?.file?.noteTunnel(

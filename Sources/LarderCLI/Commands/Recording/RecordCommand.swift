@@ -63,7 +63,10 @@ struct RecordCommand: ParsableCommand {
     @Flag(help: "Leaves https alone: it is not recorded.")
     var noIntercept = false
 
-    @Flag(help: "Exit code 4 where something was asked for that is not in the recording, though the command has done well.")
+    @Flag(
+        help:
+            "Exit with 4 if a request is not in the recording, or if no request came through Larder, even if the command succeeded."
+    )
     var strict = false
 
     @OptionGroup var networkOptions: NetworkOptions
@@ -100,11 +103,12 @@ struct RecordCommand: ParsableCommand {
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
         let tally = larder.close()
         let summary = larder.recordings.ended.map { RecordSummary(file: $0.file, result: $0.result, tally: tally) }
-        if let summary { Terminal.talk(summary.text(remarks: run.remarks(on: larder))) }
+        let unseen = UnseenRun(tally, hasOwnNetwork: network != nil)
+        if let summary { Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder))) }
         let ended = try code.get()
         if ended != 0 { throw ExitCode(ended) }
         guard let summary, summary.isWritten else { throw PrivateLarder.failureCode }
-        if strict, !summary.isComplete { throw RunCommand.strictCode }
+        if strict, !summary.isComplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
     private func terms(

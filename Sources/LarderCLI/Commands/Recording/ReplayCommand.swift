@@ -15,6 +15,7 @@ struct ReplayCommand: ParsableCommand {
 
               larder replay build.larder -- make
               larder replay --strict --unused build.larder -- npm ci
+              larder replay --no-strict -- make
 
             Exit codes: the command's own; 125 where Larder could not do its part; 126 and 127 where the command cannot be run or is not \
             there; 4 with --strict; 2 for wrong usage.
@@ -51,8 +52,12 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "Leaves https alone: it gets 504.")
     var noIntercept = false
 
-    @Flag(help: "Exit code 4 where something was missed, or failed when it was recorded, though the command has done well.")
-    var strict = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Exit with 4 if a request was denied or missed or failed as recorded, or if no request came through Larder, even if the command succeeded.",
+            discussion: "The default is --strict for the project's recording in .larder, and --no-strict for any other file."))
+    var strict: Bool?
 
     @Flag(help: "Names the recordings that nobody has asked for.")
     var unused = false
@@ -102,14 +107,18 @@ struct ReplayCommand: ParsableCommand {
         guard let file = file ?? project?.recording else {
             throw PrivateLarder.fail("which snapshot? There is no folder .larder here or above")
         }
+        let isStrict = strict ?? (project.map { $0.recording == URL(filePath: file).standardizedFileURL.path } ?? false)
         let network = try networkOptions.network(in: run.folder)
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
         let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
         if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
         let tally = larder.close()
-        if larder.refreshed != nil { return try end(code.get(), refreshedBy: larder, run, tally) }
-        var remarks = run.remarks(on: larder) + larder.settings.replayWarnings
+        let unseen = UnseenRun(tally, hasOwnNetwork: network != nil)
+        if larder.refreshed != nil {
+            return try end(code.get(), refreshedBy: larder, run, tally, unseen: unseen, isStrict: isStrict)
+        }
+        var remarks = (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + larder.settings.replayWarnings
         if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
         if key == nil, larder.settings.recordings.key == nil {
             remarks.append("no key was given: any value has stood for a secret")
@@ -119,27 +128,35 @@ struct ReplayCommand: ParsableCommand {
             if !quiet { Terminal.talk(summary.text) }
             if unused { Terminal.talk(summary.unusedText) }
         }
+        if quiet, let unseen { Terminal.talk("larder: \(unseen.sentence)\n") }
         let ended = try code.get()
         if ended != 0 { throw ExitCode(ended) }
         if prune, let tally, tally.deniedCount + tally.missedCount + tally.failedCount == 0, let layers = larder.recordings.layers
         {
             try Self.prune(layers)
         }
-        if strict, tally.map({ $0.deniedCount + $0.missedCount + $0.failedCount > 0 }) ?? false { throw RunCommand.strictCode }
+        guard isStrict else { return }
+        let isIncomplete = tally.map { $0.deniedCount + $0.missedCount + $0.failedCount > 0 } ?? false
+        if isIncomplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
     /// What was to be replayed has been recorded anew.
-    private func end(_ code: Int32, refreshedBy larder: PrivateLarder, _ run: CommandRun, _ tally: RequestTally?) throws {
+    private func end(
+        _ code: Int32, refreshedBy larder: PrivateLarder, _ run: CommandRun, _ tally: RequestTally?, unseen: UnseenRun?,
+        isStrict: Bool
+    ) throws {
         guard let recording = larder.recordings.ended else { throw PrivateLarder.failureCode }
         let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
         if !quiet || !summary.isWritten {
             let remark = unused || prune ? ["nothing was replayed: --unused and --prune tell and take out nothing"] : []
-            Terminal.talk(summary.text(remarks: run.remarks(on: larder) + remark))
+            Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + remark))
+        } else if let unseen {
+            Terminal.talk("larder: \(unseen.sentence)\n")
         }
         if code != 0 { throw ExitCode(code) }
         guard summary.isWritten else { throw PrivateLarder.failureCode }
         let hasFailed = tally.map { $0.missedCount + $0.failedCount > 0 } ?? false
-        if strict, hasFailed || !summary.isComplete { throw RunCommand.strictCode }
+        if isStrict, hasFailed || !summary.isComplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
     /// - Returns: `nil` where no library can tell the command another time.

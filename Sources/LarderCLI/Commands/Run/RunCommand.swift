@@ -55,7 +55,9 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Leaves https alone: it goes through uncached, and no rule sees into it.")
     var noIntercept = false
 
-    @Flag(help: "Exit code 4 where a request was denied or missed, though the command has done well.")
+    @Flag(
+        help:
+            "Exit with 4 if a request was denied or missed, or if no request came through Larder, even if the command succeeded.")
     var strict = false
 
     @Flag(help: "Says at the end what was asked for, on standard error.")
@@ -96,7 +98,7 @@ struct RunCommand: ParsableCommand {
         terms.log = log
         terms.mode = offline ? .offline : nil
         terms.interceptsNobody = noIntercept
-        terms.isCounted = summary || strict
+        terms.isCounted = summary || strict || locked != nil
         let lockedRun = try locked.map { path throws(ExitCode) in try LockedRun(lock: path, in: run.folder) }
         if let lockedRun {
             let key = key ?? ProjectFolder()?.key
@@ -105,7 +107,13 @@ struct RunCommand: ParsableCommand {
         let larder = try PrivateLarder(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
         let tally = larder.close()
-        if summary, let tally { Terminal.talk(RunSummary(tally: tally, remarks: run.remarks(on: larder)).text) }
+        let unseen = UnseenRun(tally, hasOwnNetwork: false, offersNetwork: false)
+        if summary, let tally {
+            let remarks = (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder)
+            Terminal.talk(RunSummary(tally: tally, remarks: remarks).text)
+        } else if let unseen {
+            Terminal.talk("larder: \(unseen.sentence)\n")
+        }
         let ended = try code.get()
         let isIncomplete = tally.map { $0.deniedCount + $0.missedCount > 0 } ?? false
         if ended != 0 { throw ExitCode(ended) }
@@ -119,5 +127,6 @@ struct RunCommand: ParsableCommand {
             if !summary { Terminal.talk("larder: \(counts) (--strict); --summary names them\n") }
             throw Self.strictCode
         }
+        if strict, unseen?.failsStrict == true { throw Self.strictCode }
     }
 }

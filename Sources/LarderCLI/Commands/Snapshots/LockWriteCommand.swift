@@ -88,10 +88,12 @@ struct LockWriteCommand: ParsableCommand {
         terms.policy = policy
         terms.log = log
         terms.interceptsNobody = noIntercept
+        terms.isCounted = true
         seen.set(&terms, by: "lock write", key: key.map { URL(filePath: $0).path })
         let larder = try PrivateLarder(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
-        _ = larder.close()
+        let unseen = UnseenRun(larder.close(), hasOwnNetwork: false, offersNetwork: false)
+        if let unseen { Terminal.talk("larder: \(unseen.sentence)\n") }
         let ended = try code.get()
         if ended != 0 {
             Terminal.talk("larder: no lock is written: the command has ended with \(ended)\n")
