@@ -84,7 +84,7 @@ public struct PinSet: Sendable {
     package func areOnlyReported(at now: POSIXTime) -> Bool { !refusesOthers(at: now) }
 
     /// Whether a server that has none of them is refused. Those that are only reported on refuse nobody, nor when their time is over.
-    func refusesOthers(at now: POSIXTime) -> Bool { isEnforced(at: now) && !(isExpired(at: now) && onExpiry == .reports) }
+    package func refusesOthers(at now: POSIXTime) -> Bool { isEnforced(at: now) && !(isExpired(at: now) && onExpiry == .reports) }
 
     /// The first pin, from the leaf upwards, that the chain holds.
     func match(in chain: [Certificate]) -> Pin? {

@@ -140,7 +140,6 @@ class Ways:
 tunnel: {{ports: [{self.outside.port}]}}
 resolve: {{{", ".join(f"{way}.{DOMAIN}: 127.0.0.1" for way in ("blind", "right", "wrong", "denied"))}}}
 tls:
-  connect: {{verdicts_kept: 0s}}
   hosts:
     blind.{DOMAIN}: {{connect: tunnel}}
     right.{DOMAIN}: {{anchors: {{bundle: ca.pem}}, pins: {{of: {right}}}}}

@@ -121,14 +121,26 @@ struct ConnectWayTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
-    @Test("One with the key gets tunnels, one handshake for all of them within a minute", arguments: [1, 4])
-    func probesOnce(loops: Int) throws {
+    @Test("A server with a pinned key gets tunnels, each after a handshake of its own", arguments: [1, 4])
+    func probesPinnedHosts(loops: Int) throws {
         let stage = try GuardedStage(loops: loops)
         for _ in 0..<4 { #expect(try stage.fetch("pinned.test", naming: "pinned.test") == "for pinned.test.") }
-        #expect(try stage.fetch("pinned.test.", naming: "pinned.test") == "for pinned.test.")
+        #expect(stage.origin.connectionCount == 8)
+        #expect(try stage.logged("connect") == ["probe", "probe", "probe", "probe"])
+    }
+
+    @Test("A probed host without pins gets one handshake for all tunnels within a minute", arguments: [1, 4])
+    func probesOnce(loops: Int) throws {
+        let stage = try GuardedStage(loops: loops, change: Self.probesOther)
+        for _ in 0..<4 { #expect(try stage.fetch("other.test", naming: "other.test") == "for other.test.") }
+        #expect(try stage.fetch("other.test.", naming: "other.test") == "for other.test.")
         #expect(stage.origin.connectionCount == 6)
         // Tunnels of several loops end, and are logged, in whatever order.
         #expect(try stage.logged("connect").sorted() == ["probe", "probe_kept", "probe_kept", "probe_kept", "probe_kept"])
+    }
+
+    private static func probesOther(_ policy: inout ConnectPolicy) {
+        HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) }
     }
 
     @Test("A host that is denied gets 403, and is not connected to")
@@ -199,8 +211,13 @@ struct ConnectWayTests {
         let right = try GuardedStage()
         #expect(try right.fetch("127.0.0.1", naming: "pinned.test") == "for pinned.test.")
         #expect(try right.fetch("127.0.0.1", naming: "pinned.test") == "for pinned.test.")
-        #expect(right.origin.connectionCount == 3)
-        #expect(try right.logged("connect") == ["probe", "probe_kept"])
+        #expect(right.origin.connectionCount == 4)
+        #expect(try right.logged("connect") == ["probe", "probe"])
+
+        let unpinned = try GuardedStage(change: Self.probesOther)
+        for _ in 0..<2 { #expect(try unpinned.fetch("127.0.0.1", naming: "other.test") == "for other.test.") }
+        #expect(unpinned.origin.connectionCount == 3)
+        #expect(try unpinned.logged("connect") == ["probe", "probe_kept"])
 
         let wrong = try GuardedStage(isRight: false)
         #expect(try wrong.handshake("127.0.0.1", naming: "pinned.test").1 == .alert(112))
@@ -215,9 +232,7 @@ struct ConnectWayTests {
         let stage = try GuardedStage(isRight: false)
         let (client, response) = try stage.connect("other.test")
         #expect(response.status == 200)
-        try stage.reload(pinned: stage.authority.identity()) { policy in
-            HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) }
-        }
+        try stage.reload(pinned: stage.authority.identity(), change: Self.probesOther)
         // Whoever is answered by the new settings tells that the loop has them.
         #expect(try stage.connect("denied.test").response.status == 403)
         #expect(TLSClient(client, serverName: "other.test").handshake() == .alert(112))
@@ -229,11 +244,11 @@ struct ConnectWayTests {
 
     @Test("The log tells the chain of a server that was probed, as whom it was judged, and nothing by a verdict that was kept")
     func logsChains() throws {
-        for (host, way) in [("pinned.test", "pinned.test"), ("127.0.0.1", "pinned.test")] {
-            let stage = try GuardedStage()
-            for _ in 0..<2 { #expect(try stage.fetch(host, naming: way) == "for pinned.test.") }
+        for host in ["other.test", "127.0.0.1"] {
+            let stage = try GuardedStage(change: Self.probesOther)
+            for _ in 0..<2 { #expect(try stage.fetch(host, naming: "other.test") == "for other.test.") }
             let lines = try stage.proxy.logLines()
-            let mark = "\"tls\":{\"host\":\"pinned.test:\(stage.origin.port)\",\"chain\":[{\"key\":\"\(try stage.pin)\""
+            let mark = "\"tls\":{\"host\":\"other.test:\(stage.origin.port)\",\"chain\":[{\"key\":\"\(try stage.pin)\""
             #expect(lines.map { $0.contains(mark) } == [true, false], "\(lines)")
         }
         let refused = try GuardedStage(isRight: false)

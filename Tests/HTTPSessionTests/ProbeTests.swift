@@ -48,7 +48,7 @@ struct ProbeTests {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         defer { origin.stop() }
-        let harness = try harness(pins: identity.pins())
+        let harness = try harness()
         for tunnels in 1...3 {
             let recorder = harness.openTunnel(to: "one.test", port: origin.port)
             #expect(recorder.tunnelAddress == .loopbackIPv4)
@@ -60,6 +60,52 @@ struct ProbeTests {
         letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
         harness.run { origin.connectionCount == 6 }
         #expect(origin.connectionCount == 6)
+    }
+
+    @Test("A host with enforced pins is probed for every tunnel, whatever time is set")
+    func probesPinnedHosts() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let harness = try harness(pins: identity.pins())
+        for tunnels in 1...3 {
+            letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
+            harness.run { origin.connectionCount == 2 * tunnels }
+        }
+        #expect(origin.connectionCount == 6)
+    }
+
+    @Test("After one good probe, a server that shows another key gets no tunnel to a host with enforced pins")
+    func refusesChangedServers() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        let port = origin.port
+        let harness = try harness(pins: identity.pins())
+        letGo(of: harness.openTunnel(to: "one.test", port: port))
+        origin.stop()
+        let other = ScriptedOrigin(port: port, identity: authority.identity()) { _ = $0.readToEnd() }
+        #expect(harness.openTunnel(to: "one.test", port: port).error?.reason.description == "pin_mismatch")
+        other.stop()
+        #expect(other.connectionCount == 1 && other.failedHandshakeCount == 1)
+    }
+
+    @Test("The verdict on a host whose pins are only reported is cached until the pins are enforced")
+    func cachesReportedPins() throws {
+        let identity = authority.identity()
+        let origin = ScriptedOrigin.secure(identity)
+        defer { origin.stop() }
+        let start = POSIXTime(seconds: Int64(time(nil)) + 10)
+        let harness = try harness(pins: identity.pins(enforcement: .enforcedFrom(start)))
+        for tunnels in 1...2 {
+            letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
+            harness.run { origin.connectionCount == 1 + tunnels }
+        }
+        harness.loop.advanceWallClock(milliseconds: 30_000)
+        for tunnels in 1...2 {
+            letGo(of: harness.openTunnel(to: "one.test", port: origin.port))
+            harness.run { origin.connectionCount == 3 + 2 * tunnels }
+        }
+        #expect(origin.connectionCount == 7)
     }
 
     @Test("Kept for no time at all, each tunnel has its own handshake")
@@ -88,7 +134,7 @@ struct ProbeTests {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         defer { origin.stop() }
-        let harness = try harness(pins: identity.pins())
+        let harness = try harness()
         // Nobody listens at the first address yet.
         let first = harness.openTunnel(to: "one.test", port: origin.port)
         #expect(first.tunnelAddress == .loopbackIPv4)
@@ -111,7 +157,7 @@ struct ProbeTests {
         let identity = authority.identity()
         let origin = ScriptedOrigin.secure(identity)
         let port = origin.port
-        let harness = try harness(pins: identity.pins())
+        let harness = try harness()
         let first = harness.openTunnel(to: "one.test", port: port)
         #expect(first.tunnelAddress == .loopbackIPv4)
         letGo(of: first)
@@ -188,7 +234,7 @@ struct ProbeTests {
             }
         }
         defer { proxy.stop() }
-        let harness = try harness(pins: identity.pins(), proxy: proxy.port)
+        let harness = try harness(proxy: proxy.port)
         for _ in 0..<2 {
             let recorder = harness.openTunnel(to: "one.test", port: 443)
             #expect(recorder.tunnelDescriptor != nil)

@@ -28,9 +28,9 @@ extension TestAuthority {
 
 extension TLSIdentity {
     /// Its key, pinned.
-    func pins(expires: POSIXTime? = nil) throws -> PinSet {
+    func pins(enforcement: PinSet.Enforcement = .enforced, expires: POSIXTime? = nil) throws -> PinSet {
         let certificate = try #require(Certificate(der: der))
-        return try PinSet(.publicKey, [Pin(certificate: certificate)], expires: expires)
+        return try PinSet(.publicKey, [Pin(certificate: certificate)], enforcement: enforcement, expires: expires)
     }
 }
 

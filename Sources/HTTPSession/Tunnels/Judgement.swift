@@ -74,16 +74,16 @@ extension Transport {
         do throws(TransportError) {
             guard configuration.gate.isOpen(to: host) else { throw .egressClosed }
             let policy = try policy(host: host, port: port)
-            let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
+            let now = wallClock
             let key = KeptVerdicts.Key(fingerprint: policy.inForce(at: now).fingerprint, host: host, port: port, address: address)
-            if let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
+            if policy.permitsKeptVerdicts(at: now), let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
                 judgement.decide(.success(server), keptAs: key)
             } else if let probe = probes[key] {
                 judgement.wait(for: probe)
             } else {
-                let probe = Probe(self, key)
+                let probe = Probe(self, key, by: policy)
                 judgement.wait(for: probe)
-                probe.begin(by: policy, via: via)
+                probe.begin(via: via)
             }
         } catch {
             judgement.decide(.failure(error))
@@ -102,8 +102,9 @@ extension Transport {
     /// Whether pins forbid that a host is asked in plain text.
     func forbidsPlaintext(to host: String, port: UInt16) -> Bool {
         guard let policies = configuration.trust, policies.hasPins else { return false }
-        let now = POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds))
-        guard case .forbidden = policies.plaintext(toHost: host, port: port, at: now) else { return false }
+        guard case .forbidden = policies.plaintext(toHost: host, port: port, at: wallClock) else { return false }
         return true
     }
+
+    var wallClock: POSIXTime { POSIXTime(Timestamp(milliseconds: loop.wallClockMilliseconds)) }
 }

@@ -2,7 +2,8 @@ import EventLoop
 import HTTPMessage
 import ServerTrust
 
-/// Good verdicts on servers, of all loops, each kept for a time. A bad one is kept by nobody: the server may have been mended.
+/// Good verdicts on servers, of all loops, each kept for a time. A bad one is not kept: the server may have been mended.
+/// Under a policy with enforced pins none is kept: every tunnel follows a probe of its own.
 final class KeptVerdicts: Sendable {
     /// By what, and on whom.
     struct Key: Hashable, Sendable {
@@ -63,6 +64,12 @@ final class KeptVerdicts: Sendable {
         if entries.count < before { return }
         if let first = entries.min(by: { $0.value.end < $1.value.end }) { entries[first.key] = nil }
     }
+}
+
+extension TrustPolicy {
+    /// Whether a good verdict may serve further tunnels. With enforced pins it may not: an attacker who takes over the server's address
+    /// within the time of a kept verdict would get a tunnel without the pinned key.
+    func permitsKeptVerdicts(at now: POSIXTime) -> Bool { pins?.refusesOthers(at: now) != true }
 }
 
 /// A server that is believed.

@@ -7,15 +7,17 @@ import ServerTrust
 final class Probe: ConnectObserver {
     private let transport: Transport
     let key: KeptVerdicts.Key
+    private let policy: TrustPolicy
     private var attempt: (any ConnectAttempt)?
     private var judgements: [Judgement] = []
 
-    init(_ transport: Transport, _ key: KeptVerdicts.Key) {
+    init(_ transport: Transport, _ key: KeptVerdicts.Key, by policy: TrustPolicy) {
         self.transport = transport
         self.key = key
+        self.policy = policy
     }
 
-    func begin(by policy: TrustPolicy, via: String) {
+    func begin(via: String) {
         transport.probes[key] = self
         let target = ConnectTarget(
             host: key.host, port: key.port, addresses: key.address == nil ? transport.addresses(of: key.host) : [],
@@ -46,10 +48,12 @@ final class Probe: ConnectObserver {
         // Whom nobody can find again cannot be tunnelled to.
         if !isBehindProxy, peer.address == nil { return fail(.connectionFailed(code: 0)) }
         let server = VettedServer(address: isBehindProxy ? nil : peer.address)
-        let connect = transport.configuration.connect
-        let now = transport.loop.now
-        connect.kept.keep(
-            server, for: key, until: now.advanced(milliseconds: connect.keptMilliseconds), lastSecond: lastSecond, at: now)
+        if policy.permitsKeptVerdicts(at: transport.wallClock) {
+            let connect = transport.configuration.connect
+            let now = transport.loop.now
+            connect.kept.keep(
+                server, for: key, until: now.advanced(milliseconds: connect.keptMilliseconds), lastSecond: lastSecond, at: now)
+        }
         end(.success(server))
     }
 

@@ -172,7 +172,7 @@ package enum SettingsSchema {
             "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),
         Setting(
             "tls.connect.verdicts_kept", \.tls.connect.verdictsKept, .time(0...3_600_000), reloadable: true,
-            "How long a good verdict on a server that was probed lets CONNECT to it pass without another handshake; `0s`: not at all."
+            "How long the good verdict of a probe serves further CONNECT requests to a host without enforced pins; `0s`: not at all. A host with enforced pins is probed for every CONNECT."
         ),
         Setting(
             "tls.connect.missing_name", \.tls.connect.missingName, .word(), reloadable: true,
