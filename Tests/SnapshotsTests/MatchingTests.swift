@@ -141,7 +141,8 @@ struct MatchingTests {
         rule.ignoredPointers = [JSONPointer("/a~1b")!]
         rule.replacements = [Canonicaliser.Replacement(.body, "a+", by: "b")]
         rule.hasTimes = true
-        let terms = MatchTerms(canonicalisers: [rule], fields: ["x-b"], isExact: true, secretPointers: [JSONPointer("/s")!])
+        let terms = MatchTerms(
+            canonicalisers: [rule], fields: ["x-b"], isExact: true, secrets: DeclaredSecrets(pointers: [JSONPointer("/s")!]))
         #expect(try MatchTerms(json: terms.json) == terms)
         #expect(throws: SnapshotError.self) { try Canonicaliser(json: ["urI": "*"]) }
         #expect(throws: SnapshotError.self) { try Canonicaliser(json: ["query": ["ignore": "a"]]) }

@@ -85,7 +85,7 @@ struct SecretTests {
     @Test("Secrets are found behind escapes and in them, and what is around them stays", arguments: escaped)
     func findsEscaped(text: String, secret: String) throws {
         #expect(Self.found(text) == [secret])
-        let redacted = Redactor(key: SnapshotFixture.key, terms: MatchTerms()).redacted(Array(text.utf8))
+        let redacted = try Redactor(key: SnapshotFixture.key, terms: MatchTerms()).redacted(uri: Array(text.utf8))
         // A placeholder is found as one, in the same place.
         let again = SecretScan.secrets(in: redacted)
         #expect(again.map(\.isPlaceholder) == [true])
@@ -182,7 +182,7 @@ struct SecretTests {
             writer.abandon()
             throw error
         }
-        _ = try writer.finish()
+        _ = try recorder.finish()
     }
 
     @Test("No secret is in the file, its log or anything beside it, wherever it was", arguments: Planted.all + [Planted.opaque])
@@ -281,7 +281,7 @@ struct SecretTests {
     @Test("A place that is named as a secret becomes a placeholder, and matches")
     func heedsPointers() throws {
         let fixture = SnapshotFixture()
-        let terms = MatchTerms(secretPointers: [JSONPointer("/pin")!])
+        let terms = MatchTerms(secrets: DeclaredSecrets(pointers: [JSONPointer("/pin")!]))
         var exchange = Exchange("http://a:80/", "{\"pin\":1234,\"ok\":true}")
         exchange.method = "POST"
         exchange.requestFields = [("Content-Type", "application/json")]

@@ -97,6 +97,6 @@ final class RecordingDesk: TimerHandler {
             recorder.writer?.abandon()
             return .success(nil)
         }
-        return Result { () throws(SnapshotError) in try recorder.writer?.finish(signing: key) }
+        return Result { () throws(SnapshotError) in try recorder.finish(signing: key) }
     }
 }

@@ -51,7 +51,8 @@ package final class RecordedAnswers {
         if difference.fieldNames.isEmpty { difference.aspects.remove(.fields) }
         if difference.aspects.contains(.body), let body, let formerly = recorded.response?.body,
             formerly.length <= UInt64(SnapshotLimits.requestBodyLength),
-            Self.marked(try old.layer.snapshot.octets(of: formerly)) == Self.marked(body)
+            Self.marked(try old.layer.snapshot.octets(of: formerly), recorded.response)
+                == Self.marked(body, new.response)
         {
             difference.aspects.remove(.body)
         }
@@ -64,11 +65,12 @@ package final class RecordedAnswers {
     ]
 
     private static func isSame(_ name: String, _ old: Recording, _ new: Recording) -> Bool {
-        let values = [old, new].map { $0.response?.fields.value(ofAllLinesNamed: Array(name.utf8)).map(marked) }
+        let values = [old, new].map { $0.response?.fields.value(ofAllLinesNamed: Array(name.utf8)).map { marked($0) } }
         return values[0] == values[1]
     }
 
-    private static func marked(_ text: [UInt8]) -> [UInt8] {
-        text.replacing(SecretScan.secrets(in: text)) { _, _ in SecretMark.canonical }
+    private static func marked(_ text: [UInt8], _ response: RecordedResponse? = nil) -> [UInt8] {
+        let kind = response.map { MediaKind(of: $0.fields) } ?? .other
+        return text.replacing(SecretFinder.undeclared.secrets(inBody: text, kind)) { _, _ in SecretMark.canonical }
     }
 }

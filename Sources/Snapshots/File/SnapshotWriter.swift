@@ -158,6 +158,52 @@ package final class SnapshotWriter {
         return digest
     }
 
+    // MARK: Changing
+
+    /// The number of the recording that was appended last.
+    var lastRecording: Int64 { lastID }
+
+    /// Puts others in the place of recordings that were made in this generation.
+    /// - Parameters:
+    ///   - last: the number of the last of them.
+    ///   - change: gives the other one, or `nil` where the recording stays.
+    func rewrite(
+        upTo last: Int64, _ change: (Recording) throws(SnapshotError) -> Recording?
+    ) throws(SnapshotError) {
+        var place: Int64 = 0
+        while place < last {
+            let rows = try onDatabase { [tables, place] () throws(DatabaseError) in
+                try tables.recordings(behind: place, limit: 256)
+            }
+            guard let end = rows.last?.id else { return }
+            place = end
+            for (id, row) in rows where id <= last {
+                guard let recording = RecordingRow.decode(row) else { throw .damaged("a recording's row") }
+                guard recording.generation == generation, let changed = try change(recording) else { continue }
+                let row = RecordingRow.encode(changed)
+                try write(row.count) { (tables) throws(DatabaseError) in try tables.updateRecording(id, row) }
+            }
+        }
+    }
+
+    /// A whole body that was written.
+    func octets(of body: RecordedBody) throws(SnapshotError) -> [UInt8] {
+        let reader = try BodyReader(body, tables)
+        var octets: [UInt8] = []
+        while let piece = try reader.next() { octets += piece }
+        return octets
+    }
+
+    /// A recording's request as one to be matched.
+    func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {
+        var body = RequestToMatch.Body.none
+        if let recorded = recording.request.body {
+            body = recorded.isKept ? .octets(try octets(of: recorded)) : .digest(recorded.digest, length: recorded.length)
+        }
+        return RequestToMatch(
+            method: recording.request.method, uri: recording.request.uri, fields: recording.request.fields, body: body)
+    }
+
     // MARK: Committing
 
     /// Commits what has waited for as long as it may. To be called by a timer at least twice a second.

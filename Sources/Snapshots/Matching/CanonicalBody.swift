@@ -12,7 +12,7 @@ struct CanonicalBody {
 
     init(_ octets: [UInt8], describedBy fields: Fields, _ terms: MatchTerms) {
         mediaType = MediaKind(of: fields)
-        secretPointers = terms.secretPointers
+        secretPointers = terms.secrets.pointers
         text = DecodedBody.decoded(octets, describedBy: fields) ?? octets
         if case .multipart(let boundary) = mediaType { text = Self.withoutBoundary(text, boundary) }
     }
@@ -25,7 +25,13 @@ struct CanonicalBody {
         }
     }
 
-    var secrets: [FoundSecret] { SecretScan.secrets(in: text) }
+    func secrets(_ finder: SecretFinder) -> [FoundSecret] {
+        // Its boundary is out of it.
+        if case .multipart = mediaType { return finder.secrets(inBody: text, .multipart(Self.boundaryMark)) }
+        return finder.secrets(inBody: text, mediaType)
+    }
+
+    private static let boundaryMark = Array("{boundary}".utf8)
 
     /// Values at named places go, and those that are named as secrets become the mark of one. The text is written anew, without blanks.
     private mutating func removeValues(_ ignored: [JSONPointer]) {
@@ -57,7 +63,7 @@ struct CanonicalBody {
             var place = 0
             while place < octets.count {
                 if octets[place] == delimiter[0], octets.holds(delimiter, at: place) {
-                    result += Array("--{boundary}".utf8)
+                    result += Array("--".utf8) + boundaryMark
                     place += delimiter.count
                 } else {
                     result.append(octets[place])
@@ -72,14 +78,20 @@ struct CanonicalBody {
 /// What a body is, as far as matching and the search for secrets read it.
 enum MediaKind: Equatable {
     case json
+    /// Several JSON texts: lines, sequences and event streams.
+    case jsonTexts
     case form
+    /// HTML too.
+    case xml
     /// With its boundary.
     case multipart([UInt8])
+    /// Text of which nothing more is said.
+    case text
     case other
 
     init(of fields: Fields) {
         guard let line = fields.first(.contentType) else {
-            self = .other
+            self = .text
             return
         }
         let value = Array(fields.bytes[line.value.range])
@@ -87,10 +99,16 @@ enum MediaKind: Equatable {
         let text = String(decoding: type, as: UTF8.self)
         if text == "application/json" || text.hasSuffix("+json") || text == "application/graphql-response+json" {
             self = .json
+        } else if Self.typesOfJSONTexts.contains(text) {
+            self = .jsonTexts
         } else if text == "application/x-www-form-urlencoded" {
             self = .form
+        } else if text.hasSuffix("/xml") || text.hasSuffix("+xml") || text == "text/html" {
+            self = .xml
         } else if text.hasPrefix("multipart/"), let boundary = Self.boundary(in: value) {
             self = .multipart(boundary)
+        } else if text.hasPrefix("text/"), text != "text/javascript", text != "text/css" {
+            self = .text
         } else {
             self = .other
         }
@@ -98,6 +116,11 @@ enum MediaKind: Equatable {
 
     /// Whether it is searched for secrets before anything else is, and refused where it cannot be.
     var isReadForSecrets: Bool { self == .json || self == .form }
+
+    private static let typesOfJSONTexts: Set<String> = [
+        "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq", "application/json-lines",
+        "text/event-stream", "text/json",
+    ]
 
     private static func boundary(in value: [UInt8]) -> [UInt8]? {
         for parameter in value.split(separator: ASCII.semicolon).dropFirst() {

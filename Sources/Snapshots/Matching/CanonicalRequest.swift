@@ -9,9 +9,9 @@ import ServerTrust
 /// that count.
 struct CanonicalRequest {
     let method: [UInt8]
-    let uri: [UInt8]
+    private(set) var uri: [UInt8]
     /// SHA-256 of the canonical body in hexadecimal, or `-`.
-    let bodyDigest: [UInt8]
+    private(set) var bodyDigest: [UInt8]
     /// The canonical body; `nil` where it is none, or only its digest is known.
     let body: [UInt8]?
     /// How it is read.
@@ -21,7 +21,7 @@ struct CanonicalRequest {
     /// Those that count whatever the response says: credentials, and the ones of `match.fields`.
     let countedFields: [(name: [UInt8], value: [UInt8])]
     /// The secrets of what counts, each with its kind.
-    let secrets: [(octets: [UInt8], found: FoundSecret)]
+    private(set) var secrets: [(octets: [UInt8], found: FoundSecret)]
 
     private let terms: MatchTerms
     private let ignoredFields: [String]
@@ -31,12 +31,14 @@ struct CanonicalRequest {
         var secrets: [(octets: [UInt8], found: FoundSecret)] = []
         func marked(_ text: [UInt8], _ found: [FoundSecret]) -> [UInt8] {
             text.replacing(found) { octets, secret in
-                secrets.append((Array(octets), secret))
+                secrets.append((secret.value ?? Array(octets), secret))
                 return SecretMark.canonical
             }
         }
         method = request.method
-        uri = rules.reduce(marked(request.uri, SecretScan.secrets(in: request.uri))) { uri, rule in rule.canonicalURI(uri) }
+        let ruled = RuledURI(request.uri, rules, matcher.finder)
+        uri = ruled.text
+        secrets += ruled.secrets
         let ignored = rules.flatMap { $0.canonicaliser.ignoredFields }
         let counted = ["authorization", "cookie"] + matcher.terms.fields.filter { $0 != "authorization" && $0 != "cookie" }
         var kept = Fields()
@@ -45,7 +47,7 @@ struct CanonicalRequest {
             let text = String(decoding: name, as: UTF8.self)
             if ignored.contains(text) { continue }
             let value = Array(request.fields.bytes[line.value.range])
-            let found = FieldSecrets.secrets(of: line, in: request.fields)
+            let found = matcher.finder.secrets(of: line, in: request.fields)
             // The secrets of fields that tell no requests apart tell none apart either.
             let canonical =
                 counted.contains(text) ? marked(value, found) : value.replacing(found) { _, _ in SecretMark.canonical }
@@ -61,7 +63,7 @@ struct CanonicalRequest {
         case .octets(let octets):
             var content = CanonicalBody(octets, describedBy: request.fields, matcher.terms)
             content.apply(rules)
-            let text = marked(content.text, content.secrets)
+            let text = marked(content.text, content.secrets(matcher.finder))
             body = text
             bodyDigest = Array(Hexadecimal.encode(Hashing.sha256(text)).utf8)
         case .digest(let digest, _):
@@ -76,6 +78,18 @@ struct CanonicalRequest {
         countedFields = counted.compactMap { name in
             kept.value(ofAllLinesNamed: Array(name.utf8)).map { (Array(name.utf8), $0) }
         }
+    }
+
+    /// The same request with a mark in the place of values that were replaced in a recording of it, though no name indicates them.
+    /// - Parameter values: what stands in this request in those places.
+    func marked(as recorded: CanonicalRequest, _ values: [[UInt8]]) -> CanonicalRequest {
+        var request = self
+        request.uri = recorded.uri
+        request.bodyDigest = recorded.bodyDigest
+        request.secrets += values.map { value in
+            (value, FoundSecret(range: 0..<value.count, kind: .opaque, isPlaceholder: false))
+        }
+        return request
     }
 
     /// What is hashed into the primary key.
@@ -125,6 +139,16 @@ struct CanonicalRequest {
         return Vary.nominatedFields(for: head, request: request) ?? []
     }
 
+    /// By what its secrets are told from those of another request of the same run.
+    var secretValues: SHA256Digest {
+        SHA256Digest(
+            of: secrets.flatMap { secret -> [UInt8] in
+                var octets: [UInt8] = []
+                octets.append(bigEndian: UInt32(secret.octets.count))
+                return octets + secret.octets
+            })
+    }
+
     /// What the request's secrets come to: their placeholders, sorted, each with a line feed; those that are placeholders already stand for
     /// themselves.
     /// - Returns: `nil` where there is a secret and no key to say its placeholder by.
@@ -141,6 +165,40 @@ struct CanonicalRequest {
         }
         lines.sort { $0.lexicographicallyPrecedes($1) }
         return SHA256Digest(of: Array(lines.joined()))
+    }
+}
+
+/// A target URI without what rules take out of it, and with a mark in the place of each secret that is left.
+private struct RuledURI {
+    private(set) var text: [UInt8] = []
+    private(set) var secrets: [(octets: [UInt8], found: FoundSecret)] = []
+
+    init(_ uri: [UInt8], _ rules: [CanonicalRule], _ finder: SecretFinder) {
+        var found: [(octets: [UInt8], found: FoundSecret)] = []
+        let end = UInt8(ascii: ".")
+        // Marks that may stand in a URI, so that rules can read it, with their numbers.
+        let marked = uri.replacing(finder.secrets(inURI: uri)) { octets, secret in
+            found.append((secret.value ?? Array(octets), secret))
+            return SecretMark.word + Array("\(found.count - 1)".utf8) + [end]
+        }
+        let ruled = rules.reduce(marked) { uri, rule in rule.canonicalURI(uri) }
+        ruled.withUnsafeBufferPointer { octets in
+            var place = 0
+            while place < octets.count {
+                let digits = place + SecretMark.word.count
+                guard octets[place] == SecretMark.word[0], octets.holds(SecretMark.word, at: place),
+                    case let behind = octets.end(from: digits, limit: 6, while: ASCII.isDigit), octets.holds([end], at: behind),
+                    let number = Int(String(decoding: octets[digits..<behind], as: UTF8.self)), found.indices.contains(number)
+                else {
+                    text.append(octets[place])
+                    place += 1
+                    continue
+                }
+                secrets.append(found[number])
+                text += SecretMark.canonical
+                place = behind + 1
+            }
+        }
     }
 }
 

@@ -36,13 +36,24 @@ struct LinearPattern: Sendable {
     func replacingAll(in text: [UInt8], by replacement: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var place = 0
-        var search = Search(steps)
-        while place < min(text.count, Self.textLimit), let range = search.first(in: text, from: place) {
+        for range in ranges(in: text) {
             result += text[place..<range.lowerBound]
             result += replacement
             place = range.upperBound
         }
         return place == 0 ? text : result + text[place...]
+    }
+
+    /// Where it is found; a finding of nothing is none.
+    func ranges(in text: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var search = Search(steps)
+        while (ranges.last?.upperBound ?? 0) < min(text.count, Self.textLimit),
+            let range = search.first(in: text, from: ranges.last?.upperBound ?? 0)
+        {
+            ranges.append(range)
+        }
+        return ranges
     }
 
     /// One search over a text: the places of the pattern that are reached, each with where its finding began.

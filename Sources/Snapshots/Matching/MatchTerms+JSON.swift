@@ -7,7 +7,7 @@ extension MatchTerms {
         if !canonicalisers.isEmpty { members.append(("canonicalisers", .array(canonicalisers.map(\.json)))) }
         if isExact { members.append(("exact", true)) }
         if !fields.isEmpty { members.append(("fields", .array(fields.map(JSONValue.string)))) }
-        if !secretPointers.isEmpty { members.append(("secrets", .strings(secretPointers.map(\.description)))) }
+        if secrets != DeclaredSecrets() { members.append(("secrets", secrets.json)) }
         return .object(JSONObject(members))
     }
 
@@ -27,7 +27,43 @@ extension MatchTerms {
         else { throw .tooLarge("canonicalisers") }
         isExact = try reader.bool("exact")
         fields = try reader.strings("fields").map { $0.lowercased() }
-        secretPointers = try JSONPointer.reading(try reader.strings("secrets"))
+        if let value = json["secrets"] { secrets = try DeclaredSecrets(json: value) }
+    }
+}
+
+/// An array of JSON pointers, or an object where more than these is declared.
+extension DeclaredSecrets {
+    fileprivate var json: JSONValue {
+        let pointers = JSONValue.strings(self.pointers.map(\.description))
+        if self == DeclaredSecrets(pointers: self.pointers) { return pointers }
+        var members: [(String, JSONValue)] = []
+        func note(_ name: String, _ strings: [String]) {
+            if !strings.isEmpty { members.append((name, .strings(strings))) }
+        }
+        note("fields", fields)
+        note("form", formFields)
+        if !self.pointers.isEmpty { members.append(("json", pointers)) }
+        note("patterns", patterns)
+        note("public", harmless)
+        note("query", parameters)
+        return .object(JSONObject(members))
+    }
+
+    fileprivate init(json: JSONValue) throws(SnapshotError) {
+        self.init()
+        if json.array != nil {
+            let reader = try JSONMembers(["json": json], of: "match.secrets", known: ["json"])
+            pointers = try JSONPointer.reading(try reader.strings("json"))
+            return
+        }
+        let reader = try JSONMembers(
+            json, of: "match.secrets", known: ["fields", "form", "json", "patterns", "public", "query"])
+        fields = try reader.strings("fields")
+        formFields = try reader.strings("form")
+        pointers = try JSONPointer.reading(try reader.strings("json"))
+        patterns = try reader.strings("patterns")
+        harmless = try reader.strings("public")
+        parameters = try reader.strings("query")
     }
 }
 

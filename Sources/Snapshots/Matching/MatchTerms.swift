@@ -8,16 +8,17 @@ package struct MatchTerms: Equatable, Sendable {
     package var fields: [String]
     /// Whether Accept-Encoding tells recordings apart where Vary names it. Otherwise codings are taken off when a client wants another.
     package var isExact: Bool
-    /// Places of JSON bodies, in requests and responses, at which secrets stand that nobody could know for such.
-    package var secretPointers: [JSONPointer]
+    /// What is a secret besides what Larder knows for one.
+    package var secrets: DeclaredSecrets
 
     package init(
-        canonicalisers: [Canonicaliser] = [], fields: [String] = [], isExact: Bool = false, secretPointers: [JSONPointer] = []
+        canonicalisers: [Canonicaliser] = [], fields: [String] = [], isExact: Bool = false,
+        secrets: DeclaredSecrets = DeclaredSecrets()
     ) {
         self.canonicalisers = canonicalisers
         self.fields = fields
         self.isExact = isExact
-        self.secretPointers = secretPointers
+        self.secrets = secrets
     }
 
     /// More canonicalisers than these are refused.

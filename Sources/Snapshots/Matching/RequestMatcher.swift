@@ -4,11 +4,14 @@ import ServerTrust
 /// Says what requests come to under a snapshot's terms. Its patterns are read once.
 package struct RequestMatcher: Sendable {
     package let terms: MatchTerms
+    /// Finds the secrets of requests and responses under these terms.
+    let finder: SecretFinder
     private let rules: [CanonicalRule]
 
     /// - Throws: `malformed` for a pattern that cannot be read.
     package init(_ terms: MatchTerms) throws(SnapshotError) {
         self.terms = terms
+        finder = try SecretFinder(terms.secrets)
         var rules: [CanonicalRule] = []
         for canonicaliser in terms.canonicalisers { rules.append(try CanonicalRule(canonicaliser)) }
         self.rules = rules

@@ -10,7 +10,9 @@ package final class SnapshotRecorder {
     /// With what answers are compared; `nil` where each is kept.
     fileprivate let former: RecordedAnswers?
     fileprivate var refreshed = RefreshedAnswers()
-    private let redactor: Redactor
+    private var redactor: Redactor
+    /// The last recording that had been written when a secret became known: what was written before may hold it.
+    private var lastBeforeKnowledge: Int64 = 0
     private let matcher: RequestMatcher
     private let key: ProjectKey
 
@@ -23,7 +25,7 @@ package final class SnapshotRecorder {
         self.writer = writer
         self.former = former
         self.key = key
-        redactor = Redactor(key: key, terms: writer.manifest.terms, unscanned: unscanned)
+        redactor = try Redactor(key: key, terms: writer.manifest.terms, unscanned: unscanned)
         matcher = try RequestMatcher(writer.manifest.terms)
     }
 
@@ -32,7 +34,7 @@ package final class SnapshotRecorder {
         writer = nil
         self.former = former
         self.key = key
-        redactor = Redactor(key: key, terms: former.terms, unscanned: .keep)
+        redactor = try Redactor(key: key, terms: former.terms, unscanned: .keep)
         matcher = try RequestMatcher(former.terms)
     }
 
@@ -46,8 +48,21 @@ package final class SnapshotRecorder {
     package func begin(_ request: RequestToMatch) throws(SnapshotError) -> ExchangeRecording {
         let asked = request
         var request = request
-        var isRedacted = false
         Self.removeHopByHop(from: &request.fields)
+        let isRedacted = try redact(&request)
+        return ExchangeRecording(
+            self, request, asked: former == nil ? nil : asked, isRedacted: isRedacted, knowledge: redactor.knowledge)
+    }
+
+    // MARK: Secrets
+
+    /// - Returns: whether anything was put out.
+    /// - Throws: `unsearchable` for a body that is not kept because it cannot be searched.
+    fileprivate func redact(_ request: inout RequestToMatch) throws(SnapshotError) -> Bool {
+        defer { noteKnowledge() }
+        var isRedacted = false
+        redactor.learn(uri: request.uri)
+        redactor.learn(request.fields)
         if case .octets(let octets) = request.body {
             switch redactor.body(octets, describedBy: request.fields) {
             case .asItWas: break
@@ -58,11 +73,73 @@ package final class SnapshotRecorder {
             case .refused: throw .unsearchable("what was sent to \(Self.shown(request.uri))")
             }
         }
-        let uri = redactor.redacted(request.uri)
+        let uri = redactor.redacted(uri: request.uri)
         isRedacted = uri != request.uri || isRedacted
         request.uri = uri
-        isRedacted = redactor.redact(&request.fields) || isRedacted
-        return ExchangeRecording(self, request, asked: former == nil ? nil : asked, isRedacted: isRedacted)
+        return redactor.redact(&request.fields) || isRedacted
+    }
+
+    /// Puts out what has become known since the request came.
+    fileprivate func redact(_ request: inout RequestToMatch, knownSince knowledge: Int) throws(SnapshotError) -> Bool {
+        guard redactor.knowledge > knowledge else { return false }
+        return try redact(&request)
+    }
+
+    fileprivate func learn(_ fields: Fields) {
+        redactor.learn(fields)
+        noteKnowledge()
+    }
+
+    fileprivate func redact(_ fields: inout Fields) -> Bool { redactor.redact(&fields) }
+
+    fileprivate func body(_ octets: [UInt8], describedBy fields: Fields) -> Redactor.Body {
+        defer { noteKnowledge() }
+        return redactor.body(octets, describedBy: fields)
+    }
+
+    private var notedKnowledge = 0
+
+    private func noteKnowledge() {
+        guard redactor.knowledge > notedKnowledge, let writer else { return }
+        notedKnowledge = redactor.knowledge
+        lastBeforeKnowledge = writer.lastRecording
+    }
+
+    /// Puts out of what was recorded in this run before what has become known since, and finishes the snapshot.
+    /// - Returns: `nil` where answers are only compared.
+    package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots? {
+        guard let writer else { return nil }
+        try writer.rewrite(upTo: lastBeforeKnowledge) { [self] (recording) throws(SnapshotError) in
+            try redacted(recording, in: writer)
+        }
+        return try writer.finish(signing: key)
+    }
+
+    /// - Returns: `nil` where nothing is known now that was not known then.
+    private func redacted(_ recording: Recording, in writer: SnapshotWriter) throws(SnapshotError) -> Recording? {
+        var result = recording
+        var request = try writer.request(of: recording)
+        result.isRedacted = try redact(&request)
+        if result.isRedacted {
+            result.request.uri = request.uri
+            result.request.fields = request.fields
+            if case .octets(let octets) = request.body { result.request.body = try writer.body(octets) }
+        }
+        if var response = recording.response {
+            if let body = response.body, body.isKept, body.length <= UInt64(SnapshotLimits.requestBodyLength),
+                case .replaced(let text) = self.body(try writer.octets(of: body), describedBy: response.fields)
+            {
+                response.body = try writer.body(text)
+                Redactor.describe(text, in: &response.fields)
+                result.isRedacted = true
+            }
+            result.isRedacted = redact(&response.fields) || result.isRedacted
+            result.isRedacted = redact(&response.trailers) || result.isRedacted
+            result.response = response
+        }
+        guard result.isRedacted else { return nil }
+        result.identity = try identity(of: request, response: result.response?.fields)
+        return result
     }
 
     static func removeHopByHop(from fields: inout Fields) {
@@ -70,10 +147,6 @@ package final class SnapshotRecorder {
         fields.remove { fields, line in hopByHop.contains(line, of: fields) }
     }
 
-    fileprivate func redact(_ fields: inout Fields) -> Bool { redactor.redact(&fields) }
-    fileprivate func body(_ octets: [UInt8], describedBy fields: Fields) -> Redactor.Body {
-        redactor.body(octets, describedBy: fields)
-    }
     fileprivate func unsearched(describedBy fields: Fields) -> Redactor.Body { redactor.unsearched(describedBy: fields) }
 
     fileprivate func identity(of request: RequestToMatch, response: Fields?) throws(SnapshotError) -> RequestIdentity {
@@ -101,6 +174,8 @@ package final class ExchangeRecording {
     private var asked: RequestToMatch?
     private var response: RecordedResponse?
     private var isRedacted: Bool
+    /// What was known to be secret when the request came.
+    private let knowledge: Int
     /// What has come of a body that is still to be searched.
     private var held: [UInt8] = []
     /// Where it goes once it is too long to be searched.
@@ -111,11 +186,14 @@ package final class ExchangeRecording {
     /// was recorded. Of what is unchanged it is that of the recording that stays.
     package private(set) var bodyDigest: SHA256Digest?
 
-    fileprivate init(_ recorder: SnapshotRecorder, _ request: RequestToMatch, asked: RequestToMatch?, isRedacted: Bool) {
+    fileprivate init(
+        _ recorder: SnapshotRecorder, _ request: RequestToMatch, asked: RequestToMatch?, isRedacted: Bool, knowledge: Int
+    ) {
         self.recorder = recorder
         self.request = request
         self.asked = asked
         self.isRedacted = isRedacted
+        self.knowledge = knowledge
     }
 
     /// The request's URI without its query, for people.
@@ -169,7 +247,10 @@ package final class ExchangeRecording {
         times: RecordedTimes, protocolName: [UInt8] = Array("HTTP/1.1".utf8), trailers: Fields = Fields(), chain: [UInt8]? = nil,
         failure: RecordedFailure? = nil
     ) throws(SnapshotError) -> RecordingOutcome {
+        if let response { recorder.learn(response.fields) }
+        recorder.learn(trailers)
         let content = try finishBody(isBroken: failure != nil)
+        isRedacted = try recorder.redact(&request, knownSince: knowledge) || isRedacted
         if response != nil {
             var trailers = trailers
             isRedacted = recorder.redact(&response!.fields) || isRedacted  // asked for right above

@@ -32,6 +32,12 @@ struct Candidates {
         return entries.filter { chosen.contains($0.group) }.map(\.place)
     }
 
+    /// What the secrets of the recording at a place come to.
+    func secrets(at place: Int) -> SHA256Digest {
+        guard let entry = entries.first(where: { $0.place == place }) else { preconditionFailure("a place of these candidates") }
+        return groups[entry.group].secrets
+    }
+
     /// Adds the one that is next in canonical order: those of one key by their positions.
     mutating func append(_ recording: Recording, at place: Int) {
         let identity = recording.identity

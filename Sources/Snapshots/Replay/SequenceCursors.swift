@@ -35,7 +35,22 @@ package struct SequenceCursors: Sendable {
 
     private var given: [Sequence: Int] = [:]
 
+    /// By what recordings of different secrets have in common: which of them answers requests with these secrets.
+    private var assigned: [Sequence: [SHA256Digest: Int]] = [:]
+
     package init() {}
+
+    /// Without the project's key nothing tells which secret of a request is which of those recorded: each that has not been seen before stands for the
+    /// next one.
+    /// - Parameter count: how many different ones were recorded.
+    mutating func number(of secrets: SHA256Digest, in sequence: Sequence, among count: Int) -> Int {
+        if assigned.count >= Self.limit, assigned[sequence] == nil { assigned.removeAll() }
+        let numbers = assigned[sequence, default: [:]]
+        if let number = numbers[secrets] { return number }
+        guard numbers.count < count else { return 0 }
+        assigned[sequence, default: [:]][secrets] = numbers.count
+        return numbers.count
+    }
 
     /// How many answers of a sequence have been asked for, with this one; counted on.
     mutating func next(of sequence: Sequence) -> Int {
@@ -46,5 +61,8 @@ package struct SequenceCursors: Sendable {
     }
 
     /// All sequences begin anew.
-    package mutating func rewind() { given.removeAll() }
+    package mutating func rewind() {
+        given.removeAll()
+        assigned.removeAll()
+    }
 }

@@ -51,6 +51,8 @@ package final class SnapshotLayer {
     private let end: SequenceEnd
     private let number: Int
     private var candidates: [PrimaryKey: Candidates] = [:]
+    /// Made when something is first missed.
+    private var replacedValues: ReplacedValues?
 
     /// Keys whose recordings are remembered.
     private static let candidatesLimit = 1 << 16
@@ -88,6 +90,16 @@ package final class SnapshotLayer {
 
     private func findAsItIs(_ request: RequestToMatch, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
         let canonical = CanonicalRequest(request, matcher)
+        let outcome = try find(canonical, &cursors)
+        guard case .missed(.notRecorded) = outcome else { return outcome }
+        if replacedValues == nil { replacedValues = try ReplacedValues(snapshot, matcher) }
+        for marked in try replacedValues?.requests(for: canonical, hasKey: key != nil) ?? [] {
+            if case .found(let found) = try find(marked, &cursors) { return .found(found) }
+        }
+        return outcome
+    }
+
+    private func find(_ canonical: CanonicalRequest, _ cursors: inout SequenceCursors) throws(SnapshotError) -> ReplayOutcome {
         let candidates = try candidates(of: canonical.primary)
         if candidates.isEmpty { return .missed(.notRecorded) }
         let nominated = candidates.groups(for: canonical)
@@ -97,8 +109,7 @@ package final class SnapshotLayer {
         let begun = allowed.filter { candidates.groups[$0].generation <= newestGeneration }
         guard let generation = begun.map({ candidates.groups[$0].generation }).max() else { return .missed(.later) }
         let newest = begun.filter { candidates.groups[$0].generation == generation }
-        // Those with the secrets of the first: without the project's key several may differ by their secrets alone.
-        let chosen = newest.filter { candidates.groups[$0].secrets == candidates.groups[newest[0]].secrets }
+        let chosen = withOneSecret(of: canonical, among: newest, of: candidates, &cursors)
         let places = candidates.places(in: chosen)
         let sequence = SequenceCursors.Sequence(layer: number, place: places[0], groups: chosen)
         return try answer(from: places, of: sequence, &cursors)
@@ -128,6 +139,21 @@ package final class SnapshotLayer {
         let secrets = canonical.secretsDigest(under: key)
         let same = groups.filter { candidates.groups[$0].secrets == secrets }
         return same.isEmpty && key == nil ? groups : same
+    }
+
+    /// Without the project's key several recordings may differ by their secrets alone.
+    private func withOneSecret(
+        of canonical: CanonicalRequest, among groups: [Int], of candidates: Candidates, _ cursors: inout SequenceCursors
+    ) -> [Int] {
+        var first: [(secrets: SHA256Digest, place: Int)] = []
+        for place in candidates.places(in: groups) {
+            let secrets = candidates.secrets(at: place)
+            if !first.contains(where: { $0.secrets == secrets }) { first.append((secrets, place)) }
+        }
+        guard first.count > 1 else { return groups }
+        let sequence = SequenceCursors.Sequence(layer: number, place: first[0].place, groups: groups)
+        let chosen = cursors.number(of: canonical.secretValues, in: sequence, among: first.count)
+        return groups.filter { candidates.groups[$0].secrets == first[chosen].secrets }
     }
 
     private func candidates(of primary: PrimaryKey) throws(SnapshotError) -> Candidates {

@@ -9,6 +9,11 @@ enum EscapedText {
     private static let closingBrackets = ["]", "%5D", "%5d"].map { Array($0.utf8) }
     private static let equals = ["=", "%3D", "%3d"].map { Array($0.utf8) }
 
+    /// Of XML (XML 1.0 §4.6) and, for the apostrophe, of HTML. The ampersand is last, so that nothing is read twice.
+    static let entities = [
+        ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
+    ]
+
     /// - Returns: the octets of the blank that stands there.
     static func blank(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> [UInt8]? {
         blanks.first { octets.holds($0, at: place) }

@@ -1,23 +1,28 @@
 import HTTPMessage
 
-/// Which of a field line's octets are secrets: all of a credential, all values of cookies, and what is certainly a secret elsewhere.
+/// Which bytes of a field line are secrets where its name says so: all of a credential, all values of cookies, and the whole value of a field
+/// whose name indicates a secret.
 enum FieldSecrets {
-    /// Fields whose whole value is a secret, besides those that HTTP names.
-    static let names: Set<String> = [
-        "api-key", "x-amz-security-token", "x-api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token",
-    ]
+    enum Part {
+        case secrets([FoundSecret])
+        /// A text like any other.
+        case text
+    }
 
+    /// - Parameter evidence: what the field's name indicates.
     /// - Returns: places in the value, in order.
-    static func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
+    static func part(of line: FieldLine, in fields: Fields, _ evidence: SecretNames.Evidence?) -> Part {
         let value = Array(fields.bytes[line.value.range])
         switch line.known {
-        case .authorization, .proxyAuthorization: return credentials(in: value)
-        case .cookie: return cookies(in: value)
-        case .setCookie: return setCookie(in: value)
+        case .authorization, .proxyAuthorization: return .secrets(credentials(in: value))
+        case .cookie: return .secrets(cookies(in: value))
+        case .setCookie: return .secrets(setCookie(in: value))
         case .other:
-            let name = String(decoding: fields.bytes[line.name.range].map(ASCII.lowercased), as: UTF8.self)
-            return names.contains(name) ? whole(value, 0..<value.count) : SecretScan.secrets(in: value)
-        default: return SecretScan.secrets(in: value)
+            guard let evidence, SecretNames.isSecret(value, under: evidence) else { return .text }
+            let name = SecretNames.normalised(fields.bytes[line.name.range])
+            let isCredential = String(decoding: name, as: UTF8.self).hasSuffix("authorization")
+            return .secrets(isCredential ? credentials(in: value) : whole(value, 0..<value.count, evidence))
+        default: return .text
         }
     }
 
@@ -26,9 +31,9 @@ enum FieldSecrets {
         let scheme = value.prefix { $0 != ASCII.space }
         let rest = value[scheme.count...].prefix { $0 == ASCII.space }.endIndex
         // A credential without a scheme is one altogether.
-        if rest == value.count { return whole(value, 0..<value.count) }
+        if rest == value.count { return whole(value, 0..<value.count, .named) }
         let isBasic = scheme.map(ASCII.lowercased) == Array("basic".utf8)
-        guard isBasic else { return whole(value, rest..<value.count) }
+        guard isBasic else { return whole(value, rest..<value.count, .named) }
         return [
             FoundSecret(
                 range: rest..<value.count, kind: .basic, isPlaceholder: BasicSecret.isPlaceholder(value[rest...]))
@@ -42,7 +47,7 @@ enum FieldSecrets {
         while start < value.count {
             let end = value[start...].firstIndex(of: ASCII.semicolon) ?? value.count
             let equals = value[start..<end].firstIndex(of: ASCII.equals)
-            found += whole(value, (equals.map { $0 + 1 } ?? start)..<end)
+            found += whole(value, (equals.map { $0 + 1 } ?? start)..<end, cookieEvidence)
             start = end + 1
             while start < value.count, ASCII.isBlank(value[start]) { start += 1 }
         }
@@ -53,16 +58,19 @@ enum FieldSecrets {
     private static func setCookie(in value: [UInt8]) -> [FoundSecret] {
         let end = value.firstIndex(of: ASCII.semicolon) ?? value.count
         guard let equals = value[..<end].firstIndex(of: ASCII.equals) else { return [] }
-        return whole(value, equals + 1..<end)
+        return whole(value, equals + 1..<end, cookieEvidence)
     }
 
-    private static func whole(_ value: [UInt8], _ range: Range<Int>) -> [FoundSecret] {
+    /// Many cookies hold words such as `dark`: elsewhere only values that look generated are known again.
+    private static let cookieEvidence = SecretNames.Evidence.random(16)
+
+    private static func whole(_ value: [UInt8], _ range: Range<Int>, _ evidence: SecretNames.Evidence) -> [FoundSecret] {
         let bounds = value.span.trimmedBounds(in: range)
         guard !bounds.isEmpty else { return [] }
         let token = value.withUnsafeBufferPointer { SecretScan.token(in: $0, at: bounds.lowerBound) }
         if let token, token.range == bounds { return [token] }
         let isOurs = value[bounds].starts(with: SecretMark.word)
-        return [FoundSecret(range: bounds, kind: .opaque, isPlaceholder: isOurs)]
+        return [FoundSecret(range: bounds, kind: .opaque, isPlaceholder: isOurs, evidence: evidence)]
     }
 }
 
@@ -75,7 +83,7 @@ extension Array<UInt8> {
         var place = 0
         for secret in secrets {
             text += self[place..<secret.range.lowerBound]
-            text += replacement(self[secret.range], secret)
+            text += secret.quote + replacement(self[secret.range], secret) + secret.quote
             place = secret.range.upperBound
         }
         return text + self[place...]

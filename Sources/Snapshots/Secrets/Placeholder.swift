@@ -11,6 +11,7 @@ enum Placeholder {
         case .basic: return Array(Base64.encode(Array("larder:".utf8) + opaque).utf8)
         case .awsKeyID: return Array(secret[..<4]) + SecretMark.capitals + capitals(code, count: 10)
         case .slackToken: return Array(secret[..<5]) + opaque
+        case .prefixedToken: return TokenForm.prefix(of: secret) + opaque
         case .gitHubToken:
             let fineGrained = Array("github_pat_".utf8)
             if secret.starts(with: fineGrained) {

@@ -12,26 +12,52 @@ package struct Redactor: Sendable {
     }
 
     private let key: ProjectKey
+    private let finder: SecretFinder
     private let pointers: [JSONPointer]
     /// `nil`: JSON and forms are refused, others kept.
     private let unscanned: Unscanned?
+    private var known = KnownSecrets()
+    /// Counts how often something became known that had not been.
+    private(set) var knowledge = 0
 
-    package init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned? = nil) {
+    package init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned? = nil) throws(SnapshotError) {
         self.key = key
-        pointers = terms.secretPointers
+        finder = try SecretFinder(terms.secrets)
+        pointers = terms.secrets.pointers
         self.unscanned = unscanned
     }
 
-    /// A text such as a URI, with placeholders.
-    package func redacted(_ text: [UInt8]) -> [UInt8] { replaced(text, SecretScan.secrets(in: text)) }
+    // MARK: Learning
+
+    private mutating func learn(_ found: [FoundSecret], in text: [UInt8]) {
+        if known.learn(found, in: text) { knowledge += 1 }
+    }
+
+    mutating func learn(uri: [UInt8]) { learn(finder.secrets(inURI: uri), in: uri) }
+
+    mutating func learn(_ fields: Fields) {
+        for line in fields.lines {
+            learn(finder.secrets(of: line, in: fields), in: Array(fields.bytes[line.value.range]))
+        }
+    }
+
+    // MARK: Replacing
+
+    /// A target URI with placeholders. Its origin stays: replay has to know which host is meant.
+    package func redacted(uri: [UInt8]) -> [UInt8] {
+        let origin = SplitURI(uri).origin.count
+        let elsewhere = known.found(in: uri).filter { $0.range.lowerBound >= origin }
+        return replaced(uri, finder.secrets(inURI: uri).merged(with: elsewhere))
+    }
 
     /// - Returns: whether anything was put out.
     package func redact(_ fields: inout Fields) -> Bool {
         var result = Fields()
         var isChanged = false
         for line in fields.lines {
-            let found = FieldSecrets.secrets(of: line, in: fields)
-            let value = replaced(Array(fields.bytes[line.value.range]), found)
+            let text = Array(fields.bytes[line.value.range])
+            let found = finder.secrets(of: line, in: fields).merged(with: known.found(in: text))
+            let value = replaced(text, found)
             isChanged = isChanged || found.contains { !$0.isPlaceholder }
             result.append(name: fields.name(of: line), value: value.span)
         }
@@ -49,13 +75,15 @@ package struct Redactor: Sendable {
         case refused
     }
 
-    /// Searches a body that stands in memory.
-    package func body(_ octets: [UInt8], describedBy fields: Fields) -> Body {
+    /// Searches a body that stands in memory, and learns from it.
+    package mutating func body(_ octets: [UInt8], describedBy fields: Fields) -> Body {
         guard let decoded = DecodedBody.decoded(octets, describedBy: fields) else { return unsearched(describedBy: fields) }
         let kind = MediaKind(of: fields)
         var text = decoded
         if kind == .json, !pointers.isEmpty { replaceValues(in: &text) }
-        text = replaced(text, SecretScan.secrets(in: text))
+        let found = finder.secrets(inBody: text, kind)
+        learn(found, in: text)
+        text = replaced(text, found.merged(with: known.found(in: text)))
         return text == decoded ? .asItWas : .replaced(text)
     }
 
@@ -88,11 +116,12 @@ package struct Redactor: Sendable {
 
     private func replaced(_ text: [UInt8], _ found: [FoundSecret]) -> [UInt8] {
         text.replacing(found) { octets, secret in
-            secret.isPlaceholder ? Array(octets) : Placeholder.make(for: Array(octets), secret.kind, under: key)
+            secret.isPlaceholder
+                ? Array(octets) : Placeholder.make(for: secret.value ?? Array(octets), secret.kind, under: key)
         }
     }
 
-    private func replaceValues(in text: inout [UInt8]) {
+    private mutating func replaceValues(in text: inout [UInt8]) {
         // What is no JSON is searched as a text alone.
         guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: SnapshotLimits.requestBodyLength))
         else { return }
@@ -101,6 +130,7 @@ package struct Redactor: Sendable {
             guard let secret = value[pointer] else { continue }
             let octets = Array((secret.string ?? secret.description).utf8)
             if octets.starts(with: SecretMark.word) { continue }
+            if known.learn(declared: octets) { knowledge += 1 }
             let placeholder = Placeholder.make(for: octets, .opaque, under: key)
             isChanged = value.set(.string(String(decoding: placeholder, as: UTF8.self)), at: pointer) || isChanged
         }

@@ -15,10 +15,10 @@ extension Snapshot {
     /// Looks through all of a snapshot for secrets that are no placeholders.
     /// - Parameter limit: no more are looked for.
     package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
-        var audit = SecretAudit(limit: limit)
+        var audit = SecretAudit(finder: try SecretFinder(manifest.terms.secrets), limit: limit)
         for place in 0..<count where !audit.isFull {
             let recording = try recording(at: place)
-            let uri = SecretScan.secrets(in: recording.request.uri)
+            let uri = audit.finder.secrets(inURI: recording.request.uri)
             audit.uri = String(
                 decoding: recording.request.uri.replacing(uri) { _, _ in SecretMark.canonical }, as: UTF8.self)
             audit.note(uri, "URI")
@@ -38,18 +38,22 @@ extension Snapshot {
     ) throws(SnapshotError) {
         guard let body, body.isKept, body.length <= UInt64(SnapshotLimits.requestBodyLength), audit.begin(body) else { return }
         guard let text = DecodedBody.decoded(try octets(of: body), describedBy: fields) else { return }
-        audit.note(SecretScan.secrets(in: text), part)
+        audit.note(audit.finder.secrets(inBody: text, MediaKind(of: fields)), part)
     }
 }
 
 /// What has been found so far. Equal bodies are looked at once.
 private struct SecretAudit {
+    let finder: SecretFinder
     let limit: Int
     var uri = ""
     private(set) var places: [SecretPlace] = []
     private var seen: Set<RecordedBody> = []
 
-    init(limit: Int) { self.limit = limit }
+    init(finder: SecretFinder, limit: Int) {
+        self.finder = finder
+        self.limit = limit
+    }
 
     var isFull: Bool { places.count >= limit }
 
@@ -65,7 +69,7 @@ private struct SecretAudit {
     mutating func note(_ fields: Fields, _ part: String) {
         for line in fields.lines {
             let name = String(decoding: fields.bytes[line.name.range].map(ASCII.lowercased), as: UTF8.self)
-            note(FieldSecrets.secrets(of: line, in: fields), "\(part) \(name)")
+            note(finder.secrets(of: line, in: fields), "\(part) \(name)")
         }
     }
 }

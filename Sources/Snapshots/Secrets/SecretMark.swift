@@ -20,6 +20,8 @@ package enum SecretKind: String, Sendable, CaseIterable {
     case awsKeyID = "aws_key_id"
     case gitHubToken = "github_token"
     case slackToken = "slack_token"
+    /// Another service's token, known by its first letters (`TokenForm`).
+    case prefixedToken = "token"
     /// The text of a private key (RFC 7468).
     case privateKey = "private_key"
     /// User and password in base64 (RFC 7617).

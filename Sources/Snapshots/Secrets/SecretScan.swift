@@ -6,10 +6,17 @@ struct FoundSecret: Equatable {
     let kind: SecretKind
     /// Whether a placeholder stands there already.
     let isPlaceholder: Bool
+    /// The secret out of the escapes in which it stands there; `nil` where it stands as it is.
+    var value: [UInt8]?
+    /// Is written on both sides of the placeholder: the quotes that a number in JSON has not.
+    var quote: [UInt8] = []
+    /// How surely a name indicates it; `nil` for what its form indicates.
+    var evidence: SecretNames.Evidence?
 }
 
-/// Looks for what is certainly a secret: tokens that say by their form what they are, and values of names that RFC 6749, RFC 7523, RFC 7636 and
-/// AWS give to secrets. One pass over the octets; nothing is guessed from how random a text looks.
+/// Looks for secrets in any text: tokens that say by their form what they are, and values of names that RFC 6749, RFC 7523, RFC 7636 and
+/// AWS give to secrets. One pass over the bytes; nothing is guessed from how random a text looks. What else names indicate depends on how a
+/// text is built (`SecretFinder`).
 enum SecretScan {
     /// The shortest value of such a name that is taken for a secret: shorter ones are words such as `none`.
     static let valueLengthFloor = 8
@@ -44,7 +51,8 @@ enum SecretScan {
     /// The octets at which a secret, or the name of one, may begin.
     private static let mayBegin: [Bool] = {
         var table = [Bool](repeating: false, count: 256)
-        for octet in "eAgx-Bbl".utf8 { table[Int(octet)] = true }
+        for octet in "eAgx-Bbl/".utf8 { table[Int(octet)] = true }
+        for form in TokenForm.all { table[Int(form.prefix[0])] = true }
         for name in names {
             table[Int(name[0])] = true
             table[Int(name[0] ^ 0x20)] = true
@@ -69,6 +77,7 @@ enum SecretScan {
     private static let schemes = [(name: Array("bearer".utf8), isBasic: false), (name: Array("basic".utf8), isBasic: true)]
 
     private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        if octets[place] == ASCII.slash { return WebhookPath.secret(in: octets, at: place) }
         // What continues a word is none of its own.
         if place > 0, isWord(octets[place - 1]), !EscapedText.endsEscape(in: octets, at: place) { return nil }
         return token(in: octets, at: place) ?? scheme(in: octets, at: place) ?? named(in: octets, at: place)
@@ -77,6 +86,10 @@ enum SecretScan {
     // MARK: Tokens that say what they are
 
     static func token(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
+        knownToken(in: octets, at: place) ?? TokenForm.token(in: octets, at: place)
+    }
+
+    private static func knownToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         switch octets[place] {
         case UInt8(ascii: "e"): webToken(in: octets, at: place)
         case UInt8(ascii: "A"): awsKeyID(in: octets, at: place)

@@ -59,14 +59,15 @@ struct HARCommand: ParsableCommand {
                     path: target, existing: append ? .append : .refuse, tool: SnapshotFiles.tool,
                     now: Timestamp(seconds: Int64(Date.now.timeIntervalSince1970)))
                 do {
-                    let reader = HARImport(try SnapshotRecorder(writer, key: key))
+                    let recorder = try SnapshotRecorder(writer, key: key)
+                    let reader = HARImport(recorder)
                     try SnapshotFiles.of(har) {
                         while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
                             try reader.append([UInt8](piece).span)
                         }
                         try reader.finish()
                     }
-                    _ = try writer.finish()
+                    _ = try recorder.finish()
                     for entry in reader.report.leftOut {
                         Terminal.talk("larder: entry \(entry.index) is left out: \(printable(entry.reason, limit: 1000))\n")
                     }

@@ -149,9 +149,10 @@ extension SnapshotCommand {
             let projectKey = try projectKey.map(ProjectKeyFile.load) ?? .make()
             let writer = try SnapshotWriter(path: target, tool: SnapshotFiles.tool, now: file.now)
             do {
-                var recordings = StoredRecordings(file, to: try SnapshotRecorder(writer, key: projectKey))
+                let recorder = try SnapshotRecorder(writer, key: projectKey)
+                var recordings = StoredRecordings(file, to: recorder)
                 try recordings.record(filter)
-                _ = try writer.finish(signing: key)
+                _ = try recorder.finish(signing: key)
                 Terminal.talk("larder: \(recordings.count) taken from the store\n")
                 for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
                     Terminal.talk("larder: left out, \(reason): \(count)\n")

@@ -1,0 +1,105 @@
+import HTTPMessage
+
+/// Recordings of requests in which known secrets were replaced where nothing but their value indicates them, such as a user's key in a path.
+///
+/// A request that is replayed holds the secret itself there. It is compared with what was recorded piece by piece: what stands in the place of
+/// a placeholder is the secret, if it is the same one under the project's key, or without a key looks like one.
+struct ReplacedValues {
+    /// More recordings are not compared so.
+    private static let limit = 1 << 16
+    /// Bytes of a body that is compared so.
+    private static let bodyLimit = 1 << 20
+    /// The fewest bytes that stand for a secret without a key.
+    private static let lengthFloor = 6
+
+    private struct Entry {
+        let method: [UInt8]
+        let uri: [UInt8]
+        let place: Int
+    }
+
+    private let snapshot: Snapshot
+    private let matcher: RequestMatcher
+    private var entries: [Entry] = []
+
+    /// Goes through all recordings once.
+    init(_ snapshot: Snapshot, _ matcher: RequestMatcher) throws(SnapshotError) {
+        self.snapshot = snapshot
+        self.matcher = matcher
+        var seen: Set<PrimaryKey> = []
+        for place in 0..<snapshot.count where entries.count < Self.limit {
+            let recording = try snapshot.recording(at: place)
+            guard recording.isRedacted, seen.insert(recording.identity.primary).inserted else { continue }
+            let canonical = try Self.canonical(recording, snapshot, matcher)
+            guard Self.holdsMark(canonical.uri) || Self.holdsMark(canonical.body ?? []) else { continue }
+            entries.append(Entry(method: canonical.method, uri: canonical.uri, place: place))
+        }
+    }
+
+    private static func canonical(
+        _ recording: Recording, _ snapshot: Snapshot, _ matcher: RequestMatcher
+    ) throws(SnapshotError) -> CanonicalRequest {
+        CanonicalRequest(try snapshot.request(of: recording, bodyLimit: bodyLimit), matcher)
+    }
+
+    /// The request as each recording has it that it may be the same as.
+    func requests(for request: CanonicalRequest, hasKey: Bool) throws(SnapshotError) -> [CanonicalRequest] {
+        var requests: [CanonicalRequest] = []
+        for entry in entries where entry.method == request.method {
+            guard let ofURI = Self.values(in: request.uri, as: entry.uri, delimiters: "/?&#", hasKey: hasKey) else { continue }
+            let recorded = try Self.canonical(snapshot.recording(at: entry.place), snapshot, matcher)
+            var values = ofURI
+            if recorded.bodyDigest != request.bodyDigest {
+                guard let old = recorded.body, let new = request.body, new.count <= Self.bodyLimit,
+                    let ofBody = Self.values(in: new, as: old, delimiters: "&<>\"'", hasKey: hasKey)
+                else { continue }
+                values += ofBody
+            }
+            requests.append(request.marked(as: recorded, values))
+        }
+        return requests
+    }
+
+    private static func holdsMark(_ text: [UInt8]) -> Bool {
+        text.withUnsafeBufferPointer { octets in
+            octets.indices.contains { octets[$0] == SecretMark.canonical[0] && octets.holds(SecretMark.canonical, at: $0) }
+        }
+    }
+
+    /// What stands in a text where a recorded one has marks, besides marks.
+    /// - Returns: `nil` where they differ in anything else.
+    private static func values(
+        in text: [UInt8], as recorded: [UInt8], delimiters: String, hasKey: Bool
+    ) -> [[UInt8]]? {
+        text.withUnsafeBufferPointer { text in
+            recorded.withUnsafeBufferPointer { recorded in
+                let mark = SecretMark.canonical
+                var values: [[UInt8]] = []
+                var (place, old) = (0, 0)
+                while old < recorded.count {
+                    if recorded[old] == mark[0], recorded.holds(mark, at: old) {
+                        old += mark.count
+                        if text.holds(mark, at: place) {
+                            place += mark.count
+                            continue
+                        }
+                        // A value goes as far as what stands behind it in the recording.
+                        let next = old < recorded.count ? recorded[old] : nil
+                        let end = text.end(from: place, limit: SecretScan.tokenLengthLimit) { octet in
+                            octet != next && octet > ASCII.space && octet != ASCII.backslash && !delimiters.utf8.contains(octet)
+                        }
+                        let value = Array(text[place..<end])
+                        guard !value.isEmpty, hasKey || value.count >= lengthFloor else { return nil }
+                        values.append(value)
+                        place = end
+                    } else {
+                        guard place < text.count, text[place] == recorded[old] else { return nil }
+                        place += 1
+                        old += 1
+                    }
+                }
+                return place == text.count ? values : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import HTTPMessage
+
+/// A text out of its escapes, and where each of its bytes stands in the text from which it was taken.
+struct DecodedText {
+    private(set) var octets: [UInt8] = []
+    /// One more than there are bytes: the last is the end.
+    private var places: [Int] = []
+
+    /// - Returns: the place that a range has in the text with its escapes.
+    func source(of range: Range<Int>) -> Range<Int> { places[range.lowerBound]..<places[range.upperBound] }
+
+    private mutating func append(_ octets: some Collection<UInt8>, at place: Int) {
+        self.octets += octets
+        places += repeatElement(place, count: octets.count)
+    }
+
+    /// Out of percent-encoding (RFC 3986 §2.1), and a plus sign as the space that it is in forms and queries.
+    init(percentEncoded octets: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let octet = octets[place]
+            if octet == UInt8(ascii: "%"), place + 2 < range.upperBound, let high = ASCII.hexValue(octets[place + 1]),
+                let low = ASCII.hexValue(octets[place + 2])
+            {
+                append([high << 4 | low], at: place)
+                place += 3
+            } else {
+                append([octet == UInt8(ascii: "+") ? ASCII.space : octet], at: place)
+                place += 1
+            }
+        }
+        places.append(range.upperBound)
+    }
+
+    /// Out of the escapes of a JSON string (RFC 8259 §7). What is no escape stays as it is.
+    init(jsonEscaped octets: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            guard octets[place] == ASCII.backslash, place + 1 < range.upperBound else {
+                append([octets[place]], at: place)
+                place += 1
+                continue
+            }
+            if octets[place + 1] == UInt8(ascii: "u"), let scalar = Self.scalar(octets, at: place, before: range.upperBound) {
+                append(Array(String(scalar.value).utf8), at: place)
+                place = scalar.end
+            } else {
+                append([Self.escapes[octets[place + 1]] ?? octets[place + 1]], at: place)
+                place += 2
+            }
+        }
+        places.append(range.upperBound)
+    }
+
+    private static let escapes: [UInt8: UInt8] = [
+        UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
+    ]
+
+    /// `\u0041`, or two of them for a character beyond the first 65,536.
+    private static func scalar(
+        _ octets: UnsafeBufferPointer<UInt8>, at place: Int, before limit: Int
+    ) -> (value: Character, end: Int)? {
+        func unit(_ place: Int) -> UInt32? {
+            guard place + 6 <= limit, octets[place] == ASCII.backslash, octets[place + 1] == UInt8(ascii: "u") else { return nil }
+            var value: UInt32 = 0
+            for digit in octets[place + 2..<place + 6] {
+                guard let digit = ASCII.hexValue(digit) else { return nil }
+                value = value << 4 | UInt32(digit)
+            }
+            return value
+        }
+        guard let first = unit(place) else { return nil }
+        if let scalar = Unicode.Scalar(first) { return (Character(scalar), place + 6) }
+        guard first >> 10 == 0xD800 >> 10, let second = unit(place + 6), second >> 10 == 0xDC00 >> 10,
+            let scalar = Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + (second & 0x3FF))
+        else { return nil }
+        return (Character(scalar), place + 12)
+    }
+}

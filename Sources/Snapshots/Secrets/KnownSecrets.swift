@@ -1,0 +1,207 @@
+import HTTPMessage
+
+/// The values that a run has shown to be secrets, by which they are found where no name indicates them. They are in memory alone.
+///
+/// Only a value that can hardly be anything else is known again: from 8 bytes with letters and digits (6 under the name of a password), 16
+/// digits, or 20 letters. A word such as `disabled` and a number such as `1234` are replaced under their names alone.
+struct KnownSecrets {
+    /// More values are not known again.
+    static let limit = 16 << 10
+    /// Longer values are not known again.
+    static let lengthLimit = 4096
+
+    private struct Form {
+        let octets: [UInt8]
+        /// The secret of which it is a form; `nil` for a part of base64, in which what stands around it is one secret with it.
+        let value: [UInt8]?
+        /// Whether it is found in the midst of a word too.
+        let isLong: Bool
+    }
+
+    private var values: Set<[UInt8]> = []
+    private var forms: [Form] = []
+    /// The numbers of the forms by their first four bytes.
+    private var byStart: [UInt32: [Int]] = [:]
+    /// Whether a form begins with these two bytes.
+    private var mayBegin = [Bool](repeating: false, count: 1 << 16)
+
+    var isEmpty: Bool { values.isEmpty }
+
+    /// Takes a value from a place at which a secret stands.
+    mutating func learn(declared value: [UInt8]) -> Bool { learn(value, .password) }
+
+    /// Takes what was found in a text.
+    /// - Returns: whether any of it was not known before.
+    mutating func learn(_ found: [FoundSecret], in text: [UInt8]) -> Bool {
+        var isNew = false
+        for secret in found where !secret.isPlaceholder {
+            let value = secret.value ?? Array(text[secret.range])
+            isNew = learn(value, secret.evidence ?? .named) || isNew
+            isNew = learn(EscapedText.unescaped(value), secret.evidence ?? .named) || isNew
+            guard secret.kind == .basic, let credentials = Base64.decode(value),
+                let colon = credentials.firstIndex(of: ASCII.colon)
+            else { continue }
+            isNew = learn(Array(credentials[(colon + 1)...]), .password) || isNew
+        }
+        return isNew
+    }
+
+    private mutating func learn(_ value: [UInt8], _ evidence: SecretNames.Evidence) -> Bool {
+        guard values.count < Self.limit, value.count <= Self.lengthLimit, Self.isDistinctive(value, evidence),
+            values.insert(value).inserted
+        else { return false }
+        for octets in Self.escaped(value) { add(Form(octets: octets, value: value, isLong: value.count >= 16)) }
+        for octets in Self.base64(of: value) { add(Form(octets: octets, value: nil, isLong: true)) }
+        return true
+    }
+
+    private mutating func add(_ form: Form) {
+        forms.append(form)
+        form.octets.withUnsafeBufferPointer { octets in
+            byStart[Self.start(octets, at: 0), default: []].append(forms.count - 1)
+            mayBegin[Int(octets[0]) << 8 | Int(octets[1])] = true
+        }
+    }
+
+    private static func start(_ octets: UnsafeBufferPointer<UInt8>, at place: Int) -> UInt32 {
+        (place..<place + 4).reduce(0) { $0 << 8 | UInt32(octets[$1]) }
+    }
+
+    static func isDistinctive(_ value: [UInt8], _ evidence: SecretNames.Evidence) -> Bool {
+        let letters = value.count(where: ASCII.isAlpha)
+        let digits = value.count(where: ASCII.isDigit)
+        // A space stands in sentences.
+        let others = value.count { $0 > 0x20 && !ASCII.isAlpha($0) && !ASCII.isDigit($0) && !"-_.".utf8.contains($0) }
+        let isMixed = letters > 0 && (digits > 0 || others > 0)
+        switch evidence {
+        case .password: return value.count >= 6 && isMixed || digits >= 16 || value.count >= 20
+        case .named: return value.count >= 8 && isMixed || digits >= 16 || value.count >= 20
+        case .random(let count): return value.count >= max(count, 8) && letters > 0 && digits > 0
+        }
+    }
+
+    // MARK: Forms
+
+    /// As it is, and as URIs, forms, JSON and XML write it.
+    private static func escaped(_ value: [UInt8]) -> Set<[UInt8]> {
+        var forms: Set<[UInt8]> = [value]
+        for isUppercase in [true, false] {
+            // RFC 3986 §2.3, and what browsers leave as it is besides.
+            for plain in ["-._~", "-._~!'()*", "-._~:/@", "*-._"] {
+                forms.insert(percentEncoded(value, plain: Array(plain.utf8), isUppercase))
+            }
+        }
+        let plus = percentEncoded(value, plain: Array("*-._ ".utf8), true).map { $0 == ASCII.space ? UInt8(ascii: "+") : $0 }
+        forms.insert(plus)
+        for escapesSlash in [false, true] {
+            let once = jsonEscaped(value, escapesSlash: escapesSlash)
+            forms.insert(once)
+            forms.insert(jsonEscaped(once, escapesSlash: escapesSlash))
+        }
+        var text = String(decoding: value, as: UTF8.self)
+        for (entity, character) in EscapedText.entities.reversed() { text = text.replacing(character, with: entity) }
+        forms.insert(Array(text.utf8))
+        forms.insert(Array(text.replacing("&apos;", with: "&#39;").utf8))
+        return forms
+    }
+
+    private static func percentEncoded(_ value: [UInt8], plain: [UInt8], _ isUppercase: Bool) -> [UInt8] {
+        let digits = Array((isUppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
+        return value.flatMap { octet -> [UInt8] in
+            if ASCII.isAlpha(octet) || ASCII.isDigit(octet) || plain.contains(octet) { return [octet] }
+            return [UInt8(ascii: "%"), digits[Int(octet >> 4)], digits[Int(octet & 15)]]
+        }
+    }
+
+    private static func jsonEscaped(_ value: [UInt8], escapesSlash: Bool) -> [UInt8] {
+        value.flatMap { octet -> [UInt8] in
+            switch octet {
+            case ASCII.quote, ASCII.backslash: [ASCII.backslash, octet]
+            case ASCII.slash where escapesSlash: [ASCII.backslash, octet]
+            case ASCII.lf: Array("\\n".utf8)
+            case ASCII.cr: Array("\\r".utf8)
+            case ASCII.tab: Array("\\t".utf8)
+            default: [octet]
+            }
+        }
+    }
+
+    /// What of its base64 does not depend on what stands in front of it and behind it, for each of the three places at which it may begin.
+    private static func base64(of value: [UInt8]) -> Set<[UInt8]> {
+        var forms: Set<[UInt8]> = []
+        for offset in 0..<3 {
+            let text = Array(Base64.encode([UInt8](repeating: 0, count: offset) + value).utf8)
+            // The letters that hold bits of what is in front; those of a group that is not whole.
+            let start = [0, 2, 3][offset]
+            let end = (offset + value.count) * 8 / 6
+            guard end - start >= 8 else { continue }
+            let form = Array(text[start..<end])
+            forms.insert(form)
+            forms.insert(form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == ASCII.slash ? UInt8(ascii: "_") : $0 })
+        }
+        return forms
+    }
+
+    // MARK: Finding
+
+    /// The known secrets in a text, in order; none overlaps another.
+    func found(in text: [UInt8]) -> [FoundSecret] {
+        if values.isEmpty { return [] }
+        var found: [FoundSecret] = []
+        text.withUnsafeBufferPointer { octets in
+            var place = 0
+            while place + 4 <= octets.count {
+                guard mayBegin[Int(octets[place]) << 8 | Int(octets[place + 1])],
+                    let secret = secret(in: octets, at: place, behind: found.last?.range.upperBound ?? 0)
+                else {
+                    place += 1
+                    continue
+                }
+                found.append(secret)
+                place = secret.range.upperBound
+            }
+        }
+        return found
+    }
+
+    private func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int, behind last: Int) -> FoundSecret? {
+        guard let numbers = byStart[Self.start(octets, at: place)] else { return nil }
+        var longest: FoundSecret?
+        for number in numbers {
+            let form = forms[number]
+            let end = place + form.octets.count
+            guard octets.holds(form.octets, at: place), form.isLong || isWhole(place..<end, octets) else { continue }
+            guard end > longest?.range.upperBound ?? 0 else { continue }
+            guard let value = form.value else {
+                let run = runOfBase64(around: place..<end, octets, behind: last)
+                longest = FoundSecret(range: run, kind: .opaque, isPlaceholder: false)
+                continue
+            }
+            longest = FoundSecret(range: place..<end, kind: .opaque, isPlaceholder: false, value: value)
+        }
+        return longest
+    }
+
+    /// Whether neither end is in the midst of a word.
+    private func isWhole(_ range: Range<Int>, _ octets: UnsafeBufferPointer<UInt8>) -> Bool {
+        let begins =
+            range.lowerBound == 0 || !isWord(octets[range.lowerBound]) || !isWord(octets[range.lowerBound - 1])
+            || EscapedText.endsEscape(in: octets, at: range.lowerBound)
+        return begins && (!isWord(octets[range.upperBound - 1]) || !octets.continuesWord(at: range.upperBound))
+    }
+
+    private func isWord(_ octet: UInt8) -> Bool {
+        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
+    }
+
+    private func runOfBase64(
+        around range: Range<Int>, _ octets: UnsafeBufferPointer<UInt8>, behind last: Int
+    ) -> Range<Int> {
+        func isOfBase64(_ octet: UInt8) -> Bool { isWord(octet) || "+/-".utf8.contains(octet) }
+        var start = range.lowerBound
+        while start > last, isOfBase64(octets[start - 1]), range.lowerBound - start < SecretScan.tokenLengthLimit { start -= 1 }
+        var end = octets.end(from: range.upperBound, limit: SecretScan.tokenLengthLimit, while: isOfBase64)
+        end = octets.end(from: end, limit: 2) { $0 == ASCII.equals }
+        return start..<end
+    }
+}

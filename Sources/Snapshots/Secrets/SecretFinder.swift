@@ -1,0 +1,123 @@
+import HTTPMessage
+import HTTPSerialization
+
+/// Secrets that nobody could know for such, as a match file declares them.
+package struct DeclaredSecrets: Equatable, Sendable {
+    /// Request and response fields whose values are secrets.
+    package var fields: [String] = []
+    package var parameters: [String] = []
+    package var formFields: [String] = []
+    /// Places of JSON bodies, in requests and responses.
+    package var pointers: [JSONPointer] = []
+    /// As `LinearPattern` reads them: what they find is a secret, in URIs, fields and bodies.
+    package var patterns: [String] = []
+    /// Names that indicate no secret, though they look as if they did.
+    package var harmless: [String] = []
+
+    package init(pointers: [JSONPointer] = []) { self.pointers = pointers }
+
+    /// More patterns than these are refused: each may take a third of a second.
+    package static let patternLimit = 32
+}
+
+/// Finds secrets in the parts of messages: by their forms, by the names under which they stand, and by what a match file declares.
+struct SecretFinder: Sendable {
+    /// Without anything declared.
+    static let undeclared = SecretFinder()
+
+    private var declared: [SecretNames.Site: Set<[UInt8]>] = [:]
+    private var harmless: Set<[UInt8]> = []
+    private var patterns: [LinearPattern] = []
+
+    private init() {}
+
+    /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
+    init(_ secrets: DeclaredSecrets) throws(SnapshotError) {
+        func names(_ names: [String]) -> Set<[UInt8]> { Set(names.map { SecretNames.normalised($0.utf8) }) }
+        declared = [.field: names(secrets.fields), .query: names(secrets.parameters), .form: names(secrets.formFields)]
+        harmless = names(secrets.harmless)
+        guard secrets.patterns.count <= DeclaredSecrets.patternLimit else { throw .tooLarge("secrets.patterns") }
+        for pattern in secrets.patterns { patterns.append(try LinearPattern(pattern)) }
+    }
+
+    /// Of a target URI.
+    func secrets(inURI uri: [UInt8]) -> [FoundSecret] { secrets(in: uri) { $0.searchURLs() } }
+
+    /// Of a body out of its codings.
+    func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] {
+        secrets(in: text) {
+            $0.search(as: kind)
+            // The fields of a form are its own, and JSON finds the URLs in its strings: those are plain there too.
+            $0.searchURLs()
+        }
+    }
+
+    /// Of a field line's value.
+    func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
+        let value = Array(fields.bytes[line.value.range])
+        switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
+        case .secrets(let found): return found
+        case .text:
+            return secrets(in: value) {
+                $0.searchURLs()
+                $0.searchReference()
+            }
+        }
+    }
+
+    private func secrets(in text: [UInt8], _ search: (inout StructuredSecrets) -> Void) -> [FoundSecret] {
+        let found = text.withUnsafeBufferPointer { octets in
+            var structured = StructuredSecrets(octets, evidence)
+            search(&structured)
+            return structured.found
+        }
+        var all = found.merged(with: SecretScan.secrets(in: text))
+        for pattern in patterns {
+            let ranges = pattern.ranges(in: text).map {
+                FoundSecret(range: $0, kind: .opaque, isPlaceholder: false, evidence: .password)
+            }
+            all = all.merged(with: ranges)
+        }
+        return all
+    }
+
+    private func evidence(_ name: [UInt8], _ site: SecretNames.Site) -> SecretNames.Evidence? {
+        if !declared.isEmpty || !harmless.isEmpty {
+            let name = SecretNames.normalised(name)
+            if declared[site]?.contains(name) ?? false { return .password }
+            if harmless.contains(name) { return nil }
+        }
+        return SecretNames.evidence(name, at: site)
+    }
+}
+
+extension Array<FoundSecret> {
+    /// Both in order; where two overlap, that of the first, so that what structure says of a text goes before what its bytes look like.
+    func merged(with others: [FoundSecret]) -> [FoundSecret] {
+        let first = sorted { $0.range.lowerBound < $1.range.lowerBound }.withoutOverlaps
+        if others.isEmpty { return first }
+        let second = others.sorted { $0.range.lowerBound < $1.range.lowerBound }
+        var result: [FoundSecret] = []
+        result.reserveCapacity(first.count + second.count)
+        var place = 0
+        for secret in second {
+            while place < first.count, first[place].range.upperBound <= secret.range.lowerBound {
+                result.append(first[place])
+                place += 1
+            }
+            if place < first.count, first[place].range.overlaps(secret.range) { continue }
+            result.append(secret)
+        }
+        return (result + first[place...]).withoutOverlaps
+    }
+
+    /// Of those that overlap, the one that begins first.
+    private var withoutOverlaps: [FoundSecret] {
+        var end = 0
+        return filter { secret in
+            guard secret.range.lowerBound >= end else { return false }
+            end = secret.range.upperBound
+            return true
+        }
+    }
+}

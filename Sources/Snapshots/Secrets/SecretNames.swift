@@ -1,0 +1,126 @@
+import HTTPMessage
+
+/// Says which names indicate a secret. Case, `_` and `-` make no difference, and digits at the end neither.
+///
+/// A name that ends in `token`, `secret`, `password`, `key` or `signature` indicates one, but for the names below that are known to mean
+/// something else: page tokens, sort keys.
+enum SecretNames {
+    /// Where a name stands.
+    enum Site: Sendable {
+        case field, query, form, json, xml
+    }
+
+    /// How surely a name indicates a secret.
+    enum Evidence: Equatable, Sendable {
+        /// A password or a PIN: any value is a secret, numbers too, and short values are known again elsewhere.
+        case password
+        /// Any text is a secret.
+        case named
+        /// Only a text that looks generated and has so many bytes: these names have other meanings too.
+        case random(Int)
+    }
+
+    /// - Parameter name: as it is written, out of its escapes.
+    static func evidence(_ name: some Collection<UInt8>, at site: Site) -> Evidence? {
+        let name = withoutNumber(normalised(name))
+        return name.isEmpty ? nil : evidence(normalised: String(decoding: name, as: UTF8.self), at: site)
+    }
+
+    /// Its last part in lower case, without `_` and `-`: `user[new_password]` is `newpassword`.
+    static func normalised(_ name: some Collection<UInt8>) -> [UInt8] {
+        var part: [UInt8] = []
+        var isBehindSeparator = false
+        for octet in name {
+            switch octet {
+            case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "."), ASCII.colon, ASCII.slash, UInt8(ascii: "$"),
+                UInt8(ascii: "@"):
+                isBehindSeparator = true
+            case UInt8(ascii: "_"), UInt8(ascii: "-"), ASCII.space: continue
+            default:
+                if isBehindSeparator { part = [] }
+                isBehindSeparator = false
+                part.append(ASCII.lowercased(octet))
+            }
+        }
+        return part
+    }
+
+    private static func withoutNumber(_ name: [UInt8]) -> [UInt8] {
+        Array(name.prefix((name.lastIndex { !ASCII.isDigit($0) } ?? -1) + 1))
+    }
+
+    private static func evidence(normalised name: String, at site: Site) -> Evidence? {
+        if passwords.contains(name) || passwordEndings.contains(where: name.hasSuffix) { return .password }
+        if exact.contains(name) { return .named }
+        let isOfURL = site == .query || site == .form
+        if isOfURL, ofURLs.contains(name) { return .named }
+        if isOfURL || site == .field {
+            if name == "key" { return .random(16) }
+            if name == "code" { return .random(8) }
+        }
+        if name == "key" || harmless.contains(name) || harmlessEndings.contains(where: name.hasSuffix) { return nil }
+        return endings.contains(where: name.hasSuffix) ? .named : nil
+    }
+
+    private static let passwordEndings = ["password", "passwd", "passphrase", "passcode", "pwd", "secret"]
+    private static let passwords: Set<String> = [
+        "pass", "pw", "pin", "otp", "totp", "mfacode", "otpcode", "passwordconfirmation",
+    ]
+
+    private static let endings = [
+        "token", "key", "signature", "credential", "credentials", "authorization", "assertion", "sessionid", "jwt",
+        "connectionstring",
+    ]
+    private static let exact: Set<String> = [
+        "auth", "authcode", "authorizationcode", "bearer", "codeverifier", "cookie", "csrf", "devicecode", "jsessionid",
+        "phpsessid", "recoverycode", "samlresponse", "secretid", "sessid", "accesskeyid", "awsaccesskeyid", "setcookie",
+        "verificationcode", "xauth", "xsrf",
+    ]
+    /// In JSON and XML these mean other things.
+    private static let ofURLs: Set<String> = ["hmac", "session", "sid", "sig"]
+
+    /// Names that end as those of secrets do, and are none.
+    private static let harmlessEndings = [
+        // Where a list goes on.
+        "nexttoken", "pagetoken", "continuationtoken", "paginationtoken", "synctoken", "resumetoken", "cursortoken",
+        // By what something is found or sorted.
+        "sortkey", "sortingkey", "partitionkey", "primarykey", "foreignkey", "rangekey", "hashkey", "rowkey", "objectkey",
+        "cachekey", "surrogatekey", "idempotencykey", "translationkey", "messagekey", "issuekey", "projectkey", "startkey",
+        "endkey", "groupkey", "indexkey", "uniquekey", "tagkey", "orderkey", "metadatakey", "lookupkey",
+        // What everybody may have.
+        "publickey", "sitekey", "websocketkey", "hostkey",
+        // Words.
+        "monkey", "turkey", "donkey", "hockey", "jockey", "whiskey",
+        // Of CORS: whether credentials are sent.
+        "allowcredentials", "withcredentials",
+        "methodsignature", "functionsignature", "typesignature", "npmsignature",
+    ]
+    /// Of language models' vocabularies.
+    private static let harmless: Set<String> = [
+        "bostoken", "eostoken", "unktoken", "padtoken", "septoken", "clstoken", "masktoken", "stoptoken", "specialtoken",
+    ]
+
+    /// Whether a value under a name of this evidence is a secret.
+    static func isSecret(_ value: some Collection<UInt8>, under evidence: Evidence) -> Bool {
+        if value.isEmpty || nothing.contains(String(decoding: value.prefix(10), as: UTF8.self).lowercased()) { return false }
+        return if case .random(let count) = evidence { value.count >= count && looksRandom(value) } else { true }
+    }
+
+    private static let nothing: Set<String> = ["true", "false", "null", "none", "undefined"]
+
+    /// One word with letters and digits, or a long one.
+    private static func looksRandom(_ value: some Collection<UInt8>) -> Bool {
+        var hasLetter = false
+        var hasDigit = false
+        for octet in value {
+            if ASCII.isAlpha(octet) {
+                hasLetter = true
+            } else if ASCII.isDigit(octet) {
+                hasDigit = true
+            } else if !"-_.~%/+=".utf8.contains(octet) {
+                return false
+            }
+        }
+        return hasLetter && (hasDigit || value.count >= 20)
+    }
+}

@@ -1,0 +1,418 @@
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+import Testing
+@testable import Snapshots
+
+/// A secret, and where it stands in an exchange.
+struct PlantedSecret: Sendable, CustomTestStringConvertible {
+    enum Place: Sendable {
+        /// A field of the request and of the response.
+        case field(String)
+        /// A query parameter of the request, and of the response's Location.
+        case query(String)
+        /// A field of a form in the request.
+        case form(String)
+        /// Content of this media type in the request and in the response; `SECRET` is where it stands.
+        case body(String, String)
+        case multipart(String)
+        /// The path of the request, and of a URL in the response's JSON.
+        case path(String)
+    }
+
+    let place: Place
+    let secret: String
+
+    init(_ place: Place, _ secret: String) {
+        self.place = place
+        self.secret = secret
+    }
+
+    var testDescription: String { "\(place)" }
+
+    var exchange: Exchange {
+        var exchange = Exchange("http://a:80/things", "ok")
+        exchange.method = "POST"
+        func set(_ type: String, _ text: String) {
+            exchange.requestFields.append(("Content-Type", type))
+            exchange.requestBody = Array(text.utf8)
+        }
+        switch place {
+        case .field(let name):
+            exchange.requestFields.append((name, secret))
+            exchange.fields.append((name, secret))
+        case .query(let name):
+            exchange.uri += "?a=1&\(name)=\(secret)&b=2"
+            exchange.fields.append(("Location", "/next?\(name)=\(secret)"))
+        case .form(let name): set("application/x-www-form-urlencoded", "a=1&\(name)=\(secret)&b=2")
+        case .body(let type, let template):
+            set(type, template.replacing("SECRET", with: secret))
+            exchange.fields = [("Content-Type", type)]
+            exchange.body = exchange.requestBody
+        case .multipart(let name):
+            let part = "--x7\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(secret)\r\n"
+            set(
+                "multipart/form-data; boundary=x7",
+                "--x7\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n\(part)--x7--\r\n")
+        case .path(let template):
+            exchange.uri = "http://a:80" + template.replacing("SECRET", with: secret)
+            exchange.fields = [("Content-Type", "application/json")]
+            exchange.body = Array("{\"url\":\"\(exchange.uri)\",\"plain\":\"http:\\/\\/a\\/x\"}".utf8)
+        }
+        return exchange
+    }
+
+    private static let json = "application/json"
+    private static let hex = "9f86d081884c7d659a2feaa0c55ad015"
+
+    /// Those that were found to stay in recordings, and those that were known before.
+    static let reported: [PlantedSecret] = [
+        PlantedSecret(.body(json, #"{"token":"SECRET"}"#), "tok-Zq81"),
+        PlantedSecret(.body(json, #"{"accessToken":"SECRET","n":1}"#), "at-Zq81x9"),
+        PlantedSecret(.body(json, #"{"clientSecret" : "SECRET"}"#), "cs-77ab"),
+        PlantedSecret(.body(json, #"{"secret":"SECRET"}"#), "sh"),
+        PlantedSecret(.body(json, #"{"user":"me","password":"SECRET"}"#), "hu2"),
+        PlantedSecret(.query("token"), "qtok-81"),
+        PlantedSecret(.query("key"), "AIzaSyA" + "0123456789abcdefghijklmnopqrstuv"),
+        PlantedSecret(.query("sig"), "a%2Fb%2Bc9d%3D"),
+        PlantedSecret(.query("Signature"), "Zm9v~YmFy9"),
+        PlantedSecret(.query("X-Goog-Signature"), hex),
+        PlantedSecret(.query("code"), "SplxlOBeZQ9bYS6WxSbIA"),
+        PlantedSecret(.field("PRIVATE-TOKEN"), "prv8"),
+        PlantedSecret(.field("X-Vault-Token"), "vlt8"),
+        PlantedSecret(.field("DD-API-KEY"), "ddk8"),
+        PlantedSecret(.field("apikey"), "api8"),
+        PlantedSecret(.field("X-Goog-Api-Key"), "gak8"),
+        PlantedSecret(.field("X-Shopify-Access-Token"), "shp8"),
+        PlantedSecret(.body("text/plain", "use SECRET here"), "sk_live_" + "51H8abcDEF0123456789xyz"),
+        PlantedSecret(.body("text/plain", "use SECRET here"), "sk-proj-" + "abcDEF0123456789_-xyzABC"),
+        PlantedSecret(.body("text/plain", "use SECRET here"), "glpat-" + "abcDEF0123456789xyzA"),
+        PlantedSecret(.path("/services/SECRET"), "T01ABCDEF/B02GHIJKL/a1B2c3D4e5F6g7H8i9J0k1L2"),
+        PlantedSecret(.body("application/xml", "<login><user>me</user><Password>SECRET</Password></login>"), "xm8"),
+        PlantedSecret(.multipart("password"), "mp8"),
+        PlantedSecret(.body(json, #"{"remote":"https://me:SECRET@git.example/x"}"#), "up8"),
+        PlantedSecret(.body(json, #"{"pass\u0077ord":"SECRET"}"#), "esc8"),
+        PlantedSecret(.field("Authorization"), "Bearer opaque-81"), PlantedSecret(.field("Cookie"), "sid=ck81"),
+        PlantedSecret(.field("X-Api-Key"), "xak8"), PlantedSecret(.field("X-Auth-Token"), "xat8"),
+        PlantedSecret(.field("X-Amz-Security-Token"), "ast8"), PlantedSecret(.field("X-CSRF-Token"), "csr8"),
+        PlantedSecret(.query("access_token"), Planted.opaque), PlantedSecret(.query("X-Amz-Signature"), hex),
+        PlantedSecret(.form("client_secret"), Planted.opaque), PlantedSecret(.form("password"), "fp8"),
+        PlantedSecret(.body(json, #"{"refresh_token":"SECRET"}"#), Planted.opaque),
+        PlantedSecret(.body("text/plain", "a SECRET b"), Planted.gitHub),
+        PlantedSecret(.body("text/plain", "a SECRET b"), Planted.awsID),
+        PlantedSecret(.body("text/plain", "a SECRET b"), Planted.slack),
+        PlantedSecret(.body("text/plain", "a SECRET b"), Planted.webToken),
+        PlantedSecret(.body("text/plain", "a SECRET b"), Planted.privateKey),
+    ]
+
+    static let further: [PlantedSecret] = [
+        // Names in other spellings.
+        PlantedSecret(.body(json, #"{"API-KEY":"SECRET"}"#), "k1"), PlantedSecret(.body(json, #"{"auth_token":"SECRET"}"#), "k2"),
+        PlantedSecret(.body(json, #"{"dbPassword":"SECRET"}"#), "k3"),
+        PlantedSecret(.body(json, #"{"passphrase":"SECRET"}"#), "k4"),
+        PlantedSecret(.body(json, #"{"new_password2":"SECRET"}"#), "k5"),
+        PlantedSecret(.body(json, #"{"privateKey":"SECRET"}"#), "k6"),
+        PlantedSecret(.body(json, #"{"AccountKey":"SECRET"}"#), "k7"),
+        PlantedSecret(.body(json, #"{"sessionId":"SECRET"}"#), "k8"),
+        // Values of other shapes.
+        PlantedSecret(.body(json, #"{"password":["a","SECRET"]}"#), "k9x"),
+        PlantedSecret(.body(json, #"{"pin": SECRET }"#), "917364"),
+        PlantedSecret(.body(json, #"{"password":"SECRET"}"#), #"q\"uo\\te\/d"#),
+        PlantedSecret(.body(json, #"{"authorization":"Bearer SECRET"}"#), "b81"),
+        PlantedSecret(.body(json, #"[{"a":{"b":[{"webhookSecret":"SECRET"}]}}]"#), "deep8"),
+        // JSON in JSON, in a form, in lines and in events.
+        PlantedSecret(.body(json, #"{"body":"{\"password\":\"SECRET\"}"}"#), "in8"),
+        PlantedSecret(.form("payload"), "%7B%22password%22%3A%22jf8%22%7D"),
+        PlantedSecret(.body("application/x-ndjson", "{\"a\":1}\n{\"token\":\"SECRET\"}\n"), "nd8"),
+        PlantedSecret(.body("text/event-stream", "event: x\ndata: {\"token\":\"SECRET\"}\n\n"), "sse8"),
+        PlantedSecret(.body("text/plain", "{\"clientSecret\":\"SECRET\"}"), "plain8"),
+        // URLs.
+        PlantedSecret(.body(json, #"{"url":"https:\/\/b.example\/o?X-Goog-Signature=SECRET\u0026x=1"}"#), hex),
+        PlantedSecret(.body("text/html", "<a href='https://b.example/o?x=1&amp;sig=SECRET'>o</a>"), "hs8"),
+        PlantedSecret(.body("text/plain", "postgres://me:SECRET@db.example:5432/x"), "pg8"),
+        PlantedSecret(.query("redirect_uri"), "https%3A%2F%2Fc.example%2Fcb%3Ftoken%3Drd81"),
+        PlantedSecret(.query("user%5Bpassword%5D"), "br8"), PlantedSecret(.query("SAMLResponse"), "PHNhbWw8"),
+        PlantedSecret(.path("/api/webhooks/123456789012345678/SECRET"), String(repeating: "aB3_", count: 15)),
+        PlantedSecret(.path("/botSECRET/getMe"), "123456789:AAH" + String(repeating: "x9", count: 16)),
+        // XML and HTML.
+        PlantedSecret(.body("text/xml", "<e:Env><wsse:Password Type='t'>SECRET</wsse:Password></e:Env>"), "ws8"),
+        PlantedSecret(.body("application/soap+xml", "<a><token><![CDATA[SECRET]]></token></a>"), "cd8"),
+        PlantedSecret(.body("application/xml", "<user name='me' password='SECRET'/>"), "at8"),
+        PlantedSecret(.body("application/xml", "<add key=\"ApiKey\" value=\"SECRET\"/>"), "ak8"),
+        PlantedSecret(.body("text/html", "<form><input type=hidden name=\"csrf_token\" value=\"SECRET\"></form>"), "ht8"),
+        // Multipart.
+        PlantedSecret(.multipart("apiKey"), "mk8"), PlantedSecret(.multipart("user[secret]"), "ms8"),
+        // Fields.
+        PlantedSecret(.field("X-Hub-Signature-256"), "sha256=\(hex)"), PlantedSecret(.field("Ocp-Apim-Subscription-Key"), "oc8"),
+        PlantedSecret(.field("CF-Access-Client-Secret"), "cf8"),
+        PlantedSecret(.field("X-Forwarded-Authorization"), "Bearer fa81"),
+        PlantedSecret(.field("Private_Token"), "pt8"),
+        // Tokens by their prefixes.
+        PlantedSecret(.body("text/plain", "SECRET"), "npm_" + String(repeating: "aB3d", count: 9)),
+        PlantedSecret(.body("application/octet-stream", "\u{1}SECRET\u{2}"), "hf_" + String(repeating: "aB3d", count: 9)),
+        PlantedSecret(.body("text/plain", "key: SECRET"), "AIza" + String(repeating: "a-_3d", count: 7)),
+        PlantedSecret(
+            .body("text/plain", "SECRET"), "SG." + String(repeating: "a1", count: 11) + "." + String(repeating: "b2", count: 21)),
+        PlantedSecret(.body("text/javascript", "var k = 'SECRET';"), "GOCSPX-" + String(repeating: "a1-_", count: 7)),
+    ]
+}
+
+@Suite("Known secrets")
+struct KnownSecretTests {
+    static let value = "Xk7-pQ2/vN9 zR4\"tB"
+
+    static func recorded(_ exchanges: [Exchange], terms: MatchTerms = MatchTerms()) throws -> Snapshot {
+        let fixture = SnapshotFixture()
+        try SecretTests.record(fixture, exchanges, terms: terms)
+        let snapshot = try Snapshot(path: fixture.path)
+        _ = try snapshot.verify()
+        return snapshot
+    }
+
+    /// All that the recordings hold.
+    static func text(of snapshot: Snapshot) throws -> String {
+        var text = ""
+        for place in 0..<snapshot.count {
+            let recording = try snapshot.recording(at: place)
+            text += recording.request.uri.text + recording.request.fields.bytes.text
+            text += recording.response?.fields.bytes.text ?? ""
+            text += recording.response?.trailers.bytes.text ?? ""
+            for (body, _) in recording.bodies { text += try snapshot.octets(of: body).text }
+        }
+        return text
+    }
+
+    /// A login that shows a value to be a secret, as JSON writes it.
+    static var login: Exchange {
+        var login = Exchange("http://a:80/login", #"{"password":"\#(value.replacing("\"", with: "\\\""))"}"#)
+        login.fields = [("Content-Type", "application/json")]
+        return login
+    }
+
+    static let forms: [String] = [
+        value, "Xk7-pQ2%2FvN9%20zR4%22tB", "Xk7-pQ2%2fvN9%20zR4%22tB", "Xk7-pQ2%2FvN9+zR4%22tB", #"Xk7-pQ2/vN9 zR4\"tB"#,
+        #"Xk7-pQ2\/vN9 zR4\"tB"#, "Xk7-pQ2/vN9 zR4&quot;tB", Base64.encode(Array(value.utf8)),
+        Base64.encode(Array("x\(value)".utf8)), Base64.encode(Array("xy\(value)z".utf8)),
+    ]
+
+    @Test("A value that is known as a secret is replaced wherever it stands, before and behind, in each form", arguments: forms)
+    func replacesEverywhere(form: String) throws {
+        var plain = Exchange("http://a:80/plain", "the value is \(form) there")
+        plain.fields = [("Content-Type", "text/plain"), ("X-Note", form)]
+        var style = Exchange("http://a:80/style", "a{b:'\(form)'}")
+        style.fields = [("Content-Type", "text/css")]
+        let snapshot = try Self.recorded([plain, Self.login, style])
+        let text = try Self.text(of: snapshot)
+        #expect(!text.contains(form))
+        #expect(text.contains("the value is larderSecret"))
+        for key in [SnapshotFixture.key, nil] {
+            let layer = try SnapshotLayer(snapshot, key: key)
+            for exchange in [plain, Self.login, style] {
+                #expect(try MatchingTests.answer(layer, exchange).contains("larderSecret"))
+            }
+        }
+    }
+
+    @Test("A redirect that carries the secret is followed by its placeholder")
+    func followsRedirect() throws {
+        var redirect = Exchange("http://a:80/start", "")
+        redirect.status = 302
+        let secret = "q7Zp-81xLm-44"
+        redirect.fields = [("Location", "/done/\(secret)"), ("Set-Cookie", "s=1")]
+        var next = Exchange("http://a:80/done/\(secret)", "done")
+        next.requestFields = [("X-Auth-Token", secret)]
+        let snapshot = try Self.recorded([redirect, next])
+        #expect(try !Self.text(of: snapshot).contains(secret))
+        for key in [SnapshotFixture.key, nil] {
+            let layer = try SnapshotLayer(snapshot, key: key)
+            var cursors = SequenceCursors()
+            guard case .found(let found) = try layer.find(redirect.request, &cursors) else { throw SnapshotError.notSigned }
+            let location = try #require(found.recording.response?.fields.combinedValue(of: .location))
+            var followed = next
+            followed.uri = "http://a:80\(location)"
+            followed.requestFields = [("X-Auth-Token", "anything")]
+            #expect(try MatchingTests.answer(layer, followed, &cursors) == "done")
+            // A client that has the secret itself sends that.
+            #expect(try MatchingTests.answer(layer, next, &cursors) == "done")
+        }
+    }
+
+    @Test("With the project's key another value in the place of a known secret is another request")
+    func tellsOthersApart() throws {
+        let secret = "q7Zp-81xLm-44"
+        var exchange = Exchange("http://a:80/v1/\(secret)/list", "list")
+        exchange.requestFields = [("X-Auth-Token", secret)]
+        let snapshot = try Self.recorded([exchange])
+        var other = exchange
+        other.uri = "http://a:80/v1/q7Zp-81xLm-45/list"
+        let keyed = try SnapshotLayer(snapshot, key: SnapshotFixture.key)
+        #expect(try MatchingTests.answer(keyed, exchange) == "list")
+        #expect(try MatchingTests.answer(keyed, other) == "not_recorded")
+        let keyless = try SnapshotLayer(snapshot, key: nil)
+        #expect(try MatchingTests.answer(keyless, other) == "list")
+        other.uri = "http://a:80/v1/x/list"
+        #expect(try MatchingTests.answer(keyless, other) == "not_recorded")
+    }
+
+    @Test(
+        "Words, numbers and short values are replaced under their names alone",
+        arguments: ["disabled", "1234", "x", "true", "not_found", "2026-11-24", "en-US", "administrator"])
+    func leavesWords(value: String) throws {
+        var login = Exchange("http://a:80/login", #"{"password":"\#(value)"}"#)
+        login.fields = [("Content-Type", "application/json")]
+        let text = "a text with \(value) in it"
+        let snapshot = try Self.recorded([login, Exchange("http://a:80/\(value)", text)])
+        let layer = try SnapshotLayer(snapshot, key: nil)
+        #expect(try MatchingTests.answer(layer, Exchange("http://a:80/\(value)")) == text)
+    }
+
+    @Test("Without a key requests that differ by their secrets alone get the answers in the order in which they were recorded")
+    func ordersSecrets() throws {
+        func exchange(_ token: String) -> Exchange { Exchange("http://a:80/list?token=\(token)", "page \(token)") }
+        let names = ["one", "two", "three"]
+        var exchanges = names.map { exchange($0) }
+        for index in exchanges.indices { exchanges[index].started = Exchange.began.advanced(seconds: Int64(index)) }
+        let layer = try SnapshotLayer(Self.recorded(exchanges), key: nil)
+        var cursors = SequenceCursors()
+        for name in names + names.reversed() {
+            #expect(try MatchingTests.answer(layer, exchange(name), &cursors) == "page \(name)")
+        }
+        #expect(try MatchingTests.answer(layer, exchange("four"), &cursors) == "page one")
+    }
+
+    @Test("Fields, query parameters, form fields and patterns can be declared as secrets, and names as none")
+    func heedsDeclared() throws {
+        let text = #"""
+            {"secrets":{"fields":["X-Tenant"],"form":["member"],"json":["/a/pin"],"patterns":["acct-[0-9]+"],"public":["token"],
+            "query":["who"]}}
+            """#
+        let terms = try MatchTerms(text: Array(text.utf8))
+        #expect(try MatchTerms(json: terms.json) == terms)
+        var exchange = Exchange("http://a:80/acct-77/x?Who=me3&token=t3", #"{"a":{"pin":4711},"id":"acct-78"}"#)
+        exchange.method = "POST"
+        exchange.requestFields = [("x_tenant", "ten3"), ("Content-Type", "application/x-www-form-urlencoded")]
+        exchange.requestBody = Array("member=mem3&x=1".utf8)
+        exchange.fields = [("Content-Type", "application/json")]
+        let snapshot = try Self.recorded([exchange], terms: terms)
+        let recorded = try Self.text(of: snapshot)
+        for secret in ["acct-7", "me3", "ten3", "mem3", "4711"] { #expect(!recorded.contains(secret), "\(secret)") }
+        #expect(recorded.contains("token=t3"))
+        for key in [SnapshotFixture.key, nil] {
+            #expect(try MatchingTests.answer(SnapshotLayer(snapshot, key: key), exchange).contains("larderSecret"))
+        }
+        #expect(throws: SnapshotError.malformed("match.secrets has a member that is not known: header")) {
+            try MatchTerms(text: Array(#"{"secrets":{"header":[]}}"#.utf8))
+        }
+    }
+}
+
+@Suite("Planted secrets")
+struct PlantedSecretTests {
+    @Test(
+        "A secret is nowhere in the recording, which is replayed with the project's key and without",
+        arguments: PlantedSecret.reported + PlantedSecret.further)
+    func leavesNone(planted: PlantedSecret) throws {
+        let fixture = SnapshotFixture()
+        let exchange = planted.exchange
+        try SecretTests.record(fixture, [exchange])
+        let snapshot = try Snapshot(path: fixture.path)
+        #expect(try snapshot.secretPlaces().isEmpty)
+        _ = try snapshot.verify()
+        try expectNone(of: planted.secret, in: snapshot)
+        for key in [SnapshotFixture.key, nil] {
+            let layer = try SnapshotLayer(snapshot, key: key)
+            #expect(try !MatchingTests.answer(layer, exchange).hasPrefix("not_recorded"))
+        }
+        // A client that sends the placeholders back finds it too.
+        let recording = try snapshot.recording(at: 0)
+        let again = try snapshot.request(of: recording)
+        var cursors = SequenceCursors()
+        guard case .found = try SnapshotLayer(snapshot, key: SnapshotFixture.key).find(again, &cursors) else {
+            Issue.record("the recorded request is not found")
+            return
+        }
+    }
+
+    /// Looks through every part of the recordings, since a short secret may stand in a digest by chance.
+    private func expectNone(of secret: String, in snapshot: Snapshot) throws {
+        // The scheme and a cookie's name stay.
+        let isKey = secret == Planted.privateKey
+        let needle = isKey ? "MIIEpAIBAAKCAQEA" : secret.split { " =".contains($0) }.last.map(String.init) ?? secret
+        for place in 0..<snapshot.count {
+            let recording = try snapshot.recording(at: place)
+            var texts = [recording.request.uri.text, recording.request.fields.bytes.text]
+            texts.append(recording.response?.fields.bytes.text ?? "")
+            for (body, _) in recording.bodies { texts.append(try snapshot.octets(of: body).text) }
+            for text in texts { #expect(!text.contains(needle), "\(text)") }
+        }
+    }
+
+    @Test("There are 41 that were reported, and 40 more and above")
+    func counts() {
+        #expect(PlantedSecret.reported.count == 41)
+        #expect(PlantedSecret.further.count >= 40)
+    }
+
+    @Test(
+        "What only ends like the name of a secret is left as it is",
+        arguments: [
+            ("application/json", #"{"next_page_token":"p2","sort_key":"name","max_tokens":16,"public_key":"x","monkey":"y"}"#),
+            ("application/json", #"{"key":"PROJ-1","code":"not_found","token_type":"bearer","token":"","password":null}"#),
+            (
+                "application/xml",
+                "<ListBucketResult><Key>path/to/file</Key><NextContinuationToken>abc</NextContinuationToken></ListBucketResult>"
+            ),
+            ("application/json", #"{"eos_token":"</s>","pad_token":"[PAD]","secret":true}"#),
+            ("text/javascript", "a&&token=b,c={key:'d'};if(e.password==f){}"),
+            ("application/json", #"{"url":"https://b.example/list?key=name&code=US&page=2"}"#),
+        ])
+    func leavesOthers(type: String, text: String) throws {
+        let fixture = SnapshotFixture()
+        var exchange = Exchange("http://a:80/", text)
+        exchange.fields = [
+            ("Content-Type", type), ("Access-Control-Allow-Credentials", "true"), ("X-Cache-Key", "a/b"), ("ETag", "\"key\""),
+        ]
+        try SecretTests.record(fixture, [exchange])
+        #expect(try MatchingTests.answer(SnapshotLayer(Snapshot(path: fixture.path), key: nil), exchange) == text)
+        let response = try #require(try Snapshot(path: fixture.path).recording(at: 0).response)
+        #expect(!response.fields.bytes.text.contains("larderSecret"))
+    }
+
+    /// Pieces of which texts are made that break every format in every way.
+    static let pieces = [
+        "{", "}", "[", "]", "\"", "\\\"", "\\", "\\u0070", "\\ud83d", ":", ",", "password", "token", "key", "=", "&", "&amp;",
+        "%22", "%3D", "%",
+        "%4", "<", ">", "</", "/>", "<![CDATA[", "]]>", "'", " ", "\n", "\r\n", "--b",
+        "Content-Disposition: form-data; name=\"secret\"", "://",
+        "u:p@h", "?", "#", ";", "12", "-", "value", "Bearer ", "larderSecret", "/services/", "sk-proj-", "aB3xY9zQ",
+    ]
+
+    @Test("Broken texts are searched without harm, and what is found is in order and within them", arguments: 1...64)
+    func survives(seed: UInt64) throws {
+        var state = seed
+        func next(_ limit: Int) -> Int {
+            // SplitMix64.
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+            return Int((value ^ value >> 31) % UInt64(limit))
+        }
+        let kinds: [MediaKind] = [.json, .jsonTexts, .form, .xml, .multipart(Array("b".utf8)), .text, .other]
+        for round in 0..<40 {
+            let text = (0..<next(40)).flatMap { _ in Array(Self.pieces[next(Self.pieces.count)].utf8) }
+            for kind in kinds {
+                let found = SecretFinder.undeclared.secrets(inBody: text, kind)
+                var end = 0
+                for secret in found {
+                    #expect(
+                        secret.range.lowerBound >= end && secret.range.upperBound <= text.count,
+                        "round \(round), \(kind): \(text.text)")
+                    end = secret.range.upperBound
+                }
+                var redactor = try Redactor(key: SnapshotFixture.key, terms: MatchTerms())
+                _ = redactor.body(text, describedBy: Exchange.fields([("Content-Type", "application/json")]))
+            }
+        }
+    }
+}
