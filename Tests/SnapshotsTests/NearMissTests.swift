@@ -55,11 +55,14 @@ struct NearMissTests {
         #expect(try Canonicaliser(json: canonicaliser.json) == canonicaliser)
     }
 
+    static let uuids = ("0b0e3f8e-6d0e-4c43-8b0e-1b2c3d4e5f60", "1b0e3f8e-6d0e-4c43-8b0e-1b2c3d4e5f61")
+
     @Test(
-        "What is proposed for a path makes one segment equal, and nothing else",
+        "What is proposed for a path makes one id equal to others of its form, and nothing else",
         arguments: [
-            ("/v1/users", "/v2/users"), ("/v1/users?a=1", "/v2/users?a=1"), ("/v1/users?a=1", "/v2/users"),
-            ("/v1/users?a=1", "/v2/users?a=2"), ("/api/v1.0/users/", "/api/v2.0/users/"),
+            ("/users/17", "/users/18"), ("/users/17?a=1", "/users/18?a=1"), ("/users/17?a=1", "/users/18"),
+            ("/users/17?a=1", "/users/18?a=2"), ("/17", "/18"), ("/orders/\(uuids.0)/items", "/orders/\(uuids.1)/items"),
+            ("/blobs/9f86d081884c7d65", "/blobs/2c26b46b68ffc68f"), ("/v/a1B2c3D4e5F6g7H8", "/v/h8G7f6E5d4C3b2A1"),
         ])
     func proposesNarrowly(recorded: String, offered: String) throws {
         let origin = "http://a:80"
@@ -69,7 +72,10 @@ struct NearMissTests {
         let terms = MatchTerms(canonicalisers: [canonicaliser])
         #expect(try MatchingTests.answer([one], to: Exchange(origin + offered), terms: terms) == "it")
         #expect(try MatchingTests.answer([one], to: one, terms: terms) == "it")
-        let others = ["/v1/orders", "/v2/orders", "/login/page", "/v1/usersettings", "/x/v1/users", "/v1/users/1", "/v1", "/"]
+        let others = [
+            "/users/me", "/users/17x", "/login", "/users/17/posts", "/x/users/17", "/orders/new/items", "/blobs/latest", "/v",
+            "/",
+        ]
         for other in others {
             for query in ["", "?a=1"] {
                 #expect(
@@ -79,16 +85,59 @@ struct NearMissTests {
         }
     }
 
-    @Test("Numbers are told from names, and nothing is proposed where nothing else tells what is meant")
-    func proposesNothingWide() throws {
-        let number = try #require(try Self.nearest([Exchange("http://a:80/17", "it")], to: Exchange("http://a:80/18")).first)
-        let terms = MatchTerms(canonicalisers: [try #require(number.canonicaliser)])
-        let seventeen = Exchange("http://a:80/17", "it")
-        #expect(try MatchingTests.answer([seventeen], to: Exchange("http://a:80/18"), terms: terms) == "it")
-        #expect(try MatchingTests.answer([seventeen], to: Exchange("http://a:80/login"), terms: terms) == "not_recorded")
-        let name = try #require(try Self.nearest([Exchange("http://a:80/users")], to: Exchange("http://a:80/login")).first)
-        #expect(name.differences.map(\.name) == ["path"])
-        #expect(name.canonicaliser == nil)
+    @Test(
+        "Nothing is proposed for a segment that looks like a name",
+        arguments: [
+            ("/users-1", "/users-2"), ("/v1/users", "/v2/users"), ("/users", "/login"), ("/a/b1/c", "/a/b2/c"),
+            ("/docs/getting-started-with-2-users", "/docs/getting-started-with-3-users"), ("/users/17", "/users/me"),
+            ("/x/\(uuids.0)", "/x/17"), ("/authentication", "/administration"),
+        ])
+    func proposesNoNames(recorded: String, offered: String) throws {
+        let miss = try #require(
+            try Self.nearest([Exchange("http://a:80" + recorded, "it")], to: Exchange("http://a:80" + offered)).first)
+        #expect(miss.differences.map(\.name) == ["path"])
+        #expect(miss.canonicaliser == nil)
+    }
+
+    @Test("Nothing is proposed for a path where recordings would become equal, and how many is stated")
+    func countsEqual() throws {
+        let recorded = [17, 19, 23].map { Exchange("http://a:80/users/\($0)", "user \($0)") }
+        let miss = try #require(try Self.nearest(recorded + Self.noise, to: Exchange("http://a:80/users/18")).first)
+        #expect(miss.canonicaliser == nil)
+        #expect(miss.equalled == 3)
+        #expect(miss.text.contains("no canonicaliser: one for this path would make 3 recordings equal that differ now"))
+        #expect(miss.json["made_equal"] == 3)
+        // One recording twice is equal to itself.
+        let twice = [Exchange("http://a:80/users/17", "a"), Exchange("http://a:80/users/17", "b")]
+        #expect(try Self.nearest(twice, to: Exchange("http://a:80/users/18")).first?.canonicaliser != nil)
+    }
+
+    @Test("A canonicaliser for a query parameter is proposed with how many recordings it makes equal")
+    func statesEqual() throws {
+        let recorded = (1...4).map { Exchange("http://a:80/list?_=\($0)", "it") }
+        let miss = try #require(try Self.nearest(recorded, to: Exchange("http://a:80/list?_=9")).first)
+        #expect(miss.canonicaliser?.ignoredParameters == ["_"])
+        #expect(miss.text.contains("this canonicaliser makes 4 recordings equal that differ now"))
+    }
+
+    @Test("A match rule that makes requests equal whose responses have different bodies is warned of")
+    func warns() throws {
+        let fixture = SnapshotFixture()
+        var rule = Canonicaliser(uri: "*")
+        rule.ignoredParameters = ["page", "_"]
+        let same = (1...3).map { Exchange("http://a:80/same?_=\($0)", "it") }
+        let pages = (1...2).map { Exchange("http://a:80/list?page=\($0)", "page \($0)") }
+        let polled = (1...2).map { Exchange("http://a:80/poll?_=1", "\($0)") }
+        try fixture.write(same + pages + polled, terms: MatchTerms(canonicalisers: [rule]))
+        let warnings = try Snapshot(path: fixture.path).matchWarnings()
+        #expect(
+            warnings.map(\.text) == [
+                "the match rules make 2 requests equal whose responses have different bodies: GET http://a:80/list?page=1 and "
+                    + "http://a:80/list?page=2"
+            ])
+        let plain = SnapshotFixture()
+        try plain.write(same + pages + polled)
+        #expect(try Snapshot(path: plain.path).matchWarnings().isEmpty)
     }
 
     @Test("Another method is named, and nothing is proposed")

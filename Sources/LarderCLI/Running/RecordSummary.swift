@@ -33,7 +33,14 @@ struct RecordSummary {
         } else if let failure = summary.failure {
             lines.append("the recording is incomplete: \(failure)")
         }
+        lines += matchWarnings
         return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
+    }
+
+    /// Where replay would give one response in place of another.
+    private var matchWarnings: [String] {
+        guard isWritten, let warnings = try? Snapshot(path: file.path).matchWarnings() else { return [] }  // replay says what is wrong with it
+        return warnings.map { "warning: \($0.text)" }
     }
 
     private func countsLine(_ counts: RecordingSummary.Counts) -> String {

@@ -5,6 +5,8 @@ import HTTPSerialization
 struct CanonicaliserProposal {
     /// `nil` where there is nothing that it could take away, or something that it could not.
     private(set) var canonicaliser: Canonicaliser?
+    /// Whether it takes away which thing is asked for, and not only what is said of the request.
+    var changesPath: Bool { canonicaliser?.replacements.isEmpty == false }
 
     /// - Parameters:
     ///   - recorded: the target of the recording.
@@ -36,23 +38,43 @@ struct CanonicaliserProposal {
     }
 }
 
-/// The one segment in which two paths differ.
+/// The one segment in which two paths differ, where it looks like an id in both.
 private struct DifferentSegment {
     private let before: [Substring]
     private let after: [Substring]
-    private let isNumber: Bool
+    private let form: Form
 
-    /// - Returns: `nil` for paths that differ otherwise, and where nothing but the segment would tell what is meant.
+    /// What an id looks like, as a pattern. A word with a number, such as `users-1` or `v2`, is a name.
+    private enum Form: String, CaseIterable {
+        case number = "[0-9]+"
+        case uuid = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+        case hexadecimal = "[0-9A-Fa-f]{8,}"
+        case generated = "[0-9A-Za-z_-]{16,}"
+
+        func matches(_ text: Substring) -> Bool {
+            let octets = Array(text.utf8)
+            // A word of letters alone is none, however long it is.
+            guard octets.contains(where: ASCII.isDigit) else { return false }
+            if self == .generated, octets.count(where: ASCII.isDigit) < 3 || octets.split(separator: UInt8(ascii: "-")).count > 3
+            {
+                return false
+            }
+            guard let pattern = try? LinearPattern("^\(rawValue)$") else { return false }  // each of these can be read
+            return pattern.ranges(in: octets) == [0..<octets.count]
+        }
+    }
+
+    /// - Returns: `nil` for paths that differ otherwise, and for segments that look like names.
     init?(_ difference: RequestDifference) {
         let recorded = difference.recorded?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         let offered = difference.offered?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         guard recorded.count == offered.count, let place = recorded.indices.first(where: { recorded[$0] != offered[$0] }),
-            place > 0, recorded[(place + 1)...] == offered[(place + 1)...], !recorded[place].isEmpty, !offered[place].isEmpty
+            place > 0, recorded[(place + 1)...] == offered[(place + 1)...],
+            let form = Form.allCases.first(where: { $0.matches(recorded[place]) && $0.matches(offered[place]) })
         else { return nil }
         before = Array(recorded[1..<place])
         after = Array(recorded[(place + 1)...])
-        isNumber = (recorded[place] + offered[place]).utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isNumber || (before + after).contains(where: { !$0.isEmpty }) else { return nil }
+        self.form = form
     }
 
     /// Both paths as they were sent, with a star for what differs.
@@ -68,7 +90,7 @@ private struct DifferentSegment {
         func path(_ segment: String, _ text: (Substring) -> String) -> String {
             (before.map(text) + [segment] + after.map(text)).map { "/" + $0 }.joined()
         }
-        let pattern = "^" + Self.escaped(origin[...]) + path(isNumber ? "[0-9]+" : "[^/?]+", Self.escaped)
+        let pattern = "^" + Self.escaped(origin[...]) + path(form.rawValue, Self.escaped)
         let text = origin + path("{segment}") { String($0) }
         let whole = Canonicaliser.Replacement(.uri, pattern + "$", by: text)
         return hasQuery ? [whole, Canonicaliser.Replacement(.uri, pattern + "\\?", by: text + "?")] : [whole]

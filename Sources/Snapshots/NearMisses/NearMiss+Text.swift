@@ -9,7 +9,12 @@ extension NearMiss {
             lines.append(
                 "  \(difference.name): recorded \(difference.recorded ?? "nothing"), asked \(difference.offered ?? "nothing")")
         }
-        if let canonicaliser { lines.append("  canonicaliser: \(canonicaliser.json)") }
+        if let canonicaliser {
+            lines.append("  canonicaliser: \(canonicaliser.json)")
+            if equalled > 0 { lines.append("  this canonicaliser makes \(equalled) recordings equal that differ now") }
+        } else if equalled > 0 {
+            lines.append("  no canonicaliser: one for this path would make \(equalled) recordings equal that differ now")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -22,7 +27,7 @@ extension NearMiss {
         return [
             "method": .string(String(decoding: method, as: UTF8.self)), "url": .string(String(decoding: uri, as: UTF8.self)),
             "generation": .number(JSONNumber(generation)), "differences": .array(different),
-            "canonicaliser": canonicaliser?.json ?? .null,
+            "canonicaliser": canonicaliser?.json ?? .null, "made_equal": .number(JSONNumber(equalled)),
         ]
     }
 }

@@ -8,8 +8,10 @@ package struct NearMiss: Sendable {
     package let uri: [UInt8]
     package let generation: UInt32
     package let differences: [RequestDifference]
-    /// By which both would be the same; `nil` where no canonicaliser does that.
+    /// By which both would be the same; `nil` where no canonicaliser does that, and where one for a path would make recordings equal.
     package let canonicaliser: Canonicaliser?
+    /// How many recordings that differ now the canonicaliser makes, or would make, equal to others.
+    package let equalled: Int
 }
 
 /// Looks for the recordings that are nearest to a request which nothing answers. Confined to its snapshot's thread.
@@ -18,6 +20,8 @@ package final class NearMissSearch {
     package static let count = 5
     /// How many of the nearest targets are compared place by place.
     static let candidateCount = 24
+    /// How many recordings are looked at for what a canonicaliser makes equal.
+    static let comparisonLimit = 4096
     /// Octets of a recorded body that is compared place by place.
     static let bodyLimit = 1 << 20
 
@@ -52,7 +56,7 @@ package final class NearMissSearch {
             found.append(
                 NearMiss(
                     place: place, method: recording.request.method, uri: recording.request.uri, generation: recording.generation,
-                    differences: comparison.differences, canonicaliser: nil))
+                    differences: comparison.differences, canonicaliser: nil, equalled: 0))
         }
         // Sorting keeps no order of equals by itself: the nearer target comes first.
         let ranked = found.enumerated().sorted { left, right in
@@ -76,9 +80,24 @@ package final class NearMissSearch {
         let new = CanonicalRequest(request, proposed)
         let fields = recording.response?.fields
         guard old.key(nominatedBy: fields) == new.key(nominatedBy: fields) else { return miss }
+        let equalled = try recordingsMadeEqual(by: canonicaliser, under: proposed)
         return NearMiss(
             place: miss.place, method: miss.method, uri: miss.uri, generation: miss.generation, differences: miss.differences,
-            canonicaliser: canonicaliser)
+            canonicaliser: proposal.changesPath && equalled > 0 ? nil : canonicaliser, equalled: equalled)
+    }
+
+    /// Recordings that are told apart now, and are not under a canonicaliser more.
+    private func recordingsMadeEqual(
+        by canonicaliser: Canonicaliser, under proposed: RequestMatcher
+    ) throws(SnapshotError) -> Int {
+        let rule = try CanonicalRule(canonicaliser)
+        var keys: [SHA256Digest: Set<SHA256Digest>] = [:]
+        for place in targets.places(where: rule.concerns).prefix(Self.comparisonLimit) {
+            let recording = try snapshot.recording(at: place)
+            let canonical = CanonicalRequest(try request(of: recording), proposed)
+            keys[canonical.key(nominatedBy: recording.response?.fields), default: []].insert(recording.identity.key)
+        }
+        return keys.values.reduce(0) { $0 + ($1.count > 1 ? $1.count : 0) }
     }
 
     private func request(of recording: Recording) throws(SnapshotError) -> RequestToMatch {

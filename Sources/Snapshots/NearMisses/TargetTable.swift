@@ -19,6 +19,15 @@ struct TargetTable {
         self.starts = starts
     }
 
+    /// The places of the recordings whose methods and URIs are meant.
+    func places(where isMeant: (_ method: [UInt8], _ uri: [UInt8]) -> Bool) -> [Int] {
+        (0..<starts.count - 1).filter { place in
+            let line = octets[starts[place]..<starts[place + 1] - 1]
+            let method = line.prefix { $0 != ASCII.space }
+            return isMeant(Array(method), Array(line[min(method.endIndex + 1, line.endIndex)...]))
+        }
+    }
+
     /// The places of the recordings whose lines are most like a target, the nearest first. Of equal lines that stand side by side one is taken.
     func nearest(to method: [UInt8], _ uri: [UInt8], count: Int) -> [Int] {
         let wanted = method + [ASCII.space] + uri

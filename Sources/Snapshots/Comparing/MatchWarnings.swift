@@ -1,0 +1,60 @@
+import HTTPMessage
+import ServerTrust
+
+/// Requests that match rules make equal although their responses have different bodies: replay gives one of these in place of another.
+package struct MatchWarning: Equatable, Sendable {
+    /// The method, and the URIs of two of them.
+    package let method: String
+    package let uris: [String]
+    /// How many different requests there are.
+    package let requests: Int
+
+    package var text: String {
+        "the match rules make \(requests) requests equal whose responses have different bodies: \(method) \(uris.joined(separator: " and "))"
+    }
+}
+
+extension Snapshot {
+    /// Looks for requests that only match rules make equal, and that were answered with different bodies.
+    /// - Parameter limit: no more are looked for.
+    package func matchWarnings(limit: Int = 10) throws(SnapshotError) -> [MatchWarning] {
+        guard !manifest.terms.canonicalisers.isEmpty else { return [] }
+        var plain = manifest.terms
+        plain.canonicalisers = []
+        let matcher = try RequestMatcher(plain)
+        var groups: [Group: [Answer]] = [:]
+        for place in 0..<count {
+            let recording = try recording(at: place)
+            let key = Group(key: recording.identity.key, generation: recording.generation)
+            let request = CanonicalRequest(try request(of: recording), matcher).primary
+            let answer = Answer(place: place, request: request, body: recording.response?.body?.digest)
+            // Each request once: several answers to one are a sequence.
+            if !groups[key, default: []].contains(where: { $0.request == request }) { groups[key, default: []].append(answer) }
+        }
+        var warnings: [MatchWarning] = []
+        for answers in groups.values.sorted(by: { $0[0].place < $1[0].place }) where warnings.count < limit {
+            guard let other = answers.first(where: { $0.body != answers[0].body }) else { continue }
+            let recordings = [try recording(at: answers[0].place), try recording(at: other.place)]
+            var uris: [String] = []
+            for recording in recordings {
+                let uri = String(decoding: recording.request.uri, as: UTF8.self)
+                if !uris.contains(uri) { uris.append(uri) }
+            }
+            warnings.append(
+                MatchWarning(
+                    method: String(decoding: recordings[0].request.method, as: UTF8.self), uris: uris, requests: answers.count))
+        }
+        return warnings
+    }
+
+    private struct Group: Hashable {
+        let key: SHA256Digest
+        let generation: UInt32
+    }
+
+    private struct Answer {
+        let place: Int
+        let request: PrimaryKey
+        let body: SHA256Digest?
+    }
+}
