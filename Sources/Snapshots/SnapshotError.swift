@@ -24,6 +24,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case unsearchable(String)
     /// A text that was to be read is malformed.
     case malformed(String)
+    /// A text stops being JSON at this line and column, both from 1.
+    case noJSON(line: Int, column: Int, String)
 
     package var description: String {
         switch self {
@@ -39,6 +41,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .holdsSecrets(let detail): "holds secrets: \(detail)"
         case .unsearchable(let what): "\(what) cannot be searched for secrets, and is not recorded (record.unscanned)"
         case .malformed(let detail): "malformed: \(detail)"
+        case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
         }
     }
 }

@@ -64,4 +64,54 @@ struct SnapshotCommandTests {
         #expect(try larder("har export @both.larder").contains("\"text\":\"dHdv\""))
         _ = try larder("snapshot show @lock", 5)
     }
+
+    @Test("A recording is matched by new rules and gets an edited body; what is wrong is told with its place")
+    func rematchesAndEdits() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        try Self.har("one").write(toFile: path + "/one.har", atomically: true, encoding: .utf8)
+        func larder(_ words: String, _ code: Int32 = 0) throws -> (output: String, talk: String) {
+            let arguments = words.split(separator: " ").map { String($0).replacing("@", with: path + "/") }
+            let outcome = try CommandLineTests.larder(arguments)
+            #expect(outcome.code == code, "\(words): \(outcome.output)\(outcome.talk)")
+            return (outcome.output, outcome.talk)
+        }
+        func write(_ text: String, _ name: String) throws {
+            try text.write(toFile: path + "/" + name, atomically: true, encoding: .utf8)
+        }
+        _ = try larder("har import @one.har -o @one.larder --project-key @key")
+        let rules = #"{"canonicalisers":[{"uri":"https://a.example/*","query":{"ignore":["_"]}}]}"#
+        try write(rules, "match.json")
+        #expect(
+            try larder("snapshot rematch @one.larder --match @match.json").output.hasPrefix("rematched 1, 0 with other keys\n"))
+        #expect(try larder("snapshot verify @one.larder").output.hasPrefix("good: 1"))
+        try write("{\n  nope}", "bad.json")
+        #expect(
+            try larder("snapshot rematch @one.larder --match @bad.json", 1).talk
+                == "larder: \(path)/bad.json:2:3: JSON does not allow this byte here\n")
+        try write(#"{"canonicaliser":[]}"#, "bad.json")
+        #expect(
+            try larder("snapshot rematch @one.larder --match @bad.json", 1).talk.contains(
+                "\(path)/bad.json: malformed: match has a member"))
+        #expect(try larder("snapshot rematch @one.larder --match @none.json", 1).talk.contains("cannot read"))
+        _ = try larder("snapshot rematch @none.larder --match @match.json", 1)
+        _ = try larder("snapshot rematch @match.json --match @match.json", 5)
+        _ = try larder("snapshot rematch @one.larder", 2)
+
+        _ = try larder("snapshot export @one.larder --text @text")
+        #expect(try larder("snapshot edit @one.larder --changed @text").output == "changed 0 bodies\n")
+        let names = try FileManager.default.contentsOfDirectory(atPath: path + "/text/bodies")
+        let name = try #require(names.first)
+        try write("changed", "text/bodies/" + name)
+        #expect(
+            try larder("snapshot edit @one.larder --changed @text/bodies/\(name)").output.hasPrefix(
+                "changed 1 bodies in 1 recordings\n"))
+        #expect(try larder("har export @one.larder").output.contains("Y2hhbmdlZA=="))
+        #expect(try larder("snapshot edit @one.larder --changed @text", 1).talk.contains("no recording has the body"))
+        #expect(
+            try larder("snapshot edit @one.larder --changed @match.json", 1).talk.contains(
+                "match.json: the name of an exported body"))
+        #expect(try larder("snapshot edit @one.larder --changed @text/recordings", 1).talk.contains("has no `bodies`"))
+        _ = try larder("snapshot edit @one.larder", 2)
+    }
 }

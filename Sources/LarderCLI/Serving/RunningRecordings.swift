@@ -202,7 +202,7 @@ final class RunningRecordings: Sendable {
             let text = try octets(match, of: "record.match")
             do throws(SnapshotError) {
                 terms.match = try MatchTerms(text: text)
-            } catch { throw Refusal(reason: "record.match: \(match): \(error)") }
+            } catch { throw Refusal(reason: "record.match: \(error.text(of: match))") }
         }
         do throws(SnapshotError) {
             let file = try RecordingFile(terms)

@@ -54,7 +54,7 @@ package enum SnapshotMaintenance {
         return source.count - kept
     }
 
-    private static func make(
+    static func make(
         _ path: String, _ manifest: Manifest, signing key: SigningKey?,
         _ work: (SnapshotWriter) throws(SnapshotError) -> Void
     ) throws(SnapshotError) -> SnapshotRoots {

@@ -12,10 +12,23 @@ extension MatchTerms {
     }
 
     /// Reads them as the manifest has them.
-    /// - Throws: `malformed`, `tooLarge`.
+    /// - Throws: `noJSON`, `malformed`, `tooLarge`.
     package init(text: [UInt8]) throws(SnapshotError) {
-        guard let json = try? JSONValue(parsing: text) else { throw .malformed("no JSON") }  // where it is wrong, an editor says
+        let json: JSONValue
+        do throws(JSONParseError) {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw .noJSON(line: error.line, column: error.column, Self.sentence(error.reason))
+        }
         try self.init(json: json)
+    }
+
+    private static func sentence(_ reason: JSONParseError.Reason) -> String {
+        switch reason {
+        case .unexpectedByte: "JSON does not allow this byte here"
+        case .unexpectedEnd: "the JSON text ends too early"
+        default: "this is no JSON: \(reason.rawValue)"
+        }
     }
 
     init(json: JSONValue) throws(SnapshotError) {

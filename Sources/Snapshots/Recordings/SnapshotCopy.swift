@@ -15,35 +15,45 @@ package struct SnapshotCopy {
 
     /// - Parameters:
     ///   - offset: is added to the generations.
+    ///   - isByTime: requests that were told apart may be equal now, so that the times alone say which came first.
     ///   - isTaken: says which places are taken over; all by default.
+    ///   - change: gives what stands in a recording's place, with bodies that are in the file already or in the source.
+    ///   - note: hears of each with what became of it.
     /// - Returns: how many were.
-    package func run(generationOffset offset: UInt32 = 0, taking isTaken: (Int) -> Bool = { _ in true }) throws(SnapshotError)
-        -> Int
-    {
-        var order: [(generation: UInt32, position: UInt32, place: Int)] = []
+    package func run(
+        generationOffset offset: UInt32 = 0, inOrderOfTime isByTime: Bool = false, taking isTaken: (Int) -> Bool = { _ in true },
+        changing change: (Recording) throws(SnapshotError) -> Recording = { $0 },
+        noting note: (_ old: Recording, _ new: Recording) -> Void = { _, _ in }
+    ) throws(SnapshotError) -> Int {
+        var order: [(generation: UInt32, time: Int64, position: UInt32, place: Int)] = []
         for place in 0..<source.count where isTaken(place) {
             let recording = try source.recording(at: place)
-            order.append((recording.generation, recording.position, place))
+            let time = isByTime ? recording.times.started.milliseconds : 0
+            order.append((recording.generation, time, recording.position, place))
         }
         // So that positions, which are counted anew, come out as they were.
-        order.sort { ($0.generation, $0.position, $0.place) < ($1.generation, $1.position, $1.place) }
-        for (_, _, place) in order { try take(source.recording(at: place), offset) }
+        order.sort { ($0.generation, $0.time, $0.position, $0.place) < ($1.generation, $1.time, $1.position, $1.place) }
+        for entry in order {
+            let original = try source.recording(at: entry.place)
+            note(original, try take(original, offset, change))
+        }
         return order.count
     }
 
-    private func take(_ original: Recording, _ offset: UInt32) throws(SnapshotError) {
-        var recording = original
-        let request = try source.request(of: original)
-        guard let identity = matcher.identity(of: request, response: original.response?.fields, under: nil) else {
+    private func take(
+        _ original: Recording, _ offset: UInt32, _ change: (Recording) throws(SnapshotError) -> Recording
+    ) throws(SnapshotError) -> Recording {
+        for (body, _) in original.bodies where body.isKept { try copy(body) }
+        var recording = try change(original)
+        let request = try writer.request(of: recording)
+        guard let identity = matcher.identity(of: request, response: recording.response?.fields, under: nil) else {
             throw .holdsSecrets(String(decoding: original.request.uri, as: UTF8.self))
         }
         recording.identity = identity
         recording.generation += offset
-        for body in [original.request.body, original.response?.body] {
-            if let body, body.isKept { try copy(body) }
-        }
-        if let chain = original.chain { _ = try writer.chain(source.chain(chain)) }
+        if let chain = recording.chain { _ = try writer.chain(source.chain(chain)) }
         try writer.append(recording)
+        return recording
     }
 
     private func copy(_ body: RecordedBody) throws(SnapshotError) {

@@ -39,7 +39,7 @@ package final class SnapshotRecorder {
     }
 
     /// Without its query, for people.
-    fileprivate static func shown(_ uri: [UInt8]) -> String {
+    static func shown(_ uri: [UInt8]) -> String {
         String(decoding: uri.prefix { $0 != ASCII.question }, as: UTF8.self)
     }
 
@@ -108,15 +108,17 @@ package final class SnapshotRecorder {
     /// Puts out of what was recorded in this run before what has become known since, and finishes the snapshot.
     /// - Returns: `nil` where answers are only compared.
     package func finish(signing key: SigningKey? = nil) throws(SnapshotError) -> SnapshotRoots? {
-        guard let writer else { return nil }
-        try writer.rewrite(upTo: lastBeforeKnowledge) { [self] (recording) throws(SnapshotError) in
-            try redacted(recording, in: writer)
-        }
-        return try writer.finish(signing: key)
+        try redactEarlier()
+        return try writer?.finish(signing: key)
+    }
+
+    func redactEarlier() throws(SnapshotError) {
+        try writer?.rewrite(upTo: lastBeforeKnowledge) { [self] (recording) throws(SnapshotError) in try redacted(recording) }
     }
 
     /// - Returns: `nil` where nothing is known now that was not known then.
-    private func redacted(_ recording: Recording, in writer: SnapshotWriter) throws(SnapshotError) -> Recording? {
+    func redacted(_ recording: Recording) throws(SnapshotError) -> Recording? {
+        guard let writer else { return nil }
         var result = recording
         var request = try writer.request(of: recording)
         result.isRedacted = try redact(&request)

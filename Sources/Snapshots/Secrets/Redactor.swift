@@ -93,15 +93,17 @@ package struct Redactor: Sendable {
         return refuses ? .refused : .asItWas
     }
 
-    /// Puts right what fields say of a body that was changed: it stands in no coding any more, and its digests and tag are others.
-    package static func describe(_ body: [UInt8], in fields: inout Fields) {
+    /// Puts right what fields say of a body that was changed: its digests and tag are others.
+    /// - Parameter keepsCoding: it stands in its coding still, else in none.
+    package static func describe(_ body: [UInt8], in fields: inout Fields, keepingCoding keepsCoding: Bool = false) {
         let isTagged = fields.contains(.etag)
         let hasLength = fields.contains(.contentLength)
         let digestNames = ["content-md5", "digest", "content-digest", "repr-digest"].map { Array($0.utf8) }
         let digests = digestNames.suffix(2).filter { fields.index(ofName: $0.span) != nil }
         fields.remove { fields, line in
             switch line.known {
-            case .contentEncoding, .contentLength, .etag: true
+            case .contentEncoding: !keepsCoding
+            case .contentLength, .etag: true
             case .other: digestNames.contains { fields.name(of: line).equalsIgnoringCase($0.span) }
             default: false
             }

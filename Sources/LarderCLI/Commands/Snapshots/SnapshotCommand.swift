@@ -11,5 +11,6 @@ struct SnapshotCommand: ParsableCommand {
             """,
         subcommands: [
             Show.self, List.self, Verify.self, Sign.self, Diff.self, Merge.self, Collect.self, Export.self, Create.self,
+            Rematch.self, Edit.self,
         ])
 }

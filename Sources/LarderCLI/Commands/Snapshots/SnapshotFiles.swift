@@ -29,7 +29,7 @@ enum SnapshotFiles {
         Terminal.talk("larder: \(printable(text, limit: 4096))\n")
         switch error {
         case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets, .unsearchable: throw ExitCode(5)
-        case .database, .exists, .unfinished, .unusableKey, .malformed: throw ExitCode.failure
+        case .database, .exists, .unfinished, .unusableKey, .malformed, .noJSON: throw ExitCode.failure
         }
     }
 
@@ -77,5 +77,8 @@ enum SnapshotFiles {
 
 extension SnapshotError {
     /// In words that name the file, which what SQLite says does by itself.
-    func text(of path: String) -> String { description.hasPrefix(path) ? description : "\(path): \(description)" }
+    func text(of path: String) -> String {
+        if case .noJSON = self { return "\(path):\(self)" }
+        return description.hasPrefix(path) ? description : "\(path): \(description)"
+    }
 }

@@ -1,0 +1,174 @@
+import ArgumentParser
+import Foundation
+import HTTPMessage
+import ProxyAdmin
+import ServerTrust
+import Snapshots
+
+extension SnapshotCommand {
+    struct Rematch: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rematch", abstract: "Apply match rules to an existing recording and compute its keys anew.",
+            discussion: """
+                The rules of FILE take the place of those that the snapshot was recorded with; nothing is requested again. A canonicaliser \
+                that a miss proposes goes into such a file:
+
+                  {"canonicalisers": [{"uri": "http://shop.example/*", "query": {"ignore": ["_"]}}]}
+
+                  larder snapshot rematch build.larder --match match.json
+
+                The snapshot is replaced as a whole, or stays as it was. Its signatures are removed: sign it again, or give --sign-with. \
+                Warnings name requests that the rules make equal although their responses have different bodies.
+
+                Exit codes: 0; 1 where a file cannot be read or written, or the rules are malformed; 2 for wrong usage; 5 where the snapshot is \
+                damaged or would hold secrets.
+                """)
+
+        @Argument(help: "A snapshot.")
+        var file: String
+
+        @Option(help: ArgumentHelp("The match rules in JSON, as `record --match` takes them.", valueName: "file"))
+        var match: String
+
+        @Option(
+            name: [.customShort("o"), .customLong("output")],
+            help: ArgumentHelp("The new snapshot; by default the old one is replaced.", valueName: "file"))
+        var target: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The project's key. Needed where the rules declare secrets that stand in the snapshot.", valueName: "file"))
+        var key: String?
+
+        @Option(help: ArgumentHelp("A private key in PEM that signs the new snapshot.", valueName: "file"))
+        var signWith: String?
+
+        func run() throws {
+            try SnapshotFiles.run {
+                let octets = try SnapshotFiles.octets(match)
+                let terms = try SnapshotFiles.of(match) { try MatchTerms(text: octets) }
+                try SnapshotFiles.of(match) { _ = try RequestMatcher(terms) }
+                let signing = try SnapshotFiles.signingKey(signWith)
+                let key = try key.map(ProjectKeyFile.read)
+                let source = try SnapshotFiles.open(file)
+                let place = target ?? file
+                if target != nil, FileManager.default.fileExists(atPath: place) { throw SnapshotError.exists(path: place) }
+                let result = try SnapshotFiles.of(file) {
+                    try SnapshotMaintenance.rematch(source, by: terms, to: place, key: key, signing: signing)
+                }
+                SnapshotFiles.tellSignatures(of: source, at: place, signing)
+                let made = try SnapshotFiles.open(place)
+                for warning in try SnapshotFiles.of(place, { try made.matchWarnings() }) {
+                    Terminal.talk("larder: warning: \(printable(warning.text, limit: 4096))\n")
+                }
+                var line = "rematched \(result.recordings), \(result.changed) with other keys"
+                if result.redacted > 0 { line += ", \(result.redacted) with secrets replaced" }
+                Terminal.output("\(line)\ncontent \(Hexadecimal.encode(made.roots.content.octets))\n")
+            }
+        }
+    }
+
+    struct Edit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "edit", abstract: "Replace bodies of a recording by edited ones.",
+            discussion: """
+                Export the snapshot, change a body, and hand it in:
+
+                  larder snapshot export build.larder --text review
+                  $EDITOR review/bodies/2cf2…a1.json
+                  larder snapshot edit build.larder --changed review/bodies/2cf2…a1.json
+
+                The body changes in every request and response that has it. Digests, Content-Length and ETag are computed anew; a content coding \
+                stays, so the file of a compressed body has to be compressed. Recordings themselves keep their order, times and certificates.
+
+                The snapshot is replaced as a whole, or stays as it was. Its signatures are removed: sign it again, or give --sign-with.
+
+                Exit codes: 0; 1 where a file cannot be read or written, or is no exported body of this snapshot; 2 for wrong usage; 5 where the \
+                snapshot is damaged or would hold secrets.
+                """)
+
+        @Argument(help: "A snapshot.")
+        var file: String
+
+        @Option(
+            help: ArgumentHelp(
+                "A body that `snapshot export` wrote and that was changed, or the exported folder: then each body in it that was changed.",
+                valueName: "path"))
+        var changed: [String]
+
+        @Flag(help: "Ignore suspected secrets.")
+        var harmless = false
+
+        @Option(help: ArgumentHelp("A private key in PEM that signs the new snapshot.", valueName: "file"))
+        var signWith: String?
+
+        func run() throws {
+            try SnapshotFiles.run {
+                let signing = try SnapshotFiles.signingKey(signWith)
+                let source = try SnapshotFiles.open(file)
+                let bodies = try changedBodies()
+                if bodies.isEmpty {
+                    Terminal.talk("larder: nothing was changed: every body is as it was exported\n")
+                    return Terminal.output("changed 0 bodies\n")
+                }
+                let result = try SnapshotFiles.of(file) {
+                    try SnapshotMaintenance.edit(source, bodies, isHarmless: harmless, signing: signing)
+                }
+                SnapshotFiles.tellSignatures(of: source, at: file, signing)
+                let roots = try SnapshotFiles.open(file).roots
+                Terminal.output(
+                    "changed \(result.bodies) bodies in \(result.recordings) recordings\ncontent \(Hexadecimal.encode(roots.content.octets))\n"
+                )
+            }
+        }
+
+        /// Those that are not what their names say.
+        private func changedBodies() throws -> [SHA256Digest: [UInt8]] {
+            var bodies: [SHA256Digest: [UInt8]] = [:]
+            for path in changed {
+                var isFolder: ObjCBool = false
+                let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+                guard isThere, isFolder.boolValue else {
+                    try note(path, in: &bodies)
+                    continue
+                }
+                let folder = URL(filePath: path).appending(path: "bodies").path
+                guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+                    throw unusable(path, "this folder has no `bodies`, as `larder snapshot export --text` writes them")
+                }
+                for name in names.sorted() { try note(folder + "/" + name, in: &bodies) }
+            }
+            return bodies
+        }
+
+        private func note(_ path: String, in bodies: inout [SHA256Digest: [UInt8]]) throws {
+            let name = URL(filePath: path).lastPathComponent.prefix { $0 != "." }
+            guard let digest = Hexadecimal.decode(String(name)).flatMap({ SHA256Digest($0) }) else {
+                throw unusable(
+                    path, "the name of an exported body is its digest, of 64 hexadecimal digits: leave it as it was exported")
+            }
+            let octets: [UInt8]
+            do throws(SettingsFile.Unreadable) {
+                octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
+            } catch { throw unusable(path, "cannot read: \(error.reason)") }
+            if SHA256Digest(of: octets) != digest { bodies[digest] = octets }
+        }
+
+        private func unusable(_ path: String, _ reason: String) -> ExitCode {
+            Terminal.talk("larder: \(printable(path, limit: 4096)): \(reason)\n")
+            return .failure
+        }
+
+        /// Bytes of a body that is edited.
+        private static let lengthLimit = 256 << 20
+    }
+}
+
+extension SnapshotFiles {
+    /// Says that signatures are gone.
+    fileprivate static func tellSignatures(of source: Snapshot, at path: String, _ key: SigningKey?) {
+        guard !source.signers.isEmpty, key == nil else { return }
+        let path = printable(path, limit: 4096)
+        Terminal.talk("larder: \(source.signers.count) signatures removed from \(path); `larder snapshot sign` signs it again\n")
+    }
+}

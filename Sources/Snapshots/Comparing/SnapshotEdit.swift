@@ -1,0 +1,103 @@
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+
+extension SnapshotMaintenance {
+    /// What rematching has come to.
+    package struct Rematched: Equatable, Sendable {
+        package var recordings = 0
+        /// Recordings that are found by other requests now.
+        package var changed = 0
+        /// Recordings in which something became a placeholder that was none.
+        package var redacted = 0
+    }
+
+    /// Applies match rules to an existing recording, and computes its keys anew. Nothing else of it changes, but what the rules declare as
+    /// secrets.
+    /// - Parameters:
+    ///   - key: the project's; without one the rules may reveal no secret that stands in the clear.
+    ///   - target: the file that is made; it may be the source.
+    /// - Throws: `holdsSecrets` without a key where there are secrets to be replaced.
+    package static func rematch(
+        _ source: Snapshot, by terms: MatchTerms, to target: String, key: ProjectKey?, signing signature: SigningKey? = nil
+    ) throws(SnapshotError) -> Rematched {
+        var manifest = source.manifest
+        manifest.terms = terms
+        var result = Rematched()
+        _ = try make(target, manifest, signing: signature) { (writer) throws(SnapshotError) in
+            let recorder = try SnapshotRecorder(writer, key: key ?? .make())
+            let copy = try SnapshotCopy(from: source, to: writer)
+            func redacted(_ recording: Recording) throws(SnapshotError) -> Recording {
+                guard let redacted = try recorder.redacted(recording) else { return recording }
+                guard key != nil else {
+                    throw .holdsSecrets(
+                        "\(SnapshotRecorder.shown(recording.request.uri)); --key gives the key that replaces them")
+                }
+                result.redacted += 1
+                return redacted
+            }
+            result.recordings = try copy.run(
+                inOrderOfTime: true, changing: redacted,
+                noting: { old, new in if old.identity != new.identity { result.changed += 1 } })
+            try recorder.redactEarlier()
+        }
+        return result
+    }
+
+    /// What an edit has come to.
+    package struct Edited: Equatable, Sendable {
+        /// Bodies that are others now.
+        package var bodies = 0
+        package var recordings = 0
+    }
+
+    /// Puts other bodies in the place of some, in every request and response that has them. Lengths, digests and entity tags are computed
+    /// anew; a content coding stays, and the new body has to be in it.
+    /// - Parameters:
+    ///   - bodies: the new ones by the digests of the old.
+    ///   - isHarmless: what looks like a secret in them is none.
+    /// - Throws: `malformed` for a digest that no recording has and a body that is not in its coding; `holdsSecrets`.
+    package static func edit(
+        _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil
+    ) throws(SnapshotError) -> Edited {
+        let finder = try SecretFinder(source.manifest.terms.secrets)
+        var found: Set<SHA256Digest> = []
+        var result = Edited()
+        _ = try make(source.path, source.manifest, signing: signature) { (writer) throws(SnapshotError) in
+            let copy = try SnapshotCopy(from: source, to: writer)
+            func change(_ recording: Recording) throws(SnapshotError) -> Recording {
+                var changed = recording
+                var isChanged = false
+                func edited(_ body: RecordedBody?, _ fields: inout Fields) throws(SnapshotError) -> RecordedBody? {
+                    guard let body, let octets = bodies[body.digest] else { return body }
+                    found.insert(body.digest)
+                    guard let text = DecodedBody.decoded(octets, describedBy: fields, lengthLimit: SnapshotLimits.bodyLength)
+                    else {
+                        throw .malformed(
+                            "the new body of \(SnapshotRecorder.shown(recording.request.uri)) is not in its Content-Encoding")
+                    }
+                    let secrets = finder.secrets(inBody: text, MediaKind(of: fields))
+                    if !isHarmless, secrets.contains(where: { !$0.isPlaceholder }) {
+                        throw .holdsSecrets("the new body of \(SnapshotRecorder.shown(recording.request.uri))")
+                    }
+                    isChanged = true
+                    Redactor.describe(octets, in: &fields, keepingCoding: true)
+                    return try writer.body(octets)
+                }
+                changed.request.body = try edited(recording.request.body, &changed.request.fields)
+                if var response = recording.response {
+                    response.body = try edited(recording.response?.body, &response.fields)
+                    changed.response = response
+                }
+                if isChanged { result.recordings += 1 }
+                return changed
+            }
+            _ = try copy.run(changing: change)
+            for digest in bodies.keys where !found.contains(digest) {
+                throw .malformed("no recording has the body \(Hexadecimal.encode(digest.octets))")
+            }
+        }
+        result.bodies = found.count
+        return result
+    }
+}

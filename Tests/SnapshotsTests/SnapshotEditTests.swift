@@ -1,0 +1,147 @@
+import HTTPMessage
+import HTTPSerialization
+import ServerTrust
+import Testing
+@testable import Snapshots
+
+@Suite("Rematching and editing")
+struct SnapshotEditTests {
+    static func opened(_ fixture: SnapshotFixture) throws -> Snapshot {
+        let snapshot = try Snapshot(path: fixture.path)
+        _ = try snapshot.verify()
+        return snapshot
+    }
+
+    static func terms(_ text: String) throws -> MatchTerms { try MatchTerms(text: Array(text.utf8)) }
+
+    @Test("Rematching applies rules to what was recorded: what was missed is found, and nothing else changes")
+    func rematches() throws {
+        let fixture = SnapshotFixture()
+        var other = Exchange("http://a:80/other", "other")
+        other.method = "POST"
+        other.requestBody = Array("body".utf8)
+        let key = try SigningTests.key()
+        try fixture.write([Exchange("http://a:80/list?_=1", "it"), other], signing: key)
+        let source = try Self.opened(fixture)
+        let before = try (0..<2).map { try source.recording(at: $0) }
+        let result = try SnapshotMaintenance.rematch(
+            source, by: Self.terms(#"{"canonicalisers":[{"uri":"http://a:80/list*","query":{"ignore":["_"]}}]}"#),
+            to: fixture.path,
+            key: nil)
+        #expect(result == SnapshotMaintenance.Rematched(recordings: 2, changed: 1, redacted: 0))
+        let snapshot = try Self.opened(fixture)
+        #expect(snapshot.signers.isEmpty)
+        let layer = try SnapshotLayer(snapshot, key: nil)
+        #expect(try MatchingTests.answer(layer, Exchange("http://a:80/list?_=9")) == "it")
+        #expect(try MatchingTests.answer(layer, other) == "other")
+        let after = try (0..<2).map { try snapshot.recording(at: $0) }
+        for recording in before {
+            let same = try #require(after.first { $0.request.uri == recording.request.uri })
+            #expect(same.request.fields.bytes == recording.request.fields.bytes)
+            #expect(same.response?.fields.bytes == recording.response?.fields.bytes)
+            #expect(same.response?.body == recording.response?.body)
+            #expect(same.request.body == recording.request.body)
+            #expect(same.times == recording.times)
+        }
+    }
+
+    @Test("Requests that rematching makes equal are answered in the order of recording")
+    func ordersRematched() throws {
+        let fixture = SnapshotFixture()
+        var exchanges = [3, 1, 2].map { Exchange("http://a:80/list?_=\($0)", "\($0)") }
+        for index in exchanges.indices { exchanges[index].started = Exchange.began.advanced(seconds: Int64(index)) }
+        try fixture.write(exchanges)
+        _ = try SnapshotMaintenance.rematch(
+            Self.opened(fixture), by: Self.terms(#"{"canonicalisers":[{"query":{"ignore":["_"]}}]}"#), to: fixture.path, key: nil)
+        let layer = try SnapshotLayer(Self.opened(fixture), key: nil)
+        var cursors = SequenceCursors()
+        for body in ["3", "1", "2"] {
+            #expect(try MatchingTests.answer(layer, Exchange("http://a:80/list?_=9"), &cursors) == body)
+        }
+        #expect(try Snapshot(path: fixture.path).matchWarnings().count == 1)
+    }
+
+    @Test("Rules that declare secrets need the project's key, and replace them")
+    func rematchesSecrets() throws {
+        let fixture = SnapshotFixture()
+        let exchange = Exchange("http://a:80/x?who=me-and-you", "acct-77")
+        try fixture.write([exchange])
+        let octets = try fixture.octets()
+        let terms = try Self.terms(#"{"secrets":{"patterns":["acct-[0-9]+"],"query":["who"]}}"#)
+        #expect(throws: SnapshotError.holdsSecrets("http://a:80/x; --key gives the key that replaces them")) {
+            try SnapshotMaintenance.rematch(Self.opened(fixture), by: terms, to: fixture.path, key: nil)
+        }
+        #expect(try fixture.octets() == octets)
+        let result = try SnapshotMaintenance.rematch(
+            Self.opened(fixture), by: terms, to: fixture.path, key: SnapshotFixture.key)
+        #expect(result.redacted == 1)
+        #expect(try !fixture.octets().text.contains("me-and-you"))
+        #expect(try !fixture.octets().text.contains("acct-77"))
+        #expect(
+            try MatchingTests.answer(SnapshotLayer(Self.opened(fixture), key: SnapshotFixture.key), exchange).contains(
+                "larderSecret"))
+    }
+
+    @Test("A match file that is no JSON is refused with line and column")
+    func placesFault() {
+        #expect(throws: SnapshotError.noJSON(line: 2, column: 4, "JSON does not allow this byte here")) {
+            try Self.terms("{\n  \"exact\" nope\n}".replacing("  \"exact\" nope", with: "   nope"))
+        }
+        #expect("\(SnapshotError.noJSON(line: 2, column: 4, "x"))" == "2:4: x")
+    }
+
+    @Test("An edited body stands in every message that had it, with its length, digest and tag, and the signatures are gone")
+    func edits() throws {
+        let fixture = SnapshotFixture()
+        var one = Exchange("http://a:80/1", #"{"n":1}"#)
+        one.fields = [("Content-Type", "application/json"), ("Content-Length", "7"), ("ETag", "\"a\""), ("X-Kept", "yes")]
+        var two = one
+        two.uri = "http://a:80/2"
+        var asked = Exchange("http://a:80/3", "three")
+        asked.method = "POST"
+        asked.requestBody = one.body
+        try fixture.write([one, two, asked], signing: SigningTests.key())
+        let changed = Array(#"{"n":2,"more":true}"#.utf8)
+        let result = try SnapshotMaintenance.edit(Self.opened(fixture), [SHA256Digest(of: one.body): changed])
+        #expect(result == SnapshotMaintenance.Edited(bodies: 1, recordings: 3))
+        let snapshot = try Self.opened(fixture)
+        #expect(snapshot.signers.isEmpty)
+        let layer = try SnapshotLayer(snapshot, key: nil)
+        for exchange in [one, two] { #expect(try MatchingTests.answer(layer, exchange) == changed.text) }
+        #expect(try MatchingTests.answer(layer, asked) == "not_recorded")
+        asked.requestBody = changed
+        #expect(try MatchingTests.answer(layer, asked) == "three")
+        for place in 0..<3 {
+            let recording = try snapshot.recording(at: place)
+            guard let response = recording.response, recording.request.uri != Array(asked.uri.utf8) else { continue }
+            #expect(response.fields.combinedValue(of: .contentLength) == "\(changed.count)")
+            #expect(response.fields.combinedValue(of: .etag)?.hasPrefix("\"larder-") == true)
+            #expect(response.fields.bytes.text.contains("X-Kept"))
+        }
+        #expect(try !fixture.octets().text.contains(#"{"n":1}"#))
+    }
+
+    @Test("An edit that cannot be made leaves the file as it was")
+    func refusesEdits() throws {
+        let fixture = SnapshotFixture()
+        var exchange = Exchange("http://a:80/", "")
+        exchange.fields = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")]
+        exchange.body = try #require(Base64.decode(Array(SecretTests.coded.utf8)))
+        try fixture.write([exchange])
+        let octets = try fixture.octets()
+        let digest = SHA256Digest(of: exchange.body)
+        #expect(throws: SnapshotError.malformed("the new body of http://a:80/ is not in its Content-Encoding")) {
+            try SnapshotMaintenance.edit(Self.opened(fixture), [digest: Array("plain".utf8)])
+        }
+        #expect(throws: SnapshotError.holdsSecrets("the new body of http://a:80/")) {
+            // The same content under its coding, which holds a secret.
+            try SnapshotMaintenance.edit(Self.opened(fixture), [digest: exchange.body])
+        }
+        #expect(throws: SnapshotError.self) {
+            try SnapshotMaintenance.edit(Self.opened(fixture), [SHA256Digest(of: [1]): []])
+        }
+        #expect(try fixture.octets() == octets)
+        let result = try SnapshotMaintenance.edit(Self.opened(fixture), [digest: exchange.body], isHarmless: true)
+        #expect(result.recordings == 1)
+    }
+}
