@@ -82,6 +82,17 @@ struct SnapshotEditTests {
                 "larderSecret"))
     }
 
+    @Test("A secret that rules declare goes out of earlier generations too, also where only its value indicates it")
+    func rematchesGenerations() throws {
+        let fixture = SnapshotFixture()
+        try fixture.write([Exchange("http://a:80/1", "x q7Zp-81xLm-44 y")])
+        try fixture.write([Exchange("http://a:80/2?who=q7Zp-81xLm-44", "two")], existing: .append)
+        _ = try SnapshotMaintenance.rematch(
+            Self.opened(fixture), by: Self.terms(#"{"secrets":{"query":["who"]}}"#), to: fixture.path, key: SnapshotFixture.key)
+        #expect(try Self.opened(fixture).manifest.generations.count == 2)
+        #expect(try !fixture.octets().text.contains("q7Zp-81xLm-44"))
+    }
+
     @Test("A match file that is no JSON is refused with line and column")
     func placesFault() {
         #expect(throws: SnapshotError.noJSON(line: 2, column: 4, "JSON does not allow this byte here")) {

@@ -39,7 +39,7 @@ extension SnapshotMaintenance {
             result.recordings = try copy.run(
                 inOrderOfTime: true, changing: redacted,
                 noting: { old, new in if old.identity != new.identity { result.changed += 1 } })
-            try recorder.redactEarlier()
+            try recorder.redactEarlier(inAllGenerations: true)
         }
         return result
     }

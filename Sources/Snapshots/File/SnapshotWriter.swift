@@ -163,12 +163,13 @@ package final class SnapshotWriter {
     /// The number of the recording that was appended last.
     var lastRecording: Int64 { lastID }
 
-    /// Puts others in the place of recordings that were made in this generation.
+    /// Puts others in the place of recordings that were appended.
     /// - Parameters:
     ///   - last: the number of the last of them.
+    ///   - isWhole: those of earlier generations too.
     ///   - change: gives the other one, or `nil` where the recording stays.
     func rewrite(
-        upTo last: Int64, _ change: (Recording) throws(SnapshotError) -> Recording?
+        upTo last: Int64, inAllGenerations isWhole: Bool, _ change: (Recording) throws(SnapshotError) -> Recording?
     ) throws(SnapshotError) {
         var place: Int64 = 0
         while place < last {
@@ -179,7 +180,7 @@ package final class SnapshotWriter {
             place = end
             for (id, row) in rows where id <= last {
                 guard let recording = RecordingRow.decode(row) else { throw .damaged("a recording's row") }
-                guard recording.generation == generation, let changed = try change(recording) else { continue }
+                guard isWhole || recording.generation == generation, let changed = try change(recording) else { continue }
                 let row = RecordingRow.encode(changed)
                 try write(row.count) { (tables) throws(DatabaseError) in try tables.updateRecording(id, row) }
             }

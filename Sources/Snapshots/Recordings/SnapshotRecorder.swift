@@ -112,8 +112,11 @@ package final class SnapshotRecorder {
         return try writer?.finish(signing: key)
     }
 
-    func redactEarlier() throws(SnapshotError) {
-        try writer?.rewrite(upTo: lastBeforeKnowledge) { [self] (recording) throws(SnapshotError) in try redacted(recording) }
+    /// - Parameter isWhole: out of earlier generations too, where all of them are written anew.
+    func redactEarlier(inAllGenerations isWhole: Bool = false) throws(SnapshotError) {
+        try writer?.rewrite(upTo: lastBeforeKnowledge, inAllGenerations: isWhole) { [self] (recording) throws(SnapshotError) in
+            try redacted(recording)
+        }
     }
 
     /// - Returns: `nil` where nothing is known now that was not known then.

@@ -13,7 +13,7 @@ extension SnapshotCommand {
                 The rules of FILE take the place of those that the snapshot was recorded with; nothing is requested again. A canonicaliser \
                 that a miss proposes goes into such a file:
 
-                  {"canonicalisers": [{"uri": "http://shop.example/*", "query": {"ignore": ["_"]}}]}
+                  {"canonicalisers": [{"uri": "*", "query": {"ignore": ["_"]}}]}
 
                   larder snapshot rematch build.larder --match match.json
 
