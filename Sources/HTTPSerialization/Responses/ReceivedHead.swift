@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// What serializers look at in a response's head.
 public struct ReceivedHead: Hashable, Sendable {
-    /// 100 to 599.
+    /// As the response has it: usually 100 to 599. A server may send any three digits, and 600 to 999 count as a server error (RFC 9110 §15).
     public let status: Int
     /// The value of each Content-Type line, as it came; usually one or none.
     public let contentTypes: [String]
@@ -10,11 +10,10 @@ public struct ReceivedHead: Hashable, Sendable {
     public let answersHEAD: Bool
 
     /// - Parameters:
-    ///   - status: of three digits.
+    ///   - status: as it was received; no number is rejected, because a server chooses it.
     ///   - contentTypes: the value of each Content-Type line.
     ///   - method: of the request.
     public init(status: Int, contentTypes: [String], method: String = "GET") {
-        precondition((100...599).contains(status), "\(status) is no status")
         self.status = status
         self.contentTypes = contentTypes
         answersHEAD = method == "HEAD"

@@ -65,7 +65,7 @@ public struct ResponseValidation: Hashable, Sendable {
     /// By the checks that rules of the proxy use.
     func accepts(contentTypeOf head: ReceivedHead, hasBody: Bool) -> Bool {
         var response = ResponseHead()
-        response.status = Status(UInt16(head.status))
+        response.status = Status(UInt16(clamping: head.status))
         for value in head.contentTypes { response.fields.append(name: "Content-Type", value: value) }
         let checks = ResponseHeadChecks(contentTypes: contentTypes.map(\.pattern))
         return checks.faults(of: response, to: head.answersHEAD ? .head : .get, hasBody: hasBody).isEmpty

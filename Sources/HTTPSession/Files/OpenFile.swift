@@ -19,9 +19,9 @@ final class OpenFile: Sendable {
         return OpenFile(descriptor, path: path)
     }
 
-    /// Made anew, and an error where something has that name already; readable by its owner alone until its mode is set.
+    /// Creates a file, and fails where the name is taken. The kernel takes the umask, or the folder's default ACL, from its mode.
     static func making(_ path: String) throws(SystemError) -> OpenFile {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         if descriptor < 0 { throw SystemError("open", code: errno) }
         return OpenFile(descriptor, path: path)
     }
@@ -79,9 +79,5 @@ final class OpenFile: Sendable {
     /// Waits until all of it is on the disk.
     func synchronize() throws(SystemError) {
         if fsync(descriptor) != 0 { throw SystemError("fsync", code: errno) }
-    }
-
-    func setMode(_ mode: mode_t) throws(SystemError) {
-        if fchmod(descriptor, mode) != 0 { throw SystemError("fchmod", code: errno) }
     }
 }

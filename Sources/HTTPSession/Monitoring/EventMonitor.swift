@@ -1,3 +1,5 @@
+public import ServerTrust
+
 /// Hears what happens in a session. Called on the tasks and loops where it happens: what takes long is done elsewhere.
 public protocol EventMonitor: Sendable {
     /// Something has happened.
@@ -12,6 +14,9 @@ public struct SessionEvent: Sendable {
         case began(HTTPMethod, TargetURI)
         /// An exchange has its turn.
         case exchangeBegan(TargetURI)
+        /// The server has none of its pins, and the policy only reports that (`PinSet.Enforcement`). Sent before the response arrives,
+        /// once for each exchange.
+        case pinMismatchReported(TargetURI, TrustFailure)
         /// An exchange is over, with what it met.
         case exchangeEnded(TransferMetrics.Exchange)
         /// A redirect is followed.

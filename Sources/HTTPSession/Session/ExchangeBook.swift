@@ -1,4 +1,5 @@
 import EventLoop
+import ServerTrust
 
 /// What is done at an exchange's end, whoever brings it about: its turn is over, and what it has met is noted.
 struct ExchangeBook: Sendable {
@@ -7,6 +8,9 @@ struct ExchangeBook: Sendable {
     let uri: TargetURI
     /// When it was wanted.
     let began: MonotonicTime
+
+    /// The server has none of its pins, which are only reported.
+    func note(reported failure: TrustFailure) { ledger.note(uri, reported: failure) }
 
     /// - Parameter posted: when it was handed to its loop; `nil` where it was not.
     func close(_ end: ExchangeLink.End, posted: MonotonicTime?) {

@@ -50,12 +50,15 @@ final class ExchangeLink: Sendable {
         let status: Status?
         let trailers: Fields
         let metrics: ExchangeMetrics
+        /// On the server; `nil` without TLS, and where no connection was made.
+        let trust: TrustVerdict?
 
-        init(failure: Failure?, status: Status?, trailers: Fields, metrics: ExchangeMetrics) {
+        init(failure: Failure?, status: Status?, trailers: Fields, metrics: ExchangeMetrics, trust: TrustVerdict?) {
             self.failure = failure
             self.status = status
             self.trailers = trailers
             self.metrics = metrics
+            self.trust = trust
         }
     }
 
@@ -78,6 +81,7 @@ final class ExchangeLink: Sendable {
     private struct State {
         var head: Head?
         var octets: [UInt8] = []
+        var trust: TrustVerdict?
         var end: End?
         var taking: Taking
         var isHeld = false
@@ -122,6 +126,12 @@ final class ExchangeLink: Sendable {
     }
 
     // MARK: From the loop
+
+    /// The exchange has a connection to a server with this verdict.
+    func connected(by verdict: TrustVerdict) {
+        state.withLock { $0.trust = verdict }
+        if let failure = verdict.reported { book?.note(reported: failure) }
+    }
 
     func received(_ head: Head) {
         let waiter = state.withLock { state in
@@ -175,7 +185,7 @@ final class ExchangeLink: Sendable {
             if state.end != nil { return nil }
             let end = End(
                 failure: failure, status: state.head?.status, trailers: trailers,
-                metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics())
+                metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics(), trust: state.trust)
             state.end = end
             defer {
                 state.headWaiter = nil

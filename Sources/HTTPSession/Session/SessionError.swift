@@ -14,6 +14,7 @@ public struct SessionError: Error, Sendable {
         case credentialRequiresTLS = "credential_requires_tls"
         case destinationProhibited = "destination_prohibited"
         case sessionClosed = "session_closed"
+        case transferUsed = "transfer_used"
         case queueFull = "queue_full"
         case interceptorFailed = "interceptor_failed"
         // No connection.

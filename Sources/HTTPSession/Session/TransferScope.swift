@@ -7,16 +7,21 @@ final class TransferScope: Sendable {
     let prepared: PreparedRequest
     private let entry: TransferRegistry.Entry
 
-    /// - Throws: what is wrong with the request, and `session_closed`.
+    /// - Throws: what is wrong with the request, `session_closed` and `transfer_used`.
     init(_ session: HTTPSession, _ request: HTTPRequest, _ transfer: Transfer) throws(SessionError) {
         let prepared = try PreparedRequest(request, of: session)
         guard let entry = session.registry.enter(transfer) else { throw SessionError(.sessionClosed) }
+        guard transfer.begin(number: entry.number, method: prepared.method, uri: prepared.uri, priority: prepared.priority) else {
+            session.registry.leave(entry)
+            var error = SessionError(.transferUsed, "an earlier call used this transfer; make one for each call")
+            error.request = prepared.subject
+            throw error
+        }
         self.session = session
         self.transfer = transfer
         self.entry = entry
         self.prepared = prepared
         ledger = MetricsLedger(session.configuration.monitors)
-        transfer.begin(number: entry.number, method: prepared.method, uri: prepared.uri, priority: prepared.priority)
         ledger.begin(entry.number, prepared.method, prepared.uri)
     }
 

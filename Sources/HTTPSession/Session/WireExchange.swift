@@ -85,6 +85,10 @@ final class WireExchange: OriginExchangeDelegate {
 
     // MARK: What the origin brings
 
+    func exchangeHasConnection(_ exchange: OriginExchange) {
+        if let verdict = exchange.verdict { link.connected(by: verdict) }
+    }
+
     func exchange(_ exchange: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {}
 
     func exchange(_ exchange: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {

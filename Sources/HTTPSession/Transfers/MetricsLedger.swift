@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import ServerTrust
 
 /// Gathers what the exchanges of one transfer have met, and tells the session's monitors.
 final class MetricsLedger: Sendable {
@@ -24,10 +25,12 @@ final class MetricsLedger: Sendable {
 
     func note(_ uri: TargetURI, _ end: ExchangeLink.End, waited: Int, duration: Int) {
         let exchange = TransferMetrics.Exchange(
-            uri: uri, status: end.status.map { Int($0.code) }, waited: waited, duration: duration, end.metrics)
+            uri: uri, status: end.status.map { Int($0.code) }, waited: waited, duration: duration, end.metrics, trust: end.trust)
         state.withLock { $0.metrics.exchanges.append(exchange) }
         tell(.exchangeEnded(exchange))
     }
+
+    func note(_ uri: TargetURI, reported failure: TrustFailure) { tell(.pinMismatchReported(uri, failure)) }
 
     func noteRedirect(status: Int, from: TargetURI, to: TargetURI) {
         state.withLock { $0.metrics.redirectCount += 1 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One transfer, from outside: to watch, suspend and end it. Made by whoever sends a request and wants to, else by the session.
 ///
-/// Used for one call of a session, with all redirects and tries that it takes.
+/// Used for one call of a session, with all redirects and tries that it takes. A second call with it throws `transfer_used`.
 public final class Transfer: Sendable {
     private struct State {
         var description = TransferSnapshot(number: 0)
@@ -89,14 +89,16 @@ public final class Transfer: Sendable {
 
     // MARK: From the session
 
-    func begin(number: UInt64, method: HTTPMethod, uri: TargetURI, priority: HTTPRequest.Priority) {
+    /// - Returns: `false` where an earlier call has used it; then nothing changes.
+    func begin(number: UInt64, method: HTTPMethod, uri: TargetURI, priority: HTTPRequest.Priority) -> Bool {
         state.withLock { state in
-            precondition(!state.isBegun, "a transfer is used for one request")
+            if state.isBegun { return false }
             state.isBegun = true
             state.description = TransferSnapshot(number: number)
             state.description.method = method
             state.description.uri = uri
             state.description.priority = priority
+            return true
         }
     }
 

@@ -1,4 +1,5 @@
 import HTTPMessage
+public import ServerTrust
 
 /// What a transfer met on its way.
 public struct TransferMetrics: Sendable {
@@ -33,6 +34,9 @@ public struct TransferMetrics: Sendable {
         public let octetsSent: UInt64
         /// As `octetsSent`, of the response.
         public let octetsReceived: UInt64
+        /// The verdict that let the server be used, made when its connection was opened; `nil` without TLS, and where no connection was
+        /// made. `reported` in it holds the failure of pins that are only reported.
+        public let trust: TrustVerdict?
     }
 
     /// Redirects, tries and answered challenges, in their order.
@@ -50,7 +54,7 @@ extension TransferMetrics.Exchange {
     /// - Parameters:
     ///   - waited: before the transport was asked, in microseconds.
     ///   - duration: from then to the end, in microseconds.
-    init(uri: TargetURI, status: Int?, waited: Int, duration: Int, _ metrics: ExchangeMetrics) {
+    init(uri: TargetURI, status: Int?, waited: Int, duration: Int, _ metrics: ExchangeMetrics, trust: TrustVerdict?) {
         let connecting = metrics.lookUpTime + metrics.handshakeTime
         let before = metrics.queueTime + metrics.connectTime
         let firstByte = max(0, metrics.firstByteTime - before)
@@ -62,6 +66,6 @@ extension TransferMetrics.Exchange {
             body: .microseconds(counted: metrics.firstByteTime > 0 ? max(0, duration - before - firstByte) : 0),
             total: .microseconds(counted: waited + duration), isConnectionReused: metrics.isConnectionReused,
             isSentTwice: metrics.isRetried, address: metrics.remoteAddress, octetsSent: metrics.bytesSent,
-            octetsReceived: metrics.bytesReceived)
+            octetsReceived: metrics.bytesReceived, trust: trust)
     }
 }

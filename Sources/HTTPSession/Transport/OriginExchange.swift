@@ -57,6 +57,9 @@ package struct OriginExchange: Equatable {
     /// TLS, and where the chain ends at no anchor or may be another host's. As good as `metrics`.
     package var judgedChain: [Certificate] { exchange.number == number ? exchange.judgedChain : [] }
 
+    /// On the server that it is with; `nil` without TLS and without a connection.
+    package var verdict: TrustVerdict? { isActive ? exchange.verdict : nil }
+
     /// What the exchange has met so far. Good until the callback that reports its end returns.
     package var metrics: ExchangeMetrics { exchange.number == number ? exchange.metrics : ExchangeMetrics() }
 }

@@ -91,6 +91,9 @@ final class UpstreamConnection: EventHandler, BatchHandler {
         informationalCount = 0
     }
 
+    /// As `TLSChannel.verdict`.
+    var verdict: TrustVerdict? { channel?.verdict }
+
     /// As `TLSChannel.judgedChain`.
     var judgedChain: [Certificate] { channel?.judgedChain ?? [] }
 

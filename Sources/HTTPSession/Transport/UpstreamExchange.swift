@@ -62,6 +62,9 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
     /// Of the server that the exchange is with.
     var recordedChain: RecordedChain? { connection?.recordedChain }
 
+    /// On the server that the exchange is with.
+    var verdict: TrustVerdict? { connection?.verdict }
+
     var isActive: Bool {
         if case .unused = state { return false }
         return true
@@ -206,6 +209,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
         metrics.trustMark = connection.trustMark
         if !connection.hasCarried { judgedChain = connection.judgedChain }
         connection.begin(self)
+        delegate?.exchangeHasConnection(handle)
         if output.isEmpty {
             sendHeadAlone(on: connection)
         } else if isReused, !isBodyEnded, !hasTakenBody {

@@ -44,6 +44,25 @@ struct DownloadTests {
         #expect(OriginRequest(head: origin.requestHeads[0])["Accept-Encoding"] == "identity")
     }
 
+    @Test("A downloaded file has the mode that the umask leaves of 0666")
+    func obeysTheUmask() async throws {
+        let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "a") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        // What the test itself creates by the same umask, which belongs to the whole process.
+        let probe = open(folder.path("probe"), O_CREAT | O_WRONLY, 0o666)
+        close(probe)
+        let session = try Self.quick()
+        for destination in [DownloadDestination.file(folder.path("file")), .folder(folder.url.path)] {
+            let file = try await session.download(HTTPRequest(.get, origin.uri("/named")), to: destination)
+            #expect(try Self.mode(of: file.path) == Self.mode(of: folder.path("probe")))
+        }
+    }
+
+    private static func mode(of path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
     @Test("What broke off goes on by Range and If-Range, and progress with it")
     func goesOn() async throws {
         let content = PatternBytes.make(100 * 1024, seed: 2)

@@ -77,6 +77,66 @@ struct SessionTrustTests {
         #expect(second.requestHeads.isEmpty)
     }
 
+    @Test(
+        "A pin that is only reported and missing is an event of each exchange, before its end, and the metrics hold the verdict")
+    func reportsPins() async throws {
+        let origin = ScriptedOrigin.secure(authority.identity())
+        defer { origin.stop() }
+        let uri = "https://127.0.0.1:\(origin.port)/a"
+        let other = try #require(Certificate(der: TestAuthority(name: "Another").identity().der))
+        let later = POSIXTime(seconds: 1 << 40)
+        for enforcement in [PinSet.Enforcement.reported, .enforcedFrom(later)] {
+            let monitor = EventStream()
+            let pins = try PinSet(.publicKey, [Pin(certificate: other)], enforcement: enforcement)
+            let session = try session(authority.policies(pins: pins)) { $0.monitors = [monitor] }
+            for isReused in [false, true] {
+                let exchange = try #require(try await session.send(HTTPRequest(.get, uri)).metrics.exchanges.first)
+                #expect(exchange.isConnectionReused == isReused)
+                #expect(exchange.trust?.reported?.reason == .pinMismatch)
+                #expect(exchange.trust?.reported?.expectedDigests == [other.publicKeyDigest])
+                #expect(exchange.trust?.chain.count == 2)
+            }
+            monitor.finish()
+            var told: [String] = []
+            for await event in monitor.events {
+                switch event.kind {
+                case .pinMismatchReported(let target, let failure):
+                    #expect(target.description == uri)
+                    told.append(failure.reason.rawValue)
+                case .exchangeEnded: told.append("ended")
+                default: break
+                }
+            }
+            #expect(told == ["pin_mismatch", "ended", "pin_mismatch", "ended"])
+        }
+    }
+
+    @Test("A server with a pin that is only reported, and one without TLS, report nothing")
+    func reportsOnlyMissingPins() async throws {
+        let identity = authority.identity()
+        let (secure, plain) = (ScriptedOrigin.secure(identity), ScriptedOrigin.answering { _, to in to.respond(body: "a") })
+        defer {
+            secure.stop()
+            plain.stop()
+        }
+        let monitor = EventStream()
+        let pin = Pin(certificate: try #require(Certificate(der: identity.der)))
+        let pins = try PinSet(.publicKey, [pin], enforcement: .reported)
+        let policies = try TrustPolicySet(
+            [.init(host: "one.test", policy: authority.policy(pins: pins))], fallback: .policy(authority.policy()))
+        let session = try session(policies) {
+            $0.monitors = [monitor]
+            $0.resolve = ["one.test": ["127.0.0.1"]]
+        }
+        let exchange = try await session.send(HTTPRequest(.get, "https://one.test:\(secure.port)/")).metrics.exchanges[0]
+        #expect(exchange.trust?.matchedPin == pin && exchange.trust?.reported == nil)
+        #expect(try await session.send(HTTPRequest(.get, plain.uri())).metrics.exchanges[0].trust == nil)
+        monitor.finish()
+        for await event in monitor.events {
+            if case .pinMismatchReported = event.kind { Issue.record("a pin that is there was reported as missing") }
+        }
+    }
+
     @Test("A set that denies what it does not name asks nobody else")
     func denies() async throws {
         let error = try await HTTPSession.failure {

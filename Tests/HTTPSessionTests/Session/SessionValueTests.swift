@@ -70,6 +70,25 @@ struct SessionValueTests {
         }
     }
 
+    @Test(
+        "A status that no RFC knows is an unacceptable status, and its response is there", arguments: [100, 199, 600, 799, 999])
+    func acceptsAnyStatus(status: Int) async throws {
+        // 100 and 199 are interim responses, behind which the final one comes.
+        let origin = ScriptedOrigin.answering { request, connection in
+            connection.send("HTTP/1.1 \(status) X\r\n\r\n")
+            return status < 200 ? connection.respond("600 X", body: "{}") : false
+        }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let request = try HTTPRequest(.get, origin.uri())
+        let final = max(status, 600)
+        let error = try await HTTPSession.failure { try await session.value(request, as: RawSerializer()) }
+        #expect(error.causes.map(\.code) == [.unacceptableStatus])
+        #expect(error.response?.status == final)
+        let all = RawSerializer(validation: ResponseValidation(statuses: [final...final]))
+        #expect(try await session.value(request, as: all) == (status < 200 ? Array("{}".utf8) : []))
+    }
+
     @Test("A coding that the session has asked for is taken off, whole and piece by piece; one that the caller wants is not")
     func decodes() async throws {
         let origin = ScriptedOrigin.answering { request, connection in

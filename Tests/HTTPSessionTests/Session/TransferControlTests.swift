@@ -163,6 +163,32 @@ struct TransferControlTests {
         #expect(session.turns.counts == (0, 0))
     }
 
+    @Test("A transfer that an earlier call used is an error, for every kind of call, and sends nothing")
+    func isUsedOnce() async throws {
+        let origin = ScriptedOrigin.answering { _, connection in connection.respond(body: "a") }
+        defer { origin.stop() }
+        let session = try HTTPSession.plain()
+        let transfer = Transfer()
+        let request = try HTTPRequest(.get, origin.uri("/a"))
+        #expect(try await session.send(request, as: transfer).text == "a")
+        let folder = try TemporaryFolder()
+        let path = folder.path("file")
+        let failures = [
+            try await HTTPSession.failure { try await session.send(request, as: transfer) },
+            try await HTTPSession.failure { try await session.open(request, as: transfer) },
+            try await HTTPSession.failure { try await session.download(request, to: .file(path), as: transfer) },
+        ]
+        for failure in failures {
+            #expect(failure.code == .transferUsed)
+            #expect(failure.request == "GET \(origin.uri("/a"))")
+        }
+        #expect(origin.requestHeads.count == 1)
+        #expect(folder.names.isEmpty)
+        #expect(session.transfers().isEmpty)
+        #expect(transfer.snapshot.number == 1)
+        await session.shutdown(.cancel)
+    }
+
     @Test("Shut down by draining, what is under way ends well within the time, and nothing new begins")
     func drains() async throws {
         let gate = Gate()
