@@ -77,6 +77,54 @@ struct StoreFileTests {
     }
 
     @Test(
+        "A file that does not begin as a store is rejected with its path, and stays as it is",
+        arguments: ["notes", "short", "other", "header"])
+    func refusesUsersFiles(kind: String) throws {
+        let fixture = StoreFixture()
+        let url = URL(filePath: fixture.path)
+        switch kind {
+        case "notes": try Data(String(repeating: "Buy milk.\n", count: 2000).utf8).write(to: url)
+        case "short": try Data("x".utf8).write(to: url)
+        case "other":
+            // Another application's database, damaged so that SQLite cannot read it.
+            Self.edit(fixture.path, "CREATE TABLE mine(x); INSERT INTO mine VALUES(1)")
+            var bytes = try Data(contentsOf: url)
+            for index in 100..<108 { bytes[index] ^= 0xA5 }
+            try bytes.write(to: url)
+        default:
+            // A store that has lost its whole first page is not one any more, by what can be read.
+            try fixture.open().shutdown()
+            var bytes = try Data(contentsOf: url)
+            for index in 0..<8192 { bytes[index] = 0 }
+            try bytes.write(to: url)
+        }
+        let before = try Data(contentsOf: url)
+        let names = try Set(FileManager.default.contentsOfDirectory(atPath: fixture.folder))
+        let error = #expect(throws: StoreError.self) { try fixture.open() }
+        #expect(error?.code == .foreignFile)
+        #expect(error?.description.contains(fixture.path) == true)
+        #expect(try Data(contentsOf: url) == before)
+        let added = try Set(FileManager.default.contentsOfDirectory(atPath: fixture.folder)).subtracting(names)
+        #expect(added.isSubset(of: ["larder.db.lock"]))
+        #expect(fixture.seenNotices.isEmpty)
+    }
+
+    @Test("Files that were moved aside stay, however many there are")
+    func keepsFilesMovedAside() throws {
+        let fixture = StoreFixture()
+        let url = URL(filePath: fixture.path)
+        for count in 1...3 {
+            try fixture.open().shutdown()
+            var bytes = try Data(contentsOf: url)
+            for index in 100..<104 { bytes[index] ^= 0xA5 }
+            try bytes.write(to: url)
+            try fixture.open().shutdown()
+            let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder)
+            #expect(names.count { $0.contains(".damaged-") } == count)
+        }
+    }
+
+    @Test(
         "A damaged header moves the file aside, and service goes on",
         arguments: [0..<4, 17..<21, 18..<19, 60..<64, 70..<74, 100..<104, 8195..<8199])
     func movesDamagedFilesAside(damage: Range<Int>) throws {

@@ -42,7 +42,7 @@ package struct StoreFile: Sendable {
             do {
                 if let connection = try openOnce(secret: secret, report: report) { return connection }
             } catch  where error.code == .damaged {
-                report(.movedAside(to: moveAside(), reason: error.message))
+                report(.movedAside(to: try moveAside(), reason: error.message))
             }
         }
         guard let connection = try openOnce(secret: secret, report: report) else {
@@ -68,6 +68,7 @@ package struct StoreFile: Sendable {
     /// - Returns: `nil` when the file was emptied and has to be opened again.
     private func openOnce(secret: [UInt8], report: (Event) -> Void) throws(StoreError) -> Connection? {
         try FileSystem.makeFile(path)
+        guard StoreFileMark(ofFileAt: path) != .foreign else { throw foreign() }
         let connection = try connect(.writing)
         switch try Schema.inspect(connection) {
         case .empty: try Schema.create(on: connection, secret: secret)
@@ -88,22 +89,33 @@ package struct StoreFile: Sendable {
                 message: "the store was written by a newer version (schema \(version), known here: \(Schema.version))")
         case .foreign:
             connection.leaveLogOnClose()
-            throw StoreError(.foreignFile, path: path, message: "the file is another application's database")
+            throw foreign()
         }
         FileSystem.makePrivate(path)
         try useLog(on: connection)
         return connection
     }
 
-    /// Gives a damaged file another name. No connection may be open.
+    private func foreign() -> StoreError {
+        StoreError(
+            .foreignFile, path: path,
+            message: "this is not a store of Larder, and Larder leaves it as it is; give the store another path")
+    }
+
+    /// Gives a damaged file another name, which no file has. No connection may be open.
     /// - Returns: The new name.
-    func moveAside() -> String {
-        let base = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
-        let folder = FileSystem.folder(of: path)
-        // Each may be as large as the store, and one is enough to learn from.
-        for name in FileSystem.names(in: folder) where name.hasPrefix(base + ".damaged-") { unlink("\(folder)/\(name)") }
-        let target = "\(path).damaged-\(Clock.stamp(ofSeconds: Clock.seconds()))"
-        if rename(path, target) != 0 { unlink(path) }
+    /// - Throws: `foreignFile` unless the file begins as one of our databases: it may be a user's.
+    func moveAside() throws(StoreError) -> String {
+        guard StoreFileMark(ofFileAt: path) == .ours else { throw foreign() }
+        let name = "\(path).damaged-\(Clock.stamp(ofSeconds: Clock.seconds()))"
+        var target = name
+        var number = 1
+        // The store's lock keeps other processes from choosing the same name.
+        while FileSystem.length(of: target) != nil {
+            number += 1
+            target = "\(name)-\(number)"
+        }
+        if rename(path, target) != 0 { throw StoreError(systemCall: "rename", path: path, code: errno) }
         if rename(path + "-wal", target + "-wal") != 0 { unlink(path + "-wal") }
         unlink(path + "-shm")
         return target

@@ -8,7 +8,12 @@ extension StoreWriter {
     func replaceFile(reason: String) {
         core.counters.damagedFiles.wrappingAdd(1, ordering: .relaxed)
         closeEverywhere()
-        core.configuration.report(.movedAside(to: file.moveAside(), reason: reason))
+        do {
+            core.configuration.report(.movedAside(to: try file.moveAside(), reason: reason))
+        } catch {
+            // Another file has its name by now, or it cannot be renamed: nothing is stored until the path is free or a store again.
+            notices.tell(.writeFailed(error.message), kind: .writeFailed)
+        }
         beginAgain()
     }
 

@@ -84,7 +84,7 @@ final class StoreWriter {
         do {
             return try openTablesOnce(file, secret: secret, chains, report)
         } catch  where error.code == .damaged && file.role == .cache {
-            report(.movedAside(to: file.moveAside(), reason: error.message))
+            report(.movedAside(to: try file.moveAside(), reason: error.message))
             return try openTablesOnce(file, secret: secret, chains, report)
         }
     }

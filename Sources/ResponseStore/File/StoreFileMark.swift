@@ -1,0 +1,48 @@
+import Glibc
+
+/// What a file's first page says of whose it is, read without SQLite: so that a user's file is neither renamed nor written to.
+enum StoreFileMark: Equatable {
+    /// There is no file, or an empty one.
+    case absent
+    /// One of our databases, perhaps a damaged one.
+    case ours
+    /// SQLite reads it, and tells whose it is.
+    case database
+    case foreign
+
+    private static let magic = Array("SQLite format 3\0".utf8)
+    /// `application_id` (sqlite.org/fileformat.html §1.3).
+    private static let application = 68..<72
+    private static let pageLength = 8192
+
+    init(ofFileAt path: String) {
+        guard let page = Self.firstPage(of: path) else {
+            self = .foreign
+            return
+        }
+        self = page.isEmpty ? .absent : Self.mark(of: page)
+    }
+
+    /// A damaged header has lost one of the two marks at most: the application's number, or SQLite's words with the text of our schema.
+    private static func mark(of page: [UInt8]) -> StoreFileMark {
+        let number = withUnsafeBytes(of: UInt32(Schema.applicationID).bigEndian) { Array($0) }
+        if page.count >= application.upperBound, page[application].elementsEqual(number) { return .ours }
+        guard page.starts(with: magic) else { return .foreign }
+        return contains(page, Array(Schema.statements[0].utf8)) ? .ours : .database
+    }
+
+    private static func contains(_ page: [UInt8], _ text: [UInt8]) -> Bool {
+        guard page.count >= text.count else { return false }
+        return (0...(page.count - text.count)).contains { page[$0] == text[0] && page[$0..<$0 + text.count].elementsEqual(text) }
+    }
+
+    /// - Returns: empty where there is no file; `nil` where it cannot be read.
+    private static func firstPage(of path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { return errno == ENOENT ? [] : nil }
+        defer { close(descriptor) }
+        var page = [UInt8](repeating: 0, count: pageLength)
+        let count = pread(descriptor, &page, pageLength, 0)
+        return count < 0 ? nil : Array(page[..<count])
+    }
+}
