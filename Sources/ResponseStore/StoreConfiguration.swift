@@ -70,7 +70,8 @@ package struct StoreLimits: Sendable {
     package var stallMilliseconds = 10_000
     /// Kept beside the store for the day when the disk is full.
     package var ballastBytes = 8 << 20
-    /// The log's length at which it is written back; at which bodies on their way wait for that; and at which nothing new is accepted.
+    /// The log's length at which it is written back; at which bodies on their way and evictions wait for that; and which accepted responses
+    /// may make it reach (`StoreWriter+Log`).
     package var checkpointBytes = 16 << 20
     package var logHoldBytes = 64 << 20
     package var logLimitBytes = 128 << 20

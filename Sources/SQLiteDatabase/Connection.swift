@@ -48,7 +48,7 @@ package final class Connection {
         try configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         // Before anything of the file is read.
         if access == .immutable { limitValues() }
-        sqlite3_busy_timeout(handle, 2000)
+        sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         try apply(access)
         // After the settings: the one about automatic checkpoints takes the hook away.
         sqlite3_wal_hook(handle, noteLogPages, logPages)
@@ -83,8 +83,10 @@ package final class Connection {
     package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
     package enum Checkpoint {
-        /// As much as can be done without waiting for anybody.
+        /// As much as can be done without waiting for another connection.
         case passive
+        /// All of it, so that the next transaction begins the log anew. Waits up to 100 ms for reading and writing connections.
+        case restart
         /// All of it, and gives the log's room back.
         case truncate
     }
@@ -93,12 +95,25 @@ package final class Connection {
     package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Writes the log back into the file.
-    package func checkpoint(_ kind: Checkpoint) throws(DatabaseError) {
-        let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+    /// - Returns: whether nothing is left to be written back.
+    @discardableResult
+    package func checkpoint(_ kind: Checkpoint) throws(DatabaseError) -> Bool {
+        let mode =
+            switch kind {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        if kind == .restart { sqlite3_busy_timeout(handle, 100) }
+        defer { if kind == .restart { sqlite3_busy_timeout(handle, Self.busyMilliseconds) } }
+        var (length, written) = (Int32(0), Int32(0))
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &length, &written)
         if code != SQLITE_OK { throw error(code) }
-        if kind == .truncate { logPages.pointee = 0 }
+        if kind != .passive { logPages.pointee = 0 }
+        return written == length
     }
+
+    private static let busyMilliseconds: Int32 = 2000
 
     /// Do not write the log back and delete it when the last connection closes: the file is about to be moved, or goes on elsewhere.
     package func leaveLogOnClose() {

@@ -77,6 +77,7 @@ extension StoreWriter {
     /// - Returns: Whether no row is left to look at.
     private func look(at scan: inout PurgeScan, _ tables: WritingTables) throws(StoreError) -> Bool {
         let deadline = Clock.monotonicMilliseconds() + StoreWriter.purgeMilliseconds
+        var carriedOut = 0
         while true {
             var covered: [(WritingTables.RowSummary, ResponseRow)] = []
             var seen = 0
@@ -100,6 +101,8 @@ extension StoreWriter {
             covered.sort { $0.0.keyHash.high < $1.0.keyHash.high }
             for (summary, row) in covered where try carryOut(purge, on: summary, row) { scan.count += 1 }
             if seen < StoreWriter.purgeSlice { return true }
+            carriedOut += covered.count
+            if carriedOut >= 2 * StoreWriter.purgeSlice { return false }
             if Clock.monotonicMilliseconds() >= deadline { return false }
         }
     }

@@ -10,8 +10,8 @@ final class Checkpointer: Sendable {
         var hasFileOpen = false
         /// Counts the checkpoints that have ended.
         var finished = 0
-        /// One has ended, and the writer has not heard of it.
-        var hasNews = false
+        /// One has ended, and the writer has not heard of it: whether it wrote back all that it saw.
+        var news: Bool?
     }
 
     private enum Work { case checkpoint, closeFile, look, stop }
@@ -25,16 +25,17 @@ final class Checkpointer: Sendable {
         while true {
             switch next(hasFileOpen: connection != nil) {
             case .checkpoint:
+                var isWhole = false
                 do {
                     if connection == nil { connection = try core.file?.connect(.checkpointing) }
-                    try connection?.checkpoint(.passive)
+                    isWhole = try connection?.checkpoint(.passive) ?? false
                 } catch {
                     // Busy or a full disk: the writer asks again. Damage is met again, and judged, by the writer's own statements.
                 }
                 monitor.withLock { contents in
                     contents.isRunning = false
                     contents.finished += 1
-                    contents.hasNews = true
+                    contents.news = isWhole
                 }
                 monitor.wake()
                 core.queue.nudge()
@@ -74,11 +75,11 @@ final class Checkpointer: Sendable {
         if wakes { monitor.wake() }
     }
 
-    /// Whether a checkpoint has ended since the last time.
-    func takeNews() -> Bool {
+    /// Whether the checkpoint that has ended since the last call wrote back all that it saw; `nil` where none has ended.
+    func takeNews() -> Bool? {
         monitor.withLock { contents in
-            defer { contents.hasNews = false }
-            return contents.hasNews
+            defer { contents.news = nil }
+            return contents.news
         }
     }
 

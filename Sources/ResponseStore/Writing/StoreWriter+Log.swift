@@ -1,21 +1,75 @@
-/// How the writer keeps SQLite's log short without ever waiting for it: what was accepted goes into the log however long that is.
+import SQLiteDatabase
+
+/// How the writer bounds SQLite's log (WAL).
+///
+/// From `checkpointBytes` on, a thread of its own writes the log back while the writer goes on. A log that is written to all the time never
+/// becomes empty by that, so three more bounds follow, each slowing what feeds the log:
+/// - `logHoldBytes`: bodies that are being received, evictions and purges wait, and the writer itself restarts the log as soon as the
+///   checkpointer has caught up.
+/// - `logLimitBytes`: the queue accepts a response only while the log, and what the queue will add to it, stay below.
+/// - The same, reached all the same: no transaction begins before the log was restarted.
+///
+/// One transaction adds less than 100 MiB (`transactionOperations`, and the slices of evictions, purges and accesses), so the log stays below
+/// 256 MiB.
 extension StoreWriter {
-    /// Has the log written back where it is long. Where it is very long nothing new goes into it; what was accepted does.
-    func keepLogShort() {
-        guard let length = tables?.connection.logLength else { return }
-        let limits = core.configuration.limits
-        isLogLong = length > limits.logHoldBytes
-        core.queue.isLogTooLong.store(length > limits.logLimitBytes, ordering: .relaxed)
-        if length > limits.checkpointBytes { core.checkpointer.request() }
+    /// To be called after each commit.
+    /// - Returns: the log's length, and by how much the transaction has made it longer.
+    func measureLog() -> (length: Int, growth: Int) {
+        guard let length = tables?.connection.logLength else { return (0, 0) }
+        // A shorter one was begun anew.
+        let growth = length >= lastLogLength ? length - lastLogLength : length
+        lastLogLength = length
+        return (length, growth)
     }
 
-    /// The log has been written back: bodies go on, and the next transaction tells whether they may for longer.
-    func resumePostponed() {
-        guard core.checkpointer.takeNews() else { return }
-        core.queue.isLogTooLong.store(false, ordering: .relaxed)
-        isLogLong = false
+    /// Has the log written back where it is long.
+    func keepLogShort() {
+        let limits = core.configuration.limits
+        isLogLong = lastLogLength > limits.logHoldBytes
+        if lastLogLength > limits.checkpointBytes { core.checkpointer.request() }
+    }
+
+    /// A checkpoint has ended: a long log is begun anew, and what waited for that goes on.
+    func resumePostponed(now: Int64) {
+        if let isWhole = core.checkpointer.takeNews() {
+            if isLogLong, !(isWhole && restartLog()) {
+                // Another connection is reading what would be overwritten.
+                nextCheckpoint = now + StoreWriter.checkpointRetryMilliseconds
+            } else {
+                isLogLong = false
+            }
+        } else if isLogLong, now >= nextCheckpoint {
+            core.checkpointer.request()
+        }
+        guard !isLogLong, !postponed.isEmpty else { return }
         let fillings = postponed
         postponed = []
         write(fillings.map { .filling($0) })
+    }
+
+    private static let checkpointRetryMilliseconds: Int64 = 100
+
+    /// Waits until a transaction may begin.
+    /// - Throws: `busy` where another connection has kept the log from being begun anew for too long.
+    func waitForLog() throws(StoreError) {
+        guard lastLogLength > core.configuration.limits.logLimitBytes else { return }
+        for _ in 0..<StoreWriter.logAttempts {
+            core.checkpointer.requestAndWait(atMost: 1000)
+            if restartLog() { return }
+        }
+        throw StoreError(
+            .busy, path: file.path,
+            message:
+                "the write-ahead log is \(lastLogLength >> 20) MiB long, and a program that reads it keeps it from being emptied")
+    }
+
+    private static let logAttempts = 10
+
+    /// - Returns: whether the next transaction begins the log anew.
+    private func restartLog() -> Bool {
+        guard let connection = tables?.connection, (try? connection.checkpoint(.restart)) != nil else { return false }  // asked again
+        lastLogLength = 0
+        core.queue.noteLog(length: 0)
+        return true
     }
 }

@@ -34,7 +34,8 @@ extension StoreWriter {
         dropping = RingBuffer()
         droppingChunks = 0
         isLogLong = false
-        core.queue.isLogTooLong.store(false, ordering: .relaxed)
+        lastLogLength = 0
+        core.queue.noteLog(length: 0)
         hasTidiedUp = true
         endPurges()
         for operation in mustHappen { operation.keyHash.map { core.memory.settle($0) } }

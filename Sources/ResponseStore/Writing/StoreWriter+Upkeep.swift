@@ -3,8 +3,8 @@ import HTTPCaching
 /// What the writer does in slices between its batches, so that none of it holds up a response for long.
 extension StoreWriter {
     var hasUpkeep: Bool {
-        keyCursor != nil || !hasTidiedUp || mayDeleteChunks || isEvicting || mayPurge || room.isMakingRoom
-            || core.memory.byteCount > core.configuration.memory.high
+        keyCursor != nil || !hasTidiedUp || room.isMakingRoom || core.memory.byteCount > core.configuration.memory.high
+            || mayPurge || (!isLogLong && (mayDeleteChunks || isEvicting))
     }
 
     func keepUp() {
@@ -14,12 +14,12 @@ extension StoreWriter {
             core.counters.memoryEvicted.wrappingAdd(core.memory.evict(hand: &hand), ordering: .relaxed)
         }
         if tables == nil { reopen(now: now) }
-        resumePostponed()
+        resumePostponed(now: now)
         if room.isMakingRoom { makeRoom() }
         if !mustHappen.isEmpty { perform([]) }
         evict()
         purgeSlice()
-        deleteChunks()
+        if !isLogLong { deleteChunks() }
         tidyUpSlice()
         readKeySlice()
         if now - lastAccessSweep >= 60_000 {
@@ -32,8 +32,14 @@ extension StoreWriter {
     private func recordAccesses() {
         var rows: [StoredRowID] = []
         core.memory.collectAccesses(olderThan: StoreCore.accessInterval, into: &rows)
-        if !rows.isEmpty { write([.accessed(rows, at: Clock.seconds())]) }
+        let now = Clock.seconds()
+        for start in stride(from: 0, to: rows.count, by: StoreWriter.accessSlice) {
+            write([.accessed(Array(rows[start..<min(start + StoreWriter.accessSlice, rows.count)]), at: now)])
+        }
     }
+
+    /// Each row may stand in a page of its own: 16 MiB of log at most.
+    private static let accessSlice = 1024
 
     // MARK: Eviction
 
@@ -41,7 +47,7 @@ extension StoreWriter {
     private func evict() {
         let marks = room.marks
         if totals.bytes > marks.high { isEvicting = true }
-        while isEvicting {
+        while isEvicting, !isLogLong {
             evictSlice(marks)
             if totals.bytes <= marks.high { return }
         }
@@ -81,7 +87,7 @@ extension StoreWriter {
 
     /// A slice, and as many more as it takes to keep what the file is larger than its marks within bounds.
     func deleteChunks() {
-        while deleteChunkSlice(), droppingChunks > StoreWriter.droppingLimit {}
+        while deleteChunkSlice(), !isLogLong, droppingChunks > StoreWriter.droppingLimit {}
     }
 
     /// 32 MiB.

@@ -16,8 +16,12 @@ final class StoreWriter {
     var dropping = RingBuffer<DroppedBody>()
     /// How many chunks those still have.
     var droppingChunks = 0
-    /// Bodies on their way wait for the log to become shorter.
+    /// Of the log after the latest commit.
+    var lastLogLength = 0
+    /// Bodies on their way, evictions and purges wait for the log to be begun anew.
     var isLogLong = false
+    /// When a checkpoint is asked for again that could not empty a long log.
+    var nextCheckpoint: Int64 = 0
     var postponed: [Filling] = []
     /// Rows of responses in part that the previous process left, once memory has noted their keys.
     var notedPartials: Set<StoredRowID> = []
@@ -141,7 +145,9 @@ final class StoreWriter {
                 return
             }
             do {
-                while index < operations.count, transaction.byteCount < StoreWriter.transactionBytes {
+                while index < operations.count, transaction.byteCount < StoreWriter.transactionBytes,
+                    transaction.operationCount < StoreWriter.transactionOperations
+                {
                     transaction.operationCount += 1
                     // Passed before it is tried: after a failure, its own or the commit's, the next one is the first that nobody has tried.
                     index += 1
@@ -156,6 +162,8 @@ final class StoreWriter {
     }
 
     private static let transactionBytes = 4 << 20
+    /// Each may write a page of its own in every index: 64 MiB of log at most.
+    private static let transactionOperations = 2048
 
     // MARK: Transactions
 
@@ -163,6 +171,7 @@ final class StoreWriter {
         transaction = Transaction()
         guard let tables else { return false }
         do {
+            try waitForLog()
             try tables.beginTransaction()
             return true
         } catch {
@@ -194,7 +203,7 @@ final class StoreWriter {
         transaction = Transaction()
         publishTotals()
         // Before anybody hears of it, who may then offer more.
-        core.queue.didWrite(done.work)
+        core.queue.didWrite(done.work, log: measureLog())
         for hash in done.gone { core.memory.rowIsGone(hash) }
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
         for (row, hash) in done.long { core.memory.leaveToDisk(row: row, hash) }

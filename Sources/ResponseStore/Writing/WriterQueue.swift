@@ -17,6 +17,9 @@ final class WriterQueue: Sendable {
         /// When the latest transaction ended, or when work came after none.
         var lastProgress: Int64 = 0
         var pace = WriterPace()
+        /// Of the log after the latest commit.
+        var logLength = 0
+        var logRate = LogRate()
         var isUrgent = false
         var isStopping = false
         /// The writer has taken its last: what comes now, nobody would ever let go of.
@@ -41,8 +44,6 @@ final class WriterQueue: Sendable {
     private let monitor: Monitor<Contents>
     /// Set while the disk is full: nothing new is taken.
     let refusesNew = Atomic<Bool>(false)
-    /// Set while the log has to be written back before it becomes longer: the same.
-    let isLogTooLong = Atomic<Bool>(false)
 
     init(limits: StoreLimits) {
         self.limits = limits
@@ -53,17 +54,17 @@ final class WriterQueue: Sendable {
 
     /// Whether new bodies should not be begun.
     var isFull: Bool {
-        if refusesAll { return true }
+        if refusesNew.load(ordering: .relaxed) { return true }
         let now = Clock.monotonicMilliseconds()
         return monitor.withLock { isBehind($0, adding: 0, now: now) }
     }
 
-    private var refusesAll: Bool { refusesNew.load(ordering: .relaxed) || isLogTooLong.load(ordering: .relaxed) }
-
     private func isBehind(_ contents: Contents, adding bytes: Int, now: Int64) -> Bool {
         if contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations { return true }
+        if contents.logLength > limits.logLimitBytes { return true }
         let work = contents.work + contents.workTaken
         if work == 0 { return false }
+        if contents.logLength + contents.logRate.bytes(for: work) > limits.logLimitBytes { return true }
         return contents.pace.milliseconds(for: work) > limits.queuedMilliseconds
             || now - contents.lastProgress > Int64(limits.stalledMilliseconds)
     }
@@ -72,7 +73,7 @@ final class WriterQueue: Sendable {
     /// - Parameter isPromised: It was taken on before its body came (`isFull` was asked then): only a full disk refuses it now.
     /// - Returns: `false` when the queue is full.
     func offer(_ operation: WriterOperation, isPromised: Bool = false) -> Bool {
-        if isPromised ? refusesNew.load(ordering: .relaxed) : refusesAll { return false }
+        if refusesNew.load(ordering: .relaxed) { return false }
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
         let (accepted, wakes) = monitor.withLock { contents in
@@ -158,10 +159,16 @@ final class WriterQueue: Sendable {
         }
     }
 
+    /// The log was begun anew.
+    func noteLog(length: Int) { monitor.withLock { $0.logLength = length } }
+
     /// A transaction has ended that took so much of the work.
-    func didWrite(_ work: Int) {
+    /// - Parameter log: its length now, and by how much the transaction has made it longer.
+    func didWrite(_ work: Int, log: (length: Int, growth: Int) = (0, 0)) {
         let now = Clock.monotonicMilliseconds()
         monitor.withLock { contents in
+            contents.logLength = log.length
+            contents.logRate.note(log.growth, for: work)
             contents.workTaken = max(0, contents.workTaken - work)
             contents.lastProgress = now
             contents.pace.end(work, at: now)

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPCaching
+import SQLiteDatabase
+import Testing
+
+@testable import ResponseStore
+
+@Suite("The write-ahead log")
+struct LogTests {
+    private static func logLength(_ fixture: StoreFixture) -> Int { FileSystem.length(of: fixture.path + "-wal") ?? 0 }
+
+    /// A store whose log has small bounds.
+    private static func open(_ fixture: StoreFixture, _ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws
+        -> ResponseStore
+    {
+        try fixture.open {
+            $0.limits.checkpointBytes = 256 << 10
+            $0.limits.logHoldBytes = 1 << 20
+            $0.limits.logLimitBytes = 2 << 20
+            adjust(&$0)
+        }
+    }
+
+    @Test("Under responses without a pause, replacements and evictions, the log stays below its limit and one transaction")
+    func isBounded() throws {
+        let fixture = StoreFixture()
+        let store = try Self.open(fixture) { $0.disk = .init(high: 3 << 20, low: 2 << 20) }
+        var greatest = 0
+        for number in 0..<6000 {
+            store.putSurely(Sample.response("l\(number % 4000)", body: Sample.bytes(1024, seed: UInt64(number))))
+            if number % 16 == 0 { greatest = max(greatest, Self.logLength(fixture)) }
+        }
+        store.drain()
+        greatest = max(greatest, Self.logLength(fixture))
+        #expect(store.statistics.evicted > 0)
+        // The file is as long as the log has ever been, up to 64 MiB.
+        #expect(greatest > 1 << 20)
+        #expect(greatest < 12 << 20, "\(greatest >> 10) KiB")
+    }
+
+    @Test(
+        "While another connection reads, the log grows to its limit and no further: responses are refused, and accepted again behind it"
+    )
+    func waitsForReaders() throws {
+        let fixture = StoreFixture()
+        let store = try Self.open(fixture)
+        store.putSurely(Sample.response("first", body: [1]))
+        store.drain()
+        var reader: Statement? = try Connection(path: fixture.path, access: .browsing).prepare("SELECT id FROM response")
+        #expect(try reader?.step() == true)
+        var refused = 0
+        for number in 0..<20_000 where refused < 100 {
+            if case .busy = store.put(Sample.response("r\(number)", body: Sample.bytes(1024, seed: UInt64(number)))) {
+                refused += 1
+                store.drain()
+            }
+        }
+        #expect(refused == 100)
+        #expect(Self.logLength(fixture) < 12 << 20)
+        reader?.reset()
+        reader = nil
+        let deadline = Date.now + 60
+        var isAccepted = false
+        while !isAccepted, Date.now < deadline {
+            if case .accepted = store.put(Sample.response("last", body: [1])) { isAccepted = true } else { store.drain() }
+        }
+        #expect(isAccepted)
+        store.drain()
+        #expect(store.find(Sample.key("last")).flatMap { store.wholeBody($0) } == [1])
+    }
+
+    @Test("What responses cost in the log is learned at once, and forgotten slowly")
+    func learnsTheRate() {
+        var rate = LogRate()
+        let first = rate.bytes(for: 1000)
+        rate.note(1 << 20, for: 1000)
+        #expect(rate.bytes(for: 1000) == first, "so little work says nothing")
+        rate.note(20 << 20, for: 1 << 20)
+        #expect(rate.bytes(for: 1000) == 20_000)
+        rate.note(1 << 20, for: 1 << 20)
+        #expect((17_000..<18_000).contains(rate.bytes(for: 1000)))
+    }
+}
