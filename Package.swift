@@ -147,8 +147,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "HTTPSession",
-                "LarderCLI",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
+                "HTTPSession", "LarderCLI",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),

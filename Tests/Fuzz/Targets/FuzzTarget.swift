@@ -14,6 +14,7 @@ package struct FuzzTarget: Sendable {
     package static let all: [FuzzTarget] = [
         .requestParser,
         .responseParser,
+        .responseValue,
         .chunkedDecoder,
         .clientHello,
         .fieldValues,
