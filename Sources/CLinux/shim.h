@@ -86,6 +86,16 @@ static inline int larder_give_back_blocks(int block, int end) {
     return mallopt(M_MMAP_THRESHOLD, block) & mallopt(M_TRIM_THRESHOLD, end);
 }
 
+// What the C library's allocator has given out, and what it holds from the system for that, in bytes.
+static inline void larder_allocator_bytes(size_t *given, size_t *held) {
+    struct mallinfo2 info = mallinfo2();
+    *given = info.uordblks + info.hblkhd;
+    *held = info.arena + info.hblkhd;
+}
+
+// Gives pages that hold nothing back to the system, wherever they stand in a heap. Each heap's lock is held meanwhile.
+static inline void larder_give_back_pages(void) { malloc_trim(0); }
+
 // So many octets the processor fetches at once.
 static const intptr_t larder_cache_line = 64;
 

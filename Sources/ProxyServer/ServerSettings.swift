@@ -34,7 +34,7 @@ package struct ServerSettings: Sendable {
         /// On each loop.
         package var count = 10_000
         /// Of all loops together.
-        package var byteCount = 24 << 20
+        package var byteCount = 12 << 20
 
         package init() {}
     }

@@ -6,6 +6,10 @@ package struct StoreStatistics: Sendable, Equatable {
     package var bytes = 0
     package var memoryEntries = 0
     package var memoryBytes = 0
+    /// What the index of responses occupies in memory, beside `memoryBytes`.
+    package var indexBytes = 0
+    /// The length of the write-ahead log.
+    package var logBytes = 0
     package var queuedOperations = 0
     package var queuedBytes = 0
     package var stored = 0

@@ -115,6 +115,9 @@ package final class Connection {
 
     private static let busyMilliseconds: Int32 = 2000
 
+    /// Gives back the memory of cached pages.
+    package func releaseMemory() { sqlite3_db_release_memory(handle) }
+
     /// Do not write the log back and delete it when the last connection closes: the file is about to be moved, or goes on elsewhere.
     package func leaveLogOnClose() {
         // Only refused for a closed connection.
@@ -137,8 +140,10 @@ package final class Connection {
     private func apply(_ access: Access) throws(DatabaseError) {
         try execute("PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0")
         switch access {
-        case .reading, .browsing, .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
-        case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16384; PRAGMA secure_delete=FAST")
+        // The upper pages of the indexes fit in; the system's own cache has the others.
+        case .reading, .browsing: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-2048")
+        case .immutable: try execute("PRAGMA query_only=ON; PRAGMA cache_size=-8192")
+        case .writing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA secure_delete=FAST")
         case .checkpointing: try execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64")
         }
     }

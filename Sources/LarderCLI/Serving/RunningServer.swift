@@ -19,6 +19,7 @@ final class RunningServer: Sendable {
     /// What a person should know of the store, where it is less than the plan wanted.
     let storeRemark: String?
     let accessLog: AccessLog
+    private let freedMemory: FreedMemory?
     private let sources: SettingsSources
     private let pseudonym: String
     private let room: DescriptorRoom
@@ -92,6 +93,8 @@ final class RunningServer: Sendable {
         for warning in settings.tls.warnings() + settings.admissionWarnings + inForce.replayWarnings {
             logger.warning("\(warning)")
         }
+        // Without it everything is served as well, in more memory.
+        freedMemory = try? FreedMemory()
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
@@ -146,6 +149,7 @@ final class RunningServer: Sendable {
     /// Ends all that serves, and waits for it. Called once.
     func close() {
         admin.withLock { $0 }?.stop()
+        freedMemory?.close()
         server.stop()
         // A change of what is in force that has begun comes to its end: nobody is waited for any more.
         reloading.sync {}

@@ -184,7 +184,7 @@ extension LarderSettings {
         /// Kept on each loop; 0 keeps none.
         package var count = 10_000
         /// Of all loops together.
-        package var memory: UInt64 = 24 << 20
+        package var memory: UInt64 = 12 << 20
     }
 
     /// Where the admin socket stands.

@@ -1,18 +1,34 @@
+import CLinux
 import Glibc
 
-/// What this process occupies, by the kernel's account.
-enum ProcessMemory {
+/// What this process occupies, by the kernel's account and by the allocator's.
+package enum ProcessMemory {
     /// - Returns: `nil` where /proc does not tell.
-    static func residentBytes() -> Int? {
+    static func residentBytes() -> Int? { pages()?.resident }
+
+    /// What is resident and no file's.
+    package static func anonymousBytes() -> Int? { pages().map { $0.resident - $0.shared } }
+
+    /// What the C library's allocator has given out, and what it holds from the system for that.
+    package static func allocator() -> (given: Int, held: Int) {
+        var (given, held) = (0, 0)
+        larder_allocator_bytes(&given, &held)
+        return (given, held)
+    }
+
+    private static func pages() -> (resident: Int, shared: Int)? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { _ = Glibc.close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = read(descriptor, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // The second number: resident pages.
+        // The second and the third number, in pages: all that is resident, and what of it is files'.
         let words = bytes[..<count].split(separator: UInt8(ascii: " "))
-        guard words.count > 1, let pages = Int(String(decoding: words[1], as: UTF8.self)) else { return nil }
-        return pages * sysconf(Int32(_SC_PAGESIZE))
+        guard words.count > 2, let resident = Int(String(decoding: words[1], as: UTF8.self)),
+            let shared = Int(String(decoding: words[2], as: UTF8.self))
+        else { return nil }
+        let size = sysconf(Int32(_SC_PAGESIZE))
+        return (resident * size, shared * size)
     }
 }

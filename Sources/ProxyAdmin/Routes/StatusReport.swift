@@ -16,6 +16,7 @@ struct StatusReport {
     let transformedBodies: (count: Int, bytes: Int)
     private let warnings: [StatusSource.Warning]
     private let residentBytes: Int?
+    private let allocator: (given: Int, held: Int)
 
     init(
         process: StatusSource, now: Timestamp, mode: ExchangeContext.Mode, network: String?, loops: LoopStatistics,
@@ -30,6 +31,7 @@ struct StatusReport {
         self.transformedBodies = transformedBodies
         warnings = process.warnings()
         residentBytes = ProcessMemory.residentBytes()
+        allocator = ProcessMemory.allocator()
     }
 
     private var uptimeMilliseconds: Int64 { max(0, now.milliseconds - process.startedAt.milliseconds) }
@@ -77,7 +79,7 @@ struct StatusReport {
             ("limit", .number(process.storeLimit)), ("stored", .number(store.stored)), ("evicted", .number(store.evicted)),
             ("queued_operations", .number(store.queuedOperations)), ("queued_bytes", .number(store.queuedBytes)),
             ("refused_busy", .number(store.refusedBusy)), ("not_stored", .number(store.notStored)),
-            ("damaged_entries", .number(store.damagedEntries)),
+            ("damaged_entries", .number(store.damagedEntries)), ("log_bytes", .number(store.logBytes)),
         ])
     }
 
@@ -85,7 +87,9 @@ struct StatusReport {
         .object([
             ("entries", .number(store.memoryEntries)), ("bytes", .number(store.memoryBytes)),
             ("limit", .number(process.memoryLimit)),
-            ("evicted", .number(store.memoryEvicted)), ("resident", residentBytes.map(JSONText.number) ?? .null),
+            ("evicted", .number(store.memoryEvicted)), ("index_bytes", .number(store.indexBytes)),
+            ("allocated", .number(allocator.given)), ("held", .number(allocator.held)),
+            ("resident", residentBytes.map(JSONText.number) ?? .null),
         ])
     }
 
@@ -109,6 +113,12 @@ struct StatusReport {
                 "\(process.storePath): \(store.entries) responses, \(Self.size(of: store.bytes, limit: process.storeLimit))"
             ),
             ("memory", "\(store.memoryEntries) responses, \(Self.size(of: store.memoryBytes, limit: process.memoryLimit))"),
+            ("index", EntryText.size(UInt64(store.indexBytes))),
+            ("log", EntryText.size(UInt64(store.logBytes))),
+            (
+                "allocator",
+                "\(EntryText.size(UInt64(allocator.given))) in use, \(EntryText.size(UInt64(allocator.held))) held from the system"
+            ),
         ]
         if loops.transformed + loops.untransformed + loops.failedTransforms > 0 {
             lines.append(

@@ -17,10 +17,13 @@ struct KeyTable: Sendable {
     }
 
     mutating func insert(_ key: UInt64) {
-        if (count + 1) * 4 > places.count * 3 { grow() }
+        if (count + 1) * 4 > places.count * 3 { resize(to: max(16, places.count * 2)) }
         place(max(key, 1))
         count += 1
     }
+
+    /// What it occupies.
+    var byteCount: Int { places.capacity * MemoryLayout<UInt64>.stride }
 
     /// Removes one copy, where there is one.
     mutating func remove(_ key: UInt64) {
@@ -33,7 +36,10 @@ struct KeyTable: Sendable {
         }
         close(index)
         count -= 1
+        if places.count > KeyTable.leastKept, count * 8 < places.count { resize(to: places.count / 2) }
     }
+
+    private static let leastKept = 1024
 
     mutating func removeAll() {
         places = []
@@ -65,9 +71,9 @@ struct KeyTable: Sendable {
         places[gap] = 0
     }
 
-    private mutating func grow() {
+    private mutating func resize(to capacity: Int) {
         let old = places
-        places = Array(repeating: 0, count: max(16, old.count * 2))
+        places = Array(repeating: 0, count: capacity)
         for key in old where key != 0 { place(key) }
     }
 }

@@ -16,6 +16,9 @@ struct MemoryTable: Sendable {
     private(set) var count = 0
     private(set) var byteCount = 0
 
+    /// What the table occupies beside what it leads to.
+    var ownByteCount: Int { places.capacity * MemoryLayout<Place>.stride }
+
     /// How many places the clock's hand passes in a whole round.
     var capacity: Int { places.count }
 

@@ -34,6 +34,14 @@ final class MemoryTier: Sendable {
 
     var byteCount: Int { totalBytes.load(ordering: .relaxed) }
     var entryCount: Int { totalEntries.load(ordering: .relaxed) }
+
+    /// What finds responses in memory and says which keys the disk has, whether these are in memory or not.
+    var indexByteCount: Int {
+        (0..<MemoryTier.shardCount).reduce(0) { sum, index in
+            sum + shards[index].withLock { $0.table.ownByteCount + $0.keys.byteCount + $0.hidden.byteCount }
+        }
+    }
+
     var now: UInt32 { second.load(ordering: .relaxed) }
 
     func advance(to second: UInt32) { self.second.store(second, ordering: .relaxed) }

@@ -244,7 +244,8 @@ package final class ResponseStore: Sendable {
         let queued = core.queue.count
         return StoreStatistics(
             entries: counters.entries.load(ordering: .relaxed), bytes: counters.bytes.load(ordering: .relaxed),
-            memoryEntries: core.memory.entryCount, memoryBytes: core.memory.byteCount, queuedOperations: queued.operations,
+            memoryEntries: core.memory.entryCount, memoryBytes: core.memory.byteCount, indexBytes: core.memory.indexByteCount,
+            logBytes: core.file.map { FileSystem.length(of: $0.path + "-wal") ?? 0 } ?? 0, queuedOperations: queued.operations,
             queuedBytes: queued.bytes, stored: counters.stored.load(ordering: .relaxed),
             evicted: counters.evicted.load(ordering: .relaxed), memoryEvicted: counters.memoryEvicted.load(ordering: .relaxed),
             refusedBusy: counters.refusedBusy.load(ordering: .relaxed), notStored: counters.notStored.load(ordering: .relaxed),

@@ -4,7 +4,7 @@ import SQLiteDatabase
 ///
 /// From `checkpointBytes` on, a thread of its own writes the log back while the writer goes on. A log that is written to all the time never
 /// becomes empty by that, so three more bounds follow, each slowing what feeds the log:
-/// - `logHoldBytes`: bodies that are being received, evictions and purges wait, and the writer itself restarts the log as soon as the
+/// - `logHoldBytes`: bodies that are being received, evictions below the high mark and purges wait, and the writer itself restarts the log as soon as the
 ///   checkpointer has caught up.
 /// - `logLimitBytes`: the queue accepts a response only while the log, and what the queue will add to it, stay below.
 /// - The same, reached all the same: no transaction begins before the log was restarted.

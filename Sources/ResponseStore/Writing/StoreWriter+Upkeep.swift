@@ -43,11 +43,12 @@ extension StoreWriter {
 
     // MARK: Eviction
 
-    /// Evicts by last access: at once down to the high mark, then in slices, between batches, down to the low one.
+    /// Evicts by last access: at once down to the high mark, then in slices, between batches and while the log is short, down to the low one.
     private func evict() {
         let marks = room.marks
         if totals.bytes > marks.high { isEvicting = true }
-        while isEvicting, !isLogLong {
+        while isEvicting {
+            if isLogLong, totals.bytes <= marks.high { return }
             evictSlice(marks)
             if totals.bytes <= marks.high { return }
         }

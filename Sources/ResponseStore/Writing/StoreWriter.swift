@@ -115,7 +115,7 @@ final class StoreWriter {
         while true {
             switch core.queue.next(waitingAtMost: hasUpkeep ? 0 : 1000) {
             case .work(let operations): perform(operations)
-            case .quiet: break
+            case .quiet: if !hasUpkeep { tables?.connection.releaseMemory() }
             case .stopping(let operations):
                 perform(operations)
                 for filling in core.fillings.all { end(filling, nil) }

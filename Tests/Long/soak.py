@@ -1,0 +1,179 @@
+"""Half an hour of small responses that are stored, reused, passed on, intercepted and replayed: what Larder occupies stays within its bounds."""
+
+import json
+import os
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from common import WORK, Larder, check, finish, free_port, run, wait_for_port
+from secure_origin import Authority, Interceptor, SecureOrigin
+
+MIB = 1 << 20
+SECONDS = int(os.environ.get("SOAK_SECONDS", 1800))
+SOAK = os.environ["SOAK"]
+CONNECTIONS = 64
+TIER = 100 * MIB
+# What Larder may occupy beside the responses in memory and their index.
+REST = 64 * MIB
+LOG = 256 * MIB
+INDEX_PER_RESPONSE = 150
+
+
+def facts(larder):
+    """What the kernel and `larder status` say of a process."""
+    process = Path(f"/proc/{larder.process.pid}")
+    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    told = larder.status()
+    return {
+        "resident": int(status["VmRSS"].split()[0]) << 10, "threads": int(status["Threads"]),
+        "descriptors": len(list((process / "fd").iterdir())), "tier": told["memory"]["bytes"], "index": told["memory"]["index_bytes"],
+        "allocated": told["memory"]["allocated"], "held": told["memory"]["held"], "stored": told["store"]["entries"],
+        "wal": told["store"]["log_bytes"], "requests": told["requests"]["total"],
+    }
+
+
+def rest(now):
+    """What is resident beside the responses in memory, which come to fill their tier, and their index."""
+    return now["resident"] - now["tier"] - now["index"]
+
+
+class Told:
+    """Larder with an admin socket, which is asked as `larder status` asks it."""
+
+    def status(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(self.admin))
+            s.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            answer = b"".join(iter(lambda: s.recv(65536), b""))
+        return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+class Live(Told, Interceptor):
+    def __init__(self, authority):
+        self.admin = WORK / "live.sock"
+        # The disk's limit is reached within minutes, so that responses are evicted from there too.
+        super().__init__(WORK / "live" / "store.sqlite", authority, f"admin.socket={self.admin}", "store.disk.high=384MiB",
+                         "store.disk.low=320MiB", "egress.deny=[]", loops=2)
+
+
+class Serving(Told, Larder):
+    def __init__(self, name, *settings):
+        self.admin = WORK / f"{name}.sock"
+        super().__init__(WORK / name / "store.sqlite", f"admin.socket={self.admin}", *settings)
+
+
+def ask(larder, origin, seconds, new, passed, named=0):
+    return run([SOAK, "ask", str(larder.port), str(origin), str(seconds), str(CONNECTIONS), str(new), str(passed), str(named)],
+               stdout=subprocess.PIPE, text=True)
+
+
+def record(origin):
+    """A recording of some thousand responses, and how many of them a replay surely has."""
+    file = WORK / "soak.larder"
+    larder = Serving("recording", "mode=record", f"record.file={file}")
+    named = int(ask(larder, origin, 3, 1000, 0).communicate(timeout=120)[0].split()[1])
+    larder.stop()
+    return file, named - CONNECTIONS
+
+
+class Intercepted(threading.Thread):
+    """Tunnels to a host that is intercepted: in each one some requests, of which the first is a miss now and then."""
+
+    def __init__(self, larder, origin, until):
+        super().__init__(daemon=True)
+        self.larder, self.origin, self.until, self.answered, self.failed = larder, origin, until, 0, 0
+        self.context = ssl.create_default_context(cafile=larder.root)
+        self.start()
+
+    def run(self):
+        number = 0
+        while time.monotonic() < self.until:
+            number += 1
+            try:
+                self.tunnel(number)
+            except (OSError, AssertionError):
+                self.failed += 1
+
+    def tunnel(self, number):
+        host = f"127.0.0.1:{self.origin.port}"
+        with socket.create_connection(("127.0.0.1", self.larder.port), 60) as plain:
+            plain.sendall(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            assert plain.recv(4096).startswith(b"HTTP/1.1 200")
+            with self.context.wrap_socket(plain, server_hostname="127.0.0.1") as tls:
+                for path in [f"/{number // 4}"] * 8:
+                    tls.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                    answer = b""
+                    while not answer.endswith(b"hello\n"):
+                        piece = tls.recv(65536)
+                        assert piece
+                        answer += piece
+                    assert answer.startswith(b"HTTP/1.1 200")
+                    self.answered += 1
+
+
+COLUMNS = ["resident", "tier", "index", "allocated", "held", "wal", "descriptors", "threads", "stored", "requests"]
+
+
+def row(seconds, name, now):
+    cells = [f"{now[column] / MIB:9.1f}" if now[column] >= MIB or column in COLUMNS[:6] else f"{now[column]:9}" for column in COLUMNS[:6]]
+    cells += [f"{now[column]:11}" for column in COLUMNS[6:]]
+    print(f"{seconds:5} {name:7}" + "".join(cells), flush=True)
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def judge(name, rows):
+    """The first fifth is warming up. What is growing is larger in the last third than in the one before."""
+    warm = rows[len(rows) // 5:]
+    check(all(now["resident"] <= TIER + now["index"] + REST for now in warm),
+          f"{name}: resident at most tier + index + 64 MiB (most: {max(now['resident'] for now in warm) / MIB:.0f} MiB)")
+    check(max(now["wal"] for now in rows) <= LOG, f"{name}: WAL at most 256 MiB (most: {max(now['wal'] for now in rows) / MIB:.0f} MiB)")
+    check(all(now["index"] <= MIB + INDEX_PER_RESPONSE * max(now["stored"], TIER // 4096) for now in rows),
+          f"{name}: at most {INDEX_PER_RESPONSE} bytes of index for each response")
+    third = len(warm) // 3
+    before, last = warm[third:2 * third], warm[2 * third:]
+    for what, count, slack in (("memory beside tier and index", rest, 8 * MIB), ("descriptors", lambda now: now["descriptors"], 16),
+                               ("threads", lambda now: now["threads"], 1)):
+        first, second = (median([count(now) for now in part]) for part in (before, last))
+        check(second <= first + slack, f"{name}: no growth of {what} ({first} in the second third, {second} in the last)")
+
+
+authority = Authority()
+secure = SecureOrigin(authority.certify("127.0.0.1"))
+origin = free_port()
+run([SOAK, "origin", str(origin)])
+wait_for_port(origin)
+recording, recorded = record(origin)
+check(recorded > 100, f"{recorded} responses are recorded")
+live = Live(authority)
+replaying = Serving("replaying", "mode=replay", f"replay.layers=[{recording}]")
+
+plain = ask(live, origin, SECONDS, 100, 50)
+replayed = ask(replaying, origin, SECONDS, 0, 0, recorded)
+intercepted = Intercepted(live, secure, time.monotonic() + SECONDS)
+tables = {"live": [], "replay": []}
+print("    s         " + "".join(f"{column:>9}" for column in COLUMNS[:6]) + "".join(f"{column:>11}" for column in COLUMNS[6:]))
+began, step = time.monotonic(), max(2, SECONDS // 120)
+while plain.poll() is None or replayed.poll() is None:
+    time.sleep(step)
+    for name, larder in (("live", live), ("replay", replaying)):
+        tables[name].append(facts(larder))
+        if len(tables[name]) % 4 == 0:
+            row(int(time.monotonic() - began), name, tables[name][-1])
+
+intercepted.join(60)
+for name, client in (("plain", plain), ("replayed", replayed)):
+    requests, new, failed = map(int, client.communicate()[0].split())
+    check(failed == 0 and requests > 0, f"{name}: {requests} requests, {new} of them for new URLs, {failed} failed")
+check(intercepted.failed == 0 and intercepted.answered > 0, f"intercepted: {intercepted.answered} requests, {intercepted.failed} failed")
+for name, rows in tables.items():
+    judge(name, rows)
+live.stop()
+replaying.stop()
+finish()
