@@ -153,10 +153,13 @@ package struct RequestParser: Sendable {
     // MARK: Host
 
     /// RFC 9112 §3.2. With an absolute-form target the value means nothing, but it still has to be one and well formed.
+    ///
+    /// CONNECT alone may lack the field, against a MUST of that section: its target is an authority, to which a Host field adds
+    /// nothing. lftp sends such requests, and other proxies open the tunnel.
     /// - Returns: whether its lines are right with any other request line too.
     private func checkHost(of head: RequestHead) throws(RequestParseError) -> Bool {
         guard let index = head.fields.index(of: .host) else {
-            if head.version.isAtLeast11 { throw .missingHost }
+            if head.version.isAtLeast11, head.target.form != .authority { throw .missingHost }
             return false
         }
         guard head.fields.index(of: .host, from: index + 1) == nil else { throw .repeatedHost }

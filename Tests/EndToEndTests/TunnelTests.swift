@@ -25,6 +25,17 @@ struct TunnelTests {
         #expect(stage.origin.requestHeads.isEmpty)
     }
 
+    @Test("CONNECT opens a tunnel without a Host field (RFC 9112 §3.2)", arguments: ["1.1", "1.0"])
+    func connectsWithoutHost(version: String) throws {
+        let stage = try Stage(Self.anyPort) { connection in connection.send(bytes: connection.readToEnd().reversed()) }
+        let client = try stage.client()
+        client.send("CONNECT 127.0.0.1:\(stage.origin.port) HTTP/\(version)\r\n\r\n")
+        #expect(try client.readResponse(to: "CONNECT").status == 200)
+        client.send("abc")
+        client.endSending()
+        #expect(try client.readToEnd() == Array("cba".utf8))
+    }
+
     @Test("Bytes pass both ways, and each side ends by itself", arguments: [1, 4])
     func passesBothWays(loops: Int) throws {
         let stage = try Stage(Self.anyPort, loops: loops) { connection in

@@ -208,6 +208,16 @@ struct RequestParserTests {
         ]
     }()
 
+    @Test("CONNECT alone may lack Host: its target names the authority", arguments: ["1.1", "1.0"])
+    func acceptsConnectWithoutHost(version: String) throws {
+        let (head, _) = try Reading.request("CONNECT a.test:443 HTTP/\(version)\r\n\r\n")
+        #expect(head.method == .connect && head.target.form == .authority)
+        #expect(String(decoding: head.fields.bytes[head.target.host.range], as: UTF8.self) == "a.test")
+        expectRefused(
+            Refusal("two Hosts", "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\nHost: a.test\r\n\r\n", "repeated_host"))
+        expectRefused(Refusal("a malformed Host", "CONNECT a.test:443 HTTP/1.1\r\nHost: a b\r\n\r\n", "malformed_host_field"))
+    }
+
     private func expectRefused(_ row: Refusal) {
         do {
             _ = try Reading.request(row.octets)
