@@ -34,6 +34,7 @@ package enum Fault: Equatable, Sendable {
     case credentialsRequired(reason: Word)
     case tooManyAttempts
     case portNotAllowed
+    case hostDenied
     case connectDenied
     case recordedChainRefused(reason: Word)
     case tunnelRefused(reason: Word)

@@ -129,6 +129,10 @@ package struct GatewayError: Equatable, Sendable {
         case .portNotAllowed:
             self.init(
                 403, "port_not_allowed", "http_request_denied", .policy, "Tunnels to this port are not allowed.")
+        case .hostDenied:
+            self.init(
+                403, "host_denied", "http_request_denied", .policy,
+                "The settings deny this host: tls.hosts does not name it, and tls.default is deny.")
         case .connectDenied:
             self.init(
                 403, "connect_denied", "http_request_denied", .policy, "The settings (tls) deny CONNECT to this host.")

@@ -30,6 +30,7 @@ package enum FaultMapping {
     static func fault(_ error: TransportError) -> Fault {
         switch error {
         case .egressClosed: .offlineMiss(detail: "egress_closed")
+        case .hostDenied: .hostDenied
         case .connectDenied: .connectDenied
         case .plaintextToPinnedHost: .plaintextToPinnedHost
         case .noTrustAnchors: .noTrustAnchors
@@ -59,6 +60,7 @@ package enum FaultMapping {
     static func fault(_ refusal: TunnelRefusal) -> Fault {
         switch refusal {
         case .denied: .connectDenied
+        case .hostDenied: .hostDenied
         case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut, .openedBefore, .otherProtocol:
             .tunnelRefused(reason: Word(refusal.reason))
         case .noLeaf(let missing): .noCertificate(reason: Word(missing.reason))

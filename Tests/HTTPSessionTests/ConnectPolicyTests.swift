@@ -211,6 +211,19 @@ struct ConnectPolicyTests {
         #expect(try Self.intercepting().decideEntered(on: Self.hello(name), host: host, port: 443, at: now) == decision)
     }
 
+    @Test("Where the fallback denies hosts altogether, the refusal says so, and CONNECT alone is denied to hosts with an entry")
+    func tellsDenials() throws {
+        var policy = ConnectPolicy(fallback: .deny)
+        policy.deniesUnnamedHosts = true
+        policy.insert(.deny, for: try #require(HostScope(host: "named.test")))
+        policy.insert(.intercept, for: try #require(HostScope(host: "inspected.test")))
+        for (host, refusal) in [("named.test", TunnelRefusal.denied), ("any.test", .hostDenied), ("192.0.2.9", .hostDenied)] {
+            #expect(policy.decide(on: Self.hello(nil), host: host, port: 443) == .refuse(refusal))
+            #expect(policy.deniesHost(host, port: 443) == (refusal == .hostDenied))
+        }
+        #expect(!policy.deniesHost("not..a.host", port: 443))
+    }
+
     @Test("What is learned of clients that refuse us ends, and holds for no host that the settings name")
     func learns() throws {
         let policy = try Self.intercepting { $0.refusalsKeptMilliseconds = 1000 }

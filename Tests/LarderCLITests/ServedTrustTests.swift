@@ -66,15 +66,17 @@ struct ServedTrustTests {
     private static let curl = ["/usr/bin/curl", "/usr/local/bin/curl"].map { URL(filePath: $0) }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-    @Test("A host that is in no settings is judged by tls.default, which may deny it")
-    func unnamedHostsDenied() throws {
-        let larder = try ServeTests.Served("tls: {default: deny}")
+    @Test(
+        "A host that tls.default denies gets the same error in absolute form and by CONNECT",
+        arguments: ["GET https://127.0.0.1:9/", "CONNECT 127.0.0.1:9"])
+    func unnamedHostsDenied(request: String) throws {
+        let larder = try ServeTests.Served("{tls: {default: deny}, tunnel: {ports: any}}")
         let port = UInt16(try #require(try larder.ports().first))
         let client = try RawClient(port: port, owner: larder)
-        client.send("GET https://127.0.0.1:9/ HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n")
-        let refused = try client.readResponse(to: "GET")
-        #expect(refused.status == 502)
-        #expect(refused["Proxy-Status"]?.contains("host_not_allowed") == true)
+        client.send("\(request) HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n")
+        let refused = try client.readResponse(to: String(request.prefix { $0 != " " }))
+        #expect(refused.status == 403 && refused.text.contains("host_denied"))
+        #expect(refused["Proxy-Status"]?.contains("; error=http_request_denied; details=\"host_denied\"") == true)
     }
 
     @Test("tls.key_log is its owner's alone, and stands among the warnings; a file that others read is refused")

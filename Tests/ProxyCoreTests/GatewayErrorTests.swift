@@ -26,7 +26,7 @@ struct GatewayErrorTests {
         .clientHandshakeFailed(reason: "d"),
         .credentialsRequired(reason: "d"), .tooManyAttempts, .credentialsQueueFull,
         .noneAccepts, .malformedXML, .malformedPropertyList, .malformedImage, .imageTooLarge,
-        .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull,
+        .transformFailed(.malformedJSON), .recordingDamaged, .requestBodiesFull, .hostDenied,
     ]
 
     private static func number(_ fault: Fault) -> Int {
@@ -103,6 +103,7 @@ struct GatewayErrorTests {
         case .transformFailed: 69
         case .recordingDamaged: 70
         case .requestBodiesFull: 71
+        case .hostDenied: 72
         }
     }
 
@@ -121,7 +122,7 @@ struct GatewayErrorTests {
 
     @Test("The list is whole")
     func listIsWhole() {
-        #expect(Self.faults.map(Self.number) == Array(0..<72))
+        #expect(Self.faults.map(Self.number) == Array(0..<73))
     }
 
     @Test(

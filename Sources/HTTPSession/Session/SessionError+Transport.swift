@@ -17,7 +17,7 @@ extension SessionError {
     private static func code(of error: TransportError) -> Code {
         switch error {
         case .egressClosed: .offline
-        case .connectDenied: .hostNotAllowed
+        case .hostDenied, .connectDenied: .hostNotAllowed
         case .plaintextToPinnedHost: .plaintextToPinnedHost
         case .noTrustAnchors: .trustRejected
         case .untrusted(let failure): failure.reason == .hostNotAllowed ? .hostNotAllowed : .trustRejected

@@ -6,6 +6,8 @@ import ServerTrust
 package enum TransportError: Error, Equatable, Sendable {
     /// Nothing may leave at present.
     case egressClosed
+    /// No policy names this host, and the settings deny such hosts.
+    case hostDenied
     /// The settings deny CONNECT to this host.
     case connectDenied
     /// Pins forbid that this host is asked in plain text.
@@ -60,6 +62,7 @@ package enum TransportError: Error, Equatable, Sendable {
     package var reason: StaticString {
         switch self {
         case .egressClosed: "egress_closed"
+        case .hostDenied: "host_denied"
         case .connectDenied: "connect_denied"
         case .plaintextToPinnedHost: "plaintext_to_pinned_host"
         case .noTrustAnchors: "no_trust_anchors"

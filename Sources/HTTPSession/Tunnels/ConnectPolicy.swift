@@ -26,6 +26,8 @@ package struct ConnectPolicy: Sendable {
     var isAskedAboutHellos: Bool { isGuarding || !allowsMissingName || !allowsEncryptedHello }
     /// How long the verdict of a probe serves further tunnels.
     package var keptMilliseconds = 60_000
+    /// Whether the fallback denies hosts altogether, and not CONNECT alone.
+    package var deniesUnnamedHosts = false
     /// Of all loops, and of this reading of the settings alone: those of another one begin with none.
     let kept = KeptVerdicts()
 
@@ -54,6 +56,12 @@ package struct ConnectPolicy: Sendable {
         guard isGuarding else { return .tunnel }
         guard let identity = ReferenceIdentity(host) else { return .deny }
         return way(of: identity, port: port)
+    }
+
+    /// Whether no request may reach the host, by CONNECT or without it.
+    func deniesHost(_ host: String, port: UInt16) -> Bool {
+        guard deniesUnnamedHosts, let identity = ReferenceIdentity(host) else { return false }
+        return ways.value(of: identity, port: port) == nil
     }
 
     private func way(of identity: ReferenceIdentity, port: UInt16) -> ConnectWay {
@@ -101,7 +109,7 @@ extension ConnectPolicy {
         }
         switch way {
         case .tunnel, .probe: return .tunnel
-        case .deny: return .refuse(.denied)
+        case .deny: return .refuse(denial(of: judged, port: port))
         case .intercept: break
         }
         guard hello.mayMeanHTTP1 else { return tunnelsOtherProtocols ? .tunnel : .refuse(.otherProtocol) }
@@ -146,7 +154,7 @@ extension ConnectPolicy {
     ///   - host: of the authority, as `Origin.judgedHost` gives it.
     func decide(on hello: ClientHello?, host: String, port: UInt16) -> HelloDecision {
         let way = wayOfTunnel(host: host, port: port)
-        if way == .deny { return .refuse(.denied) }
+        if way == .deny { return .refuse(denial(of: host, port: port)) }
         guard let hello else { return way == .probe ? .refuse(.notTLS) : .pass }
         if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
         let identity = ReferenceIdentity(host)
@@ -167,6 +175,10 @@ extension ConnectPolicy {
         case (_, .tunnel) where way == .tunnel || isByName: return .pass
         default: return .refuse(.nameMismatch)
         }
+    }
+
+    private func denial(of host: String, port: UInt16) -> TunnelRefusal {
+        deniesHost(host, port: port) ? .hostDenied : .denied
     }
 
     /// Whether the host is an address without an entry of its own.

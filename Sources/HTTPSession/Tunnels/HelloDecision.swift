@@ -29,8 +29,10 @@ package enum TunnelRefusal: Equatable, Sendable {
     case unreadable(ClientHelloFault)
     /// The ClientHello did not become whole in time.
     case timedOut
-    /// The host that is named may not be reached.
+    /// The settings deny CONNECT to the host that is named.
     case denied
+    /// No policy names that host, and the settings deny such hosts.
+    case hostDenied
     /// The host is judged by now, and the tunnel was opened by settings that may not have had it judged.
     case openedBefore
     /// The host is intercepted, and the client speaks no HTTP/1 inside TLS.
@@ -57,6 +59,7 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .unreadable(let fault): fault.reason
         case .timedOut: "client_hello_timeout"
         case .denied: "connect_denied"
+        case .hostDenied: "host_denied"
         case .openedBefore: "settings_changed"
         case .otherProtocol: "no_http1_offered"
         case .noLeaf(let missing): missing.reason
@@ -70,7 +73,7 @@ package enum TunnelRefusal: Equatable, Sendable {
     /// What the client is told; `nil` where it speaks no TLS, or does not get to.
     package var alert: TLSAlert? {
         switch self {
-        case .nameMismatch, .nameMissing, .encryptedHello, .denied, .openedBefore: .unrecognizedName
+        case .nameMismatch, .nameMissing, .encryptedHello, .denied, .hostDenied, .openedBefore: .unrecognizedName
         case .unreadable: .decodeError
         case .otherProtocol: .noApplicationProtocol
         case .noLeaf: .accessDenied

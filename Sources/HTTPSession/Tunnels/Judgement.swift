@@ -96,7 +96,7 @@ extension Transport {
         guard let policies = configuration.trust else { throw .noTrustAnchors }
         do throws(TrustFailure) {
             return try policies.requiredPolicy(host: host, port: port)
-        } catch { throw .untrusted(error) }
+        } catch { throw configuration.connect.deniesHost(host, port: port) ? .hostDenied : .untrusted(error) }
     }
 
     /// Whether pins forbid that a host is asked in plain text.

@@ -51,7 +51,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
         case .tunnel: connectAnywhere()
         case .deny:
             outcome = .denied
-            refuse(.connectDenied)
+            refuse(connect.deniesHost(host, port: origin.port) ? .hostDenied : .connectDenied)
         case .probe, .intercept:
             transport.tunnels[ObjectIdentifier(self)] = self
             let judgement = transport.judge(host: host, port: origin.port, via: via, delegate: self)

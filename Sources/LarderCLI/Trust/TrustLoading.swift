@@ -53,6 +53,8 @@ struct TrustLoading {
         guard loading.located.isEmpty, let fallback else { return loading.located }
         do throws(TrustPolicyFault) {
             var connect = ConnectPolicy(fallback: fallback.way)
+            // On a machine without anchors the policies deny as well, by no word of the settings.
+            if case .deny = fallback.policy { connect.deniesUnnamedHosts = fallback.way == .deny }
             for (scope, way) in loading.ways { connect.insert(way, for: scope) }
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
             connect.tunnelsOtherProtocols = settings.connect.otherProtocols == .tunnel
