@@ -7,7 +7,7 @@ package struct TunnelAuthority: Sendable {
     package let hostKind: RequestTarget.HostKind
     package let port: UInt16
     /// The tunnel leads to an address, and each request says itself whom that stands for.
-    let isNamedInside: Bool
+    package let isNamedInside: Bool
     /// What stands before a path to make a URL of it: scheme and authority, without the port that the scheme has anyway.
     let prefix: [UInt8]
     /// Where in the prefix the host stands.

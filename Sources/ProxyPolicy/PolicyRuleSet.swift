@@ -85,6 +85,15 @@ package final class PolicyRuleSet: Sendable {
         return evaluate(request, into: &matched)
     }
 
+    /// Adds the rules that name this origin's host, and all that name one where the requests in the tunnel name it themselves.
+    func insertRules(naming origin: TunnelAuthority, into numbers: inout RuleNumbers) {
+        if origin.isNamedInside {
+            for (number, rule) in rules.enumerated() where rule.condition.namesHosts { numbers.insert(number) }
+        } else {
+            hosts.insertRules(naming: origin.host.span, origin.hostKind, into: &numbers)
+        }
+    }
+
     private func evaluate(_ request: RequestHead, into matched: inout MatchedRules) -> Verdict {
         var obligations = Obligations.none
         var next = matched.candidates.next(from: 0)

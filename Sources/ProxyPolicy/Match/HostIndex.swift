@@ -38,23 +38,27 @@ struct HostIndex: Sendable {
     /// Whether any rule names the host of this target, which stands in `head`.
     func containsMatch(of target: RequestTarget, in head: RequestHead) -> Bool {
         var found = false
-        forEachMatch(of: target, in: head) { _ in found = true }
+        forEachMatch(of: head.span(of: target.host), target.hostKind) { _ in found = true }
         return found
     }
 
     /// Adds the rules that name the host of this target.
     func insertRules(naming target: RequestTarget, in head: RequestHead, into numbers: inout RuleNumbers) {
-        forEachMatch(of: target, in: head) { rules in
+        insertRules(naming: head.span(of: target.host), target.hostKind, into: &numbers)
+    }
+
+    func insertRules(naming host: Span<UInt8>, _ kind: RequestTarget.HostKind, into numbers: inout RuleNumbers) {
+        forEachMatch(of: host, kind) { rules in
             for rule in rules { numbers.insert(rule) }
         }
     }
 
     @inline(__always)
-    private func forEachMatch(of target: RequestTarget, in head: RequestHead, _ body: ([Int]) -> Void) {
-        switch target.hostKind {
-        case .name: if !entries.isEmpty { forEachName(matching: head.span(of: target.host), body) }
+    private func forEachMatch(of host: Span<UInt8>, _ kind: RequestTarget.HostKind, _ body: ([Int]) -> Void) {
+        switch kind {
+        case .name: if !entries.isEmpty { forEachName(matching: host, body) }
         case .ipv4, .ipv6:
-            guard !addresses.isEmpty, let address = IPAddress(head.span(of: target.host)) else { return }
+            guard !addresses.isEmpty, let address = IPAddress(host) else { return }
             if let rules = addresses[HostPattern.canonical(address)] { body(rules) }
         }
     }

@@ -32,6 +32,11 @@ package struct RuleCondition: Sendable {
             && matchesPath(of: request, readings: &readings, denies: denies)
     }
 
+    /// Whether some request to an origin of this scheme and port matches, whatever its method and path.
+    func mayMatch(scheme: RequestTarget.Scheme, port: UInt16) -> Bool {
+        (schemes.isEmpty || schemes.contains(scheme)) && (ports.isEmpty || ports.contains { $0.contains(port) })
+    }
+
     /// A tunnel hides what it carries; it counts as https, for which clients ask for one.
     private func matchesScheme(of request: RequestHead) -> Bool {
         schemes.isEmpty || schemes.contains(request.target.form == .authority ? .https : request.target.scheme)

@@ -23,6 +23,8 @@ package struct RuleNumbers: Sendable {
         isEmpty = other.isEmpty
     }
 
+    func contains(_ number: Int) -> Bool { words[number / 64] & 1 << UInt64(number % 64) != 0 }
+
     /// The first number at or after `start`, or `nil`.
     func next(from start: Int) -> Int? {
         var index = start / 64

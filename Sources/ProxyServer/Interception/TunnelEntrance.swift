@@ -196,6 +196,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         state = .awaitingLeaf(reply)
         leaves.make(name, at: now, on: worker.shared.leafMaker.handle, reply: reply)
         // A host not seen lately is likely to be asked: its handshake goes on beside the client's.
+        guard case .connect = worker.context.preconnectDecision(for: secureAuthority) else { return }
         worker.transport.prepare(Origin(scheme: .https, host: host, port: origin.port), via: via)
     }
 

@@ -1,0 +1,26 @@
+import HTTPMessage
+import ProxyPolicy
+
+/// Whether Larder connects to an origin before the client's first request to it is known.
+package enum PreconnectDecision: Equatable, Sendable {
+    /// Every request to this origin may be sent.
+    case connect
+    case wait(Reason)
+
+    package enum Reason: Equatable, Sendable {
+        /// The mode lets nothing out, or asks the recordings first.
+        case mode(ExchangeContext.Mode)
+        /// A rule can keep a request from being sent.
+        case rule(String)
+    }
+}
+
+extension ExchangeContext {
+    /// A look-up of the host's name, a connection and a handshake already reveal the host. So Larder waits as long as a rule, or the
+    /// mode, could answer a request without sending it.
+    package func preconnectDecision(for origin: TunnelAuthority) -> PreconnectDecision {
+        if mode.isClosed || mode.asksRecordings { return .wait(.mode(mode)) }
+        if let rule = rules.rules(for: origin).withholding { return .wait(.rule(rule.name)) }
+        return .connect
+    }
+}

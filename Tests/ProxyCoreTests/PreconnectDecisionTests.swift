@@ -1,0 +1,29 @@
+import HTTPMessage
+import ProxyPolicy
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Whether an origin is connected to before a request to it is known")
+struct PreconnectDecisionTests {
+    private static let origin = TunnelAuthority(scheme: .https, host: Array("one.test".utf8), kind: .name, port: 443)
+
+    @Test("A mode that lets nothing out, or that asks recordings first, has Larder wait for the request")
+    func goesByMode() {
+        for mode in [ExchangeContext.Mode.offline, .replay, .recordMissing] {
+            let context = ExchangeContext(rules: .empty, mode: mode)
+            #expect(context.preconnectDecision(for: Self.origin) == .wait(.mode(mode)))
+        }
+        for mode in [ExchangeContext.Mode.live, .record, .refresh, .diff] {
+            #expect(ExchangeContext(rules: .empty, mode: mode).preconnectDecision(for: Self.origin) == .connect)
+        }
+    }
+
+    @Test("A rule that can keep a request from being sent has Larder wait, and is named")
+    func goesByRules() throws {
+        let denying = try Setting.rules([["match": ["host": "one.test", "method": "POST"], "deny": ["reason": "no"]]])
+        #expect(ExchangeContext(rules: denying).preconnectDecision(for: Self.origin) == .wait(.rule("rule 0")))
+        let storing = try Setting.rules([["match": ["host": "one.test"], "cache": ["store": "never"]]])
+        #expect(ExchangeContext(rules: storing).preconnectDecision(for: Self.origin) == .connect)
+    }
+}
