@@ -4,7 +4,7 @@ package import ServerTrust
 /// By what TLS is spoken with clients: versions, ciphers, and the keys of session tickets, which are drawn with each value of this type
 /// and never written down. New settings make a new one, so that no session of the old ones is resumed under them.
 ///
-/// TLS 1.2 and 1.3, forward secrecy alone, HTTP/1.1 alone by ALPN, no compression, no renegotiation, no early data. Which certificate is
+/// TLS 1.2 and 1.3, forward secrecy alone, HTTP/1.1 and HTTP/1.0 by ALPN, no compression, no renegotiation, no early data. Which certificate is
 /// shown is said session by session. Any thread may use it.
 package final class ServerTLSContext: Sendable {
     private let object: OwnedObject
@@ -65,26 +65,32 @@ package final class ServerTLSContext: Sendable {
     }
 }
 
-/// Whoever offers protocols has to offer HTTP/1.1 (RFC 7301 §3.2).
+/// A client that offers protocols has to offer HTTP/1.1 or HTTP/1.0, of which the first is preferred (RFC 7301 §3.2).
 private func selectsHTTP1(
     _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
-    let name: StaticString = "http/1.1"
     guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    var offset = 0
-    while offset < Int(offeredLength) {
-        let length = Int(offered[offset])
-        let isSame =
-            length == name.utf8CodeUnitCount && offset + length < Int(offeredLength)
-            && (0..<length).allSatisfy { offered[offset + 1 + $0] == name.utf8Start[$0] }
-        if isSame {
-            chosen.pointee = offered + offset + 1
-            chosenLength.pointee = UInt8(length)
-            return SSL_TLSEXT_ERR_OK
+    for name in ["http/1.1", "http/1.0"] as [StaticString] {
+        guard let found = offeredProtocol(name, in: UnsafeBufferPointer(start: offered, count: Int(offeredLength))) else {
+            continue
         }
-        offset += 1 + length
+        chosen.pointee = found.baseAddress
+        chosenLength.pointee = UInt8(found.count)
+        return SSL_TLSEXT_ERR_OK
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// - Parameter list: names, each behind its length.
+private func offeredProtocol(_ name: StaticString, in list: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+    var offset = 0
+    while offset < list.count, offset + 1 + Int(list[offset]) <= list.count {
+        let end = offset + 1 + Int(list[offset])
+        let offered = UnsafeBufferPointer(rebasing: list[offset + 1..<end])
+        if name.withUTF8Buffer({ $0.elementsEqual(offered) }) { return offered }
+        offset = end
+    }
+    return nil
 }

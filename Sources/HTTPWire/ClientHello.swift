@@ -10,20 +10,30 @@ package struct ClientHello: Equatable, Sendable {
     package init() {}
 
     /// Whether what is spoken inside may be HTTP/1: the client offers it, or says nothing.
-    package var mayMeanHTTP1: Bool { protocols?.contains(.http1) ?? true }
+    package var mayMeanHTTP1: Bool { protocols.map { !$0.isDisjoint(with: [.http1, .http10]) } ?? true }
 }
 
-/// What a client offers to speak inside TLS (RFC 7301 §3.1), of which two are told apart.
+/// What a client offers to speak inside TLS (RFC 7301 §3.1), of which three are told apart.
 package struct ApplicationProtocols: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// HTTP/1.1.
     package static let http1 = ApplicationProtocols(rawValue: 1)
     package static let http2 = ApplicationProtocols(rawValue: 2)
     package static let other = ApplicationProtocols(rawValue: 4)
+    package static let http10 = ApplicationProtocols(rawValue: 8)
 
     init(named name: Span<UInt8>) {
-        if name.equals("http/1.1") { self = .http1 } else if name.equals("h2") { self = .http2 } else { self = .other }
+        if name.equals("http/1.1") {
+            self = .http1
+        } else if name.equals("h2") {
+            self = .http2
+        } else if name.equals("http/1.0") {
+            self = .http10
+        } else {
+            self = .other
+        }
     }
 }
 

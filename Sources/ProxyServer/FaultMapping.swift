@@ -61,7 +61,9 @@ package enum FaultMapping {
         switch refusal {
         case .denied: .connectDenied
         case .hostDenied: .hostDenied
-        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .unreadable, .timedOut, .openedBefore, .otherProtocol:
+        case .closedByRule: .offlineMiss(detail: "tunnel")
+        case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .hiddenFromRules, .unreadable, .timedOut, .openedBefore,
+            .otherProtocol:
             .tunnelRefused(reason: Word(refusal.reason))
         case .noLeaf(let missing): .noCertificate(reason: Word(missing.reason))
         case .refusedByClient(let alert): .clientRefusedCertificate(alert: Word(alert.reason))

@@ -292,6 +292,40 @@ struct InterceptionTests {
         #expect(try client.readResponse()["Via"] == nil)
         client.close()
         #expect(try stage.logged("connect") == ["probe"])
+        #expect(try stage.logged("uninspected") == ["no_http1_offered"])
+    }
+
+    @Test("A client that offers HTTP/1.0 alone speaks it inside: rules and store hold for it", arguments: [0x0303, 0x0304])
+    func servesHTTP10(version: Int32) throws {
+        let stage = try InterceptingStage("rules: [{name: no, match: {host: one.test, path: /denied}, deny: {reason: no}}]")
+        func ask(_ path: String) throws -> ReceivedResponse {
+            let client = try stage.secure {
+                $0.greatestVersion = version
+                $0.protocols = ["http/1.0"]
+            }
+            #expect(client.agreed?.protocolName == "http/1.0")
+            client.send("GET \(path) HTTP/1.0\r\nHost: one.test:\(stage.origin.port)\r\n\r\n")
+            let answer = try client.readResponse()
+            #expect(client.isClosedByPeer())
+            return answer
+        }
+        #expect(try ask("/a").text == "answer to GET /a")
+        #expect(try ask("/a").cacheStatus.hasPrefix("Larder; hit"))
+        #expect(try ask("/denied").code == "denied_by_rule")
+        #expect(stage.origin.requestHeads.count == 1)
+        #expect(try stage.logged("uninspected").allSatisfy(\.isEmpty))
+    }
+
+    @Test("A rule whose mode lets nothing out closes tunnels that would hide their requests", arguments: ["/", "/a"])
+    func closesHiddenTunnels(path: String) throws {
+        let stage = try InterceptingStage("rules: [{name: closed, match: {host: one.test, path: \"\(path)*\"}, mode: offline}]")
+        let client = try stage.connect()
+        var terms = stage.terms()
+        terms.protocols = ["h2"]
+        #expect(client.startTLS(terms) == .alert(49))
+        #expect(try stage.logged("error") == ["offline_miss"])
+        stage.origin.stop()
+        #expect(stage.origin.connectionCount == 0)
     }
 
     @Test("Where other protocols are denied, a client that offers HTTP/2 alone is told that none of its own is spoken")

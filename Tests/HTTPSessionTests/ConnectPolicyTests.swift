@@ -235,8 +235,39 @@ struct ConnectPolicyTests {
             #expect(decision(host, at: 0) == .intercept(host: host))
             policy.noteRefusal(host: host, port: 443, at: MonotonicTime(nanoseconds: 0))
         }
-        #expect(decision("any.test", at: 999) == .tunnel && decision("any.test", at: 1000) == .intercept(host: "any.test"))
+        #expect(decision("any.test", at: 999) == .tunnelUninspected(host: "any.test", .certificateRefused))
+        #expect(decision("any.test", at: 1000) == .intercept(host: "any.test"))
         #expect(decision("inspected.test", at: 1) == .intercept(host: "inspected.test"))
+    }
+
+    @Test(
+        "A client that offers HTTP/1.0 is intercepted; one that offers no HTTP/1 gets a tunnel that is told of, or none",
+        arguments: [
+            ([.http10], .intercept(host: "any.test")), ([.http10, .http2], .intercept(host: "any.test")),
+            ([.http2], .tunnelUninspected(host: "any.test", .noHTTP1Offered)),
+            ([.other], .tunnelUninspected(host: "any.test", .noHTTP1Offered)),
+        ] as [(ApplicationProtocols, EntranceDecision)])
+    func goesByProtocols(protocols: ApplicationProtocols, decision: EntranceDecision) throws {
+        var hello = Self.hello("any.test")
+        hello.protocols = protocols
+        let now = MonotonicTime(nanoseconds: 0)
+        #expect(try Self.intercepting().decideEntered(on: hello, host: "any.test", port: 443, at: now) == decision)
+        let strict = try Self.intercepting { $0.tunnelsOtherProtocols = false }
+        let refused = strict.decideEntered(on: hello, host: "any.test", port: 443, at: now)
+        #expect(refused == (protocols.contains(.http10) ? decision : .refuse(.otherProtocol)))
+    }
+
+    @Test(
+        "Port 80 of a host that the fallback alone intercepts may have a tunnel without TLS; where entries stand, no address may")
+    func permitsPlainTunnels() throws {
+        let usual = ConnectPolicy(fallback: .intercept)
+        for host in ["any.test", "192.0.2.9"] {
+            #expect(usual.permitsUninspected(host: host, port: 80) && !usual.permitsUninspected(host: host, port: 443))
+        }
+        let named = try Self.intercepting()
+        #expect(named.permitsUninspected(host: "any.test", port: 80))
+        for host in ["inspected.test", "192.0.2.1", "192.0.2.9"] { #expect(!named.permitsUninspected(host: host, port: 80)) }
+        #expect(!ConnectPolicy(fallback: .probe).permitsUninspected(host: "any.test", port: 80))
     }
 
     @Test("What is not intercepted after all goes to a server that has been judged")

@@ -33,6 +33,23 @@ struct RequestTallyTests {
                 """)
     }
 
+    @Test("Tunnels that were not intercepted are counted, and each host and reason is named once")
+    func namesUninspected() {
+        let hidden = #"{"url":"a.test:443","cache":"tunnel","connect":"probe","uninspected":"no_http1_offered","bytes":9}"#
+        let plain = #"{"url":"b.test:80","cache":"tunnel","connect":"tunnel","uninspected":"not_tls","bytes":9}"#
+        let tally = Self.tally([hidden, plain, hidden])
+        #expect(tally.requests == 3 && tally.uninspectedCount == 3)
+        let text = RunSummary(tally: tally, remarks: []).text
+        #expect(text.hasPrefix("larder: 3 requests, 0 hits, 0 B saved of 27 B, 0 denied, 3 not intercepted\n"))
+        #expect(
+            text.hasSuffix(
+                """
+                larder:   not intercepted (no_http1_offered), so no rule saw its requests: a.test:443
+                larder:   not intercepted (not_tls), so no rule saw its requests: b.test:80
+
+                """))
+    }
+
     @Test("Hosts and refusals have their limits, one past which is counted alone")
     func isBounded() {
         var tally = RequestTally()

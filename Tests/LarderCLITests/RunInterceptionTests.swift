@@ -57,6 +57,21 @@ struct RunInterceptionTests {
         #expect(try stage.left().isEmpty)
     }
 
+    @Test("curl --http1.0 is intercepted; a client that offers HTTP/2 alone is named in the summary and fails --strict")
+    func reportsTunnels() throws {
+        let stage = try Stage()
+        let old = try stage.run("--strict", "--summary", "--", "curl", "-sS", "-i", "--http1.0", "\(stage.url)/a")
+        #expect(old.code == 0 && old.output.contains("fwd=uri-miss; stored") && old.output.hasSuffix("/a"), "\(old)")
+        let host = "one.test:\(stage.origin.port)"
+        let script =
+            "openssl s_client -quiet -alpn h2 -proxy ${http_proxy#http://} -connect \(host) -servername one.test < /dev/null; true"
+        let hidden = try stage.run("--strict", "--summary", "--", "sh", "-c", script)
+        #expect(hidden.code == 4 && hidden.talk.contains(", 1 not intercepted\n"), "\(hidden)")
+        #expect(hidden.talk.contains("not intercepted (no_http1_offered), so no rule saw its requests: \(host)\n"))
+        let untold = try stage.run("--strict", "--", "sh", "-c", script)
+        #expect(untold.code == 4 && untold.talk.contains("1 not intercepted (--strict)"), "\(untold)")
+    }
+
     @Test("With --no-intercept the command judges the server itself, by anchors that the settings name, and nothing is stored")
     func tunnels() throws {
         let stage = try Stage()

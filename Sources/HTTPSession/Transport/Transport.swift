@@ -69,11 +69,15 @@ package final class Transport {
     }
 
     /// Begins to open a tunnel to this host and port, as far as the settings let CONNECT have one; the origin's scheme does not matter.
-    /// - Parameter via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
-    package func openTunnel(to origin: Origin, via: @autoclosure () -> String, delegate: any TunnelDelegate) -> TunnelOpening {
+    /// - Parameters:
+    ///   - via: The value of Via for an upstream proxy, so that a loop comes to its end (RFC 9110 §7.6.3).
+    ///   - isPlain: the client speaks no TLS, and what `permitsUninspected` says of the host was heeded: its server is not judged.
+    package func openTunnel(
+        to origin: Origin, via: @autoclosure () -> String, isPlain: Bool = false, delegate: any TunnelDelegate
+    ) -> TunnelOpening {
         let tunnel = TunnelOpening(
-            self, to: origin, via: configuration.proxy == nil ? "" : via(), milliseconds: configuration.timeouts.connect,
-            delegate: delegate)
+            self, to: origin, via: configuration.proxy == nil ? "" : via(), isPlain: isPlain,
+            milliseconds: configuration.timeouts.connect, delegate: delegate)
         tunnel.begin()
         return tunnel
     }

@@ -17,6 +17,7 @@ package struct ConnectPolicy: Sendable {
     package var tunnelsOtherProtocols = true
     /// For how long a host of the fallback gets a tunnel once a client has refused our authority; 0: it does not.
     package var refusalsKeptMilliseconds = 0
+    private var hasEntries = false
     /// Whether there is a host that CONNECT does not simply reach. Where there is none, nobody is asked about any host.
     package private(set) var isGuarding: Bool
     /// Whether a ClientHello may name nobody, and whether it may have another one encrypted in it.
@@ -42,6 +43,7 @@ package struct ConnectPolicy: Sendable {
     @discardableResult
     package mutating func insert(_ way: ConnectWay, for scope: HostScope) -> Bool {
         guard ways.insert(way, for: scope) else { return false }
+        hasEntries = true
         if way != .tunnel { isGuarding = true }
         if way == .intercept { isIntercepting = true }
         return true
@@ -112,8 +114,19 @@ extension ConnectPolicy {
         case .deny: return .refuse(denial(of: judged, port: port))
         case .intercept: break
         }
-        guard hello.mayMeanHTTP1 else { return tunnelsOtherProtocols ? .tunnel : .refuse(.otherProtocol) }
-        return isLearned(judged, port: port, at: now) ? .tunnel : .intercept(host: judged)
+        guard hello.mayMeanHTTP1 else {
+            return tunnelsOtherProtocols ? .tunnelUninspected(host: judged, .noHTTP1Offered) : .refuse(.otherProtocol)
+        }
+        return isLearned(judged, port: port, at: now)
+            ? .tunnelUninspected(host: judged, .certificateRefused) : .intercept(host: judged)
+    }
+
+    /// Whether a client that speaks neither TLS nor HTTP/1 may have a tunnel to a host that the fallback intercepts: at the port of plain
+    /// HTTP, as gRPC and HTTP/2 with prior knowledge are sent there, and where no entry names the host. An address may stand for any host.
+    func permitsUninspected(host: String, port: UInt16) -> Bool {
+        guard port == 80, fallback == .intercept, let identity = ReferenceIdentity(host) else { return false }
+        if isJudgedByName(host: host, port: port) { return !hasEntries }
+        return ways.value(of: identity, port: port) == nil
     }
 
     /// A client has refused what we showed it for this host.

@@ -15,6 +15,8 @@ package enum EntranceDecision: Equatable, Sendable {
     case intercept(host: String)
     /// The client gets a tunnel after all, as its host's settings have it.
     case tunnel
+    /// This host is to be intercepted, and the client gets a tunnel all the same.
+    case tunnelUninspected(host: String, UninspectedReason)
     case refuse(TunnelRefusal)
 }
 
@@ -26,6 +28,10 @@ package enum TunnelRefusal: Equatable, Sendable {
     case encryptedHello
     /// The host is judged, and no TLS is spoken with it.
     case notTLS
+    /// The client speaks neither TLS nor HTTP/1, and a rule names the host or can keep a request to it from being sent.
+    case hiddenFromRules
+    /// A rule's mode lets nothing out to the host.
+    case closedByRule
     case unreadable(ClientHelloFault)
     /// The ClientHello did not become whole in time.
     case timedOut
@@ -56,6 +62,8 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .nameMissing: "server_name_missing"
         case .encryptedHello: "encrypted_client_hello"
         case .notTLS: "not_tls"
+        case .hiddenFromRules: "hidden_from_rules"
+        case .closedByRule: "closed_by_rule"
         case .unreadable(let fault): fault.reason
         case .timedOut: "client_hello_timeout"
         case .denied: "connect_denied"
@@ -76,8 +84,9 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .nameMismatch, .nameMissing, .encryptedHello, .denied, .hostDenied, .openedBefore: .unrecognizedName
         case .unreadable: .decodeError
         case .otherProtocol: .noApplicationProtocol
-        case .noLeaf: .accessDenied
-        case .notTLS, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay: nil
+        case .noLeaf, .closedByRule: .accessDenied
+        case .notTLS, .hiddenFromRules, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay:
+            nil
         }
     }
 }
@@ -122,7 +131,7 @@ extension Transport {
             switch decideEntered(on: hello, inTunnelTo: origin) {
             case .intercept: return .refuse(.openedBefore)
             case .refuse(.otherProtocol): return .refuse(.otherProtocol)
-            case .refuse, .tunnel: break
+            case .refuse, .tunnel, .tunnelUninspected: break
             }
         }
         let decision = configuration.connect.decide(on: hello, host: host, port: origin.port)
@@ -139,6 +148,12 @@ extension Transport {
     /// Whether TLS in such a tunnel may be one that ends here.
     package func mayIntercept(tunnelTo origin: Origin) -> Bool {
         configuration.connect.mayIntercept(host: origin.judgedHost, port: origin.port)
+    }
+
+    /// Whether a client that speaks neither TLS nor HTTP/1 may have a tunnel there, as far as `tls` goes, though the host is intercepted.
+    package func permitsUninspected(tunnelTo origin: Origin) -> Bool {
+        configuration.connect.permitsUninspected(host: origin.judgedHost, port: origin.port)
+            && !forbidsPlaintext(to: origin.judgedHost, port: origin.port)
     }
 
     /// Whether the client has to say inside whom it means.

@@ -23,6 +23,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     package private(set) var chain: [Certificate] = []
     private let origin: Origin
     private let via: String
+    private let isPlain: Bool
     /// For judging and connecting together, anew where it is judged again; zero leaves the limit to who connects.
     private let milliseconds: Int
     private var began: MonotonicTime
@@ -33,10 +34,13 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     /// The server of the verdict that was kept, until it is connected to.
     private var kept: (server: VettedServer, key: KeptVerdicts.Key)?
 
-    init(_ transport: Transport, to origin: Origin, via: String, milliseconds: Int, delegate: any TunnelDelegate) {
+    init(
+        _ transport: Transport, to origin: Origin, via: String, isPlain: Bool, milliseconds: Int, delegate: any TunnelDelegate
+    ) {
         self.transport = transport
         self.origin = origin
         self.via = via
+        self.isPlain = isPlain
         self.delegate = delegate
         self.milliseconds = milliseconds
         began = transport.loop.now
@@ -45,7 +49,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     func begin() {
         if let error = transport.refusalOfConnecting(to: origin) { return refuse(error) }
         let connect = transport.configuration.connect
-        guard connect.isGuarding else { return connectAnywhere() }
+        guard connect.isGuarding, !isPlain else { return connectAnywhere() }
         let host = origin.judgedHost
         switch connect.wayBeforeHello(host: host, port: origin.port) {
         case .tunnel: connectAnywhere()

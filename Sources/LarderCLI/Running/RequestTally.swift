@@ -31,6 +31,10 @@ struct RequestTally {
     private(set) var failedCount = 0
     /// The first of both kinds.
     private(set) var refusals: [Refusal] = []
+    /// Tunnels to hosts that are intercepted, which hid their requests from rules and store.
+    private(set) var uninspectedCount = 0
+    /// The first of them, each host and reason once.
+    private(set) var uninspected: [Refusal] = []
 
     static let hostLimit = 10_000
     static let refusalLimit = 20
@@ -61,6 +65,7 @@ struct RequestTally {
             savedBytes &+= bytes
         }
         add(host: Self.host(of: url), isHit: isHit)
+        if let reason = record["uninspected"] as? String { noteUninspected(url, reason) }
         if outcome == Self.replayedWord { replayedCount += 1 }
         if error == Self.missWord {
             missedCount += 1
@@ -80,6 +85,12 @@ struct RequestTally {
         }
         hosts[name, default: Host()].requests += 1
         if isHit { hosts[name]?.hits += 1 }
+    }
+
+    private mutating func noteUninspected(_ url: String, _ reason: String) {
+        uninspectedCount += 1
+        let tunnel = Refusal(url: url, reason: reason)
+        if uninspected.count < Self.refusalLimit, !uninspected.contains(tunnel) { uninspected.append(tunnel) }
     }
 
     private mutating func note(_ url: String, _ reason: String, nearest: String? = nil) {

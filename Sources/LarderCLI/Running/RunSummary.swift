@@ -17,6 +17,7 @@ struct RunSummary {
         return "\(Self.count(tally.requests, "request")), \(Self.count(tally.hits, "hit")), \(saved) saved of "
             + "\(EntryText.size(tally.sentBytes)), \(tally.deniedCount) denied"
             + (tally.missedCount > 0 ? ", \(tally.missedCount) missed" : "")
+            + (tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : "")
     }
 
     private var hostLines: [String] {
@@ -31,6 +32,7 @@ struct RunSummary {
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count
         return tally.refusals.map { "  not let through (\($0.reason)): \($0.url)" }
             + (others > 0 ? ["  and \(others) more"] : [])
+            + tally.uninspected.map { "  not intercepted (\($0.reason)), so no rule saw its requests: \($0.url)" }
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

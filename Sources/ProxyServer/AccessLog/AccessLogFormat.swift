@@ -61,6 +61,7 @@ extension AccessLog.Format {
             line.append(member: ",\"server_key\":", texts.serverKey)
         }
         line.append(member: ",\"connect\":", record.connect)
+        if let reason = record.uninspected { line.append(member: ",\"uninspected\":", reason.word) }
         line.append(texts.members)
         line.append(",\"bytes\":")
         line.append(decimal: record.bytesSent)

@@ -1,4 +1,5 @@
 import HTTPMessage
+import HTTPSession
 import ProxyCore
 
 /// The facts about one request for the access log. Trivial; its texts (URL, method, …) go beside it as spans, see `AccessTexts`.
@@ -39,6 +40,8 @@ package struct AccessRecord: Sendable {
     package var connect: StaticString = ""
     /// What went wrong is the request's own.
     package var isClientsFault = false
+    /// Why a tunnel to a host that is to be intercepted hides its requests; `nil` for all else.
+    package var uninspected: UninspectedReason?
 
     /// Where the request went; `nil` where it went nowhere.
     package var upstream: IPAddress?

@@ -55,6 +55,8 @@ struct BodyDelivery {
     var isEntered = false
     /// What CONNECT got, where the request was one.
     var connectOutcome: ConnectOutcome?
+    /// Why what is in the tunnel passes unseen, though its host is to be intercepted.
+    var uninspected: UninspectedReason?
     /// As whom the server of a tunnel to an address was judged.
     var judgedName: String?
     /// Of the server that was judged for this request (`OriginExchange.judgedChain`).
@@ -92,6 +94,7 @@ struct BodyDelivery {
         tunnelOpener = nil
         connectOutcome = nil
         isEntered = false
+        uninspected = nil
         judgedName = nil
     }
 }

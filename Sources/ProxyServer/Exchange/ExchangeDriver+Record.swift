@@ -54,7 +54,10 @@ extension ExchangeDriver {
             record.errorDetail = row.detail?.text ?? ""
             record.isClientsFault = row.origin == .client
         }
-        if let outcome = delivery.connectOutcome { record.connect = outcome.word }
+        if let outcome = delivery.connectOutcome {
+            record.connect = outcome.word
+            record.uninspected = delivery.uninspected
+        }
         record.upstreamStatus = trace.upstreamStatus
         record.continuations = trace.continuations
         record.upstream = metrics.remoteAddress

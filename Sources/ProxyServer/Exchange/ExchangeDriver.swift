@@ -364,14 +364,23 @@ final class ExchangeDriver: TunnelDelegate {
             delivery.isEntered = true
             return handle(.tunnelOpened(at: worker.now))
         }
-        // A rule has closed the way for this host, whatever the gate says.
-        if exchange.obligations.mode != nil, exchange.mode.isClosed {
+        if isTunnelClosedByRule {
             return handle(.upstreamFailed(.offlineMiss(detail: "tunnel"), at: worker.now))
         }
         let opening = transport.openTunnel(to: tunnelOrigin, via: exchange.tunnelVia, delegate: self)
         self.opening = opening
         delivery.connectOutcome = opening.outcome
         worker.openingTunnels += 1
+    }
+
+    /// A rule has closed the way for this host, whatever the gate says.
+    var isTunnelClosedByRule: Bool { exchange.obligations.mode != nil && exchange.mode.isClosed }
+
+    /// A tunnel that was entered hides its requests after all.
+    func noteHidden(_ reason: UninspectedReason?) {
+        delivery.uninspected = reason
+        // The recordings that the exchange had were given back with its CONNECT.
+        if exchange.mode.records { noteUnrecordedHost(in: worker.recordings) }
     }
 
     private var tunnelOrigin: Origin {
@@ -396,7 +405,7 @@ final class ExchangeDriver: TunnelDelegate {
     }
 
     private func splice() {
-        if exchange.mode.records, !delivery.isEntered { noteUnrecordedHost() }
+        if exchange.mode.records, !delivery.isEntered { noteUnrecordedHost(in: recordings) }
         // A tunnel may stand for longer than anybody waits for a recording.
         leaveRecordings()
         if delivery.isEntered { return enterTunnel() }

@@ -34,6 +34,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     /// What came, where it is no TLS or not yet known to be any.
     private var text: [UInt8] = []
     private var state = State.reading
+    /// What is in the tunnel was looked at, and is no TLS.
+    private var isPlain = false
     /// As whom TLS is spoken with the client.
     private var shownHost: String
 
@@ -141,6 +143,9 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         // By the settings of now, which may be other ones than when the tunnel was asked for.
         switch worker.transport.decideEntered(on: hello, inTunnelTo: origin) {
         case .tunnel: openTunnel()
+        case .tunnelUninspected(let host, let reason):
+            shownHost = host
+            openTunnel(uninspected: reason, as: secureAuthority)
         case .refuse(let refusal): refuse(refusal)
         case .intercept(let host): intercept(as: host)
         }
@@ -254,14 +259,27 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
 
     // MARK: A tunnel after all
 
-    /// For what is neither TLS nor HTTP/1, which nobody could look into.
+    /// For a client that speaks neither TLS nor HTTP/1: Larder cannot look into that.
     private func openTunnelOfOthers() {
-        worker.transport.mayIntercept(tunnelTo: origin) ? refuse(.notTLS) : openTunnel()
+        guard worker.transport.mayIntercept(tunnelTo: origin) else { return openTunnel() }
+        guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
+        let rules = worker.context.rules.rules(for: plainAuthority)
+        if rules.naming != nil || rules.withholding != nil { return refuse(.hiddenFromRules) }
+        openTunnel(uninspected: .notTLS, as: plainAuthority)
     }
 
-    private func openTunnel() {
-        let opening = worker.transport.openTunnel(to: origin, via: via, delegate: self)
+    /// A tunnel that hides its requests from the rules.
+    private func openTunnel(uninspected reason: UninspectedReason, as authority: TunnelAuthority) {
+        if worker.context.rules.rules(for: authority).closing != nil { return refuse(.closedByRule) }
+        openTunnel(reason)
+    }
+
+    private func openTunnel(_ uninspected: UninspectedReason? = nil) {
+        if owner.isTunnelClosedByRule { return refuse(.closedByRule) }
+        isPlain = uninspected == .notTLS
+        let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: isPlain, delegate: self)
         owner.delivery.connectOutcome = opening.outcome
+        owner.noteHidden(uninspected)
         state = .tunnelling(opening)
         worker.openingTunnels += 1
         connection.setDeadline(worker.settings.timeouts.tunnelIdle)
@@ -273,7 +291,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         owner.note(opening)
         guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
         let gate =
-            worker.transport.looksIntoTunnels
+            worker.transport.looksIntoTunnels && !isPlain
             ? HelloGate(worker, to: origin, openedBy: opening.transport, via: via) : nil
         Tunnel.start(worker, connection: connection, client: client, upstream: descriptor, gate: gate, owner: owner)
     }

@@ -152,7 +152,7 @@ extension ExchangeDriver {
     }
 
     /// What goes through a tunnel is not recorded.
-    func noteUnrecordedHost() {
+    func noteUnrecordedHost(in recordings: RecordingsInForce?) {
         recordings?.file?.noteTunnel(
             to: String(decoding: exchange.originHost, as: UTF8.self) + ":\(exchange.originPort)")
     }

@@ -86,7 +86,9 @@ package enum WrittenHello {
     package static func serverName(_ name: [UInt8]) -> [UInt8] { number(name.count + 3) + [0] + number(name.count) + name }
 
     private static func protocols(_ offered: ApplicationProtocols) -> [UInt8] {
-        let named: [(ApplicationProtocols, String)] = [(.http2, "h2"), (.http1, "http/1.1"), (.other, "x")]
+        let named: [(ApplicationProtocols, String)] = [
+            (.http2, "h2"), (.http1, "http/1.1"), (.http10, "http/1.0"), (.other, "x"),
+        ]
         let list = named.filter { offered.contains($0.0) }.flatMap { [UInt8($0.1.utf8.count)] + Array($0.1.utf8) }
         return number(list.count) + list
     }

@@ -57,7 +57,8 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Exit with 4 if a request was denied or missed, or if no request came through Larder, even if the command succeeded.")
+            "Exit with 4 if a request was denied or missed, if a tunnel was not intercepted, or if no request came through Larder, even if the command succeeded."
+    )
     var strict = false
 
     @Flag(help: "Says at the end what was asked for, on standard error.")
@@ -115,7 +116,7 @@ struct RunCommand: ParsableCommand {
             Terminal.talk("larder: \(unseen.sentence)\n")
         }
         let ended = try code.get()
-        let isIncomplete = tally.map { $0.deniedCount + $0.missedCount > 0 } ?? false
+        let isIncomplete = tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount > 0 } ?? false
         if ended != 0 { throw ExitCode(ended) }
         if let lockedRun, let recording = larder.recordings.ended {
             let violations = try lockedRun.violations(recording, hasKey: larder.settings.recordings.key != nil)
@@ -123,7 +124,7 @@ struct RunCommand: ParsableCommand {
             if !violations.isEmpty { throw Self.lockCode }
         }
         if strict, let tally, isIncomplete {
-            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed"
+            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed, \(tally.uninspectedCount) not intercepted"
             if !summary { Terminal.talk("larder: \(counts) (--strict); --summary names them\n") }
             throw Self.strictCode
         }

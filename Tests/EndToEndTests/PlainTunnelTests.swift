@@ -1,0 +1,118 @@
+import CertificateAuthority
+import Foundation
+import HTTPSession
+import ServerTrust
+import TestSupport
+import Testing
+
+@Suite(
+    "CONNECT to port 80 where all hosts are intercepted",
+    .enabled(if: NetworkNamespace.canBeMade, "needs to make network namespaces"))
+struct PlainTunnelTests {
+    /// A network in which a server at port 80 sends back what it gets, and a proxy that intercepts every host.
+    private final class Stage {
+        let network: NetworkNamespace
+        let origin: ScriptedOrigin
+        let proxy: TestProxy
+
+        init(_ yaml: String = "", connect: (inout ConnectPolicy) -> Void = { _ in }, pinsPlainHost: Bool = false) throws {
+            network = try NetworkNamespace()
+            try network.ip("link set lo up")
+            let authority = TestAuthority()
+            let anchors = TrustPolicy.Anchors.given(try TrustAnchors([try #require(Certificate(der: authority.der))]))
+            let pinned = try TrustPolicy(anchors: anchors, pins: SecureStage.pins(authority.identity()))
+            let trust = try TrustPolicySet(
+                pinsPlainHost ? [.init(host: "plain.test", port: 443, policy: pinned)] : [],
+                fallback: .policy(TrustPolicy(anchors: anchors)))
+            let ours = try LocalAuthority(
+                making: RootTerms(user: "tester", host: "here", days: 30),
+                at: POSIXTime(seconds: Int64(Date().timeIntervalSince1970)))
+            var policy = ConnectPolicy(fallback: .intercept)
+            connect(&policy)
+            origin = try network.inside {
+                ScriptedOrigin(port: 80) { connection in connection.send(bytes: connection.readToEnd()) }
+            }
+            proxy = try network.inside { [policy] in
+                try TestProxy(
+                    "resolve: {plain.test: 127.0.0.1, other.test: 127.0.0.1}\n" + yaml,
+                    change: {
+                        $0.transport.trust = trust
+                        $0.transport.connect = policy
+                        $0.authority = ours
+                    })
+            }
+        }
+
+        deinit {
+            proxy.stop()
+            origin.stop()
+        }
+
+        /// What comes back through a tunnel in which a client begins HTTP/2; empty where it is closed.
+        func send(to host: String = "plain.test") throws -> String {
+            let port = proxy.port
+            let client = try network.inside { try RawClient(port: port) }
+            client.send("CONNECT \(host):80 HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            #expect(try client.readResponse(to: "CONNECT").status == 200)
+            client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            client.endSending()
+            return String(decoding: try client.readToEnd(), as: UTF8.self)
+        }
+
+        func logged(_ member: String) throws -> [String] {
+            try proxy.logLines().map { line in
+                line.firstRange(of: "\"\(member)\":\"").map { String(line[$0.upperBound...].prefix { $0 != "\"" }) } ?? ""
+            }
+        }
+    }
+
+    @Test(
+        "HTTP/2 in clear gets a tunnel where no rule, pin or interception names the host, and the log says that it was not inspected",
+        arguments: [
+            "", "rules: [{name: r, match: {host: other.test}, deny: {reason: no}}]", "rules: [{name: r, cache: {store: never}}]",
+            "rules: [{name: r, match: {host: plain.test, scheme: https}, cache: {store: never}}]",
+        ])
+    func opensTunnels(yaml: String) throws {
+        let stage = try Stage(yaml)
+        #expect(try stage.send() == "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        #expect(try stage.logged("connect") == ["tunnel"])
+        #expect(try stage.logged("uninspected") == ["not_tls"])
+    }
+
+    @Test(
+        "A rule that names the host, or that can keep requests to every host back, refuses HTTP/2 in clear, with the reason in the log",
+        arguments: [
+            "{name: r, match: {host: plain.test}, cache: {store: never}}",
+            "{name: r, match: {method: DELETE}, deny: {reason: no}}",
+            "{name: r, match: {path: \"/a*\"}, mode: offline}",
+        ])
+    func refusesBehindRules(rule: String) throws {
+        let stage = try Stage("rules: [\(rule)]")
+        #expect(try stage.send().isEmpty)
+        #expect(try stage.logged("detail") == ["hidden_from_rules"])
+        stage.origin.stop()
+        #expect(stage.origin.connectionCount == 0)
+    }
+
+    @Test("A host that an entry intercepts, or whose enforced pins forbid plain text, gets no tunnel for HTTP/2 in clear")
+    func refusesBehindEntries() throws {
+        let stages = [
+            try Stage(connect: { policy in HostScope(host: "plain.test").map { _ = policy.insert(.intercept, for: $0) } }),
+            try Stage(pinsPlainHost: true),
+        ]
+        for stage in stages {
+            #expect(try stage.send().isEmpty)
+            #expect(try stage.logged("detail") == ["not_tls"])
+            stage.origin.stop()
+            #expect(stage.origin.connectionCount == 0)
+        }
+    }
+
+    @Test("An address may stand for any host: it gets a tunnel only where neither rules nor entries name a host")
+    func goesByAddress() throws {
+        #expect(try !Stage().send(to: "127.0.0.1").isEmpty)
+        #expect(try Stage("rules: [{name: r, match: {host: other.test}, cache: {store: never}}]").send(to: "127.0.0.1").isEmpty)
+        let named = try Stage(connect: { policy in HostScope(host: "other.test").map { _ = policy.insert(.probe, for: $0) } })
+        #expect(try named.send(to: "127.0.0.1").isEmpty)
+    }
+}
