@@ -8,11 +8,26 @@ package struct BodyReference: Equatable, Hashable, Sendable {
     @usableFromInline package let length: UInt64
     /// By which the row is known again in a file that another process writes; 0 where nobody else does.
     package let seal: Int64
+    /// Keeps the store from deleting the body for as long as a copy of this reference exists; `nil` where the reader sees to that.
+    package let hold: (any AnyObject & Sendable)?
 
-    package init(id: Int64, length: UInt64, seal: Int64 = 0) {
+    package init(id: Int64, length: UInt64, seal: Int64 = 0, hold: (any AnyObject & Sendable)? = nil) {
         self.id = id
         self.length = length
         self.seal = seal
+        self.hold = hold
+    }
+
+    @usableFromInline
+    package static func == (left: Self, right: Self) -> Bool {
+        left.id == right.id && left.length == right.length && left.seal == right.seal
+    }
+
+    @usableFromInline
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(length)
+        hasher.combine(seal)
     }
 }
 

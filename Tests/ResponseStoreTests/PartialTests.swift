@@ -51,8 +51,10 @@ struct PartialTests {
         store.shutdown()
         store = try fixture.open { $0.memoryBodyLimit = 0 }
         // What the last process left is looked at in slices.
-        let deadline = Date.now + 10
-        while extents(store) == nil, Date.now < deadline { store.drain() }
+        try eventually {
+            store.drain()
+            return extents(store) != nil
+        }
         #expect(extents(store) == [0..<900_000, 2_000_000..<2_500_001])
         // Holds two others altogether.
         try self.store(650_000..<2_600_000, in: store)
@@ -115,8 +117,10 @@ struct PartialTests {
         #expect(store.partials(of: Sample.key("p")).first?.response.requestTime == later.requestTime)
         store.shutdown()
         store = try fixture.open()
-        let deadline = Date.now + 10
-        while extents(store) == nil, Date.now < deadline { store.drain() }
+        try eventually {
+            store.drain()
+            return extents(store) != nil
+        }
         let found = try #require(store.partials(of: Sample.key("p")).first)
         #expect(found.response.requestTime == later.requestTime)
         #expect(found.extents == [0..<1_000_000])
@@ -204,8 +208,10 @@ struct PartialTests {
         store.shutdown()
 
         let again = try fixture.open { $0.path = copy }
-        let deadline = Date.now + 10
-        while extents(again, name: "q") == nil, Date.now < deadline { again.drain() }
+        try eventually {
+            again.drain()
+            return extents(again, name: "q") != nil
+        }
         #expect(extents(again) == [0..<500_000])
         let extent = try #require(extents(again, name: "q")?.first)
         #expect(extent.lowerBound == 10 << 20)

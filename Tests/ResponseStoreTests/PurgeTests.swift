@@ -38,6 +38,29 @@ struct PurgeTests {
         #expect(store.find(Sample.key("b/1")) != nil)
     }
 
+    @Test(
+        "A response that was found before a purge can be read to its end, and its body is deleted once nobody has it",
+        arguments: [true, false])
+    func keepsWhatWasFound(isInMemory: Bool) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { if !isInMemory { $0.memory = .init(high: 0, low: 0) } }
+        let body = Sample.bytes(6 << 20, seed: 1)
+        store.putSurely(Sample.response("long", body: body))
+        store.drain()
+        var found = isInMemory ? store.find(Sample.key("long")) : store.foundOnDisk(Sample.key("long"))
+        let reference = try #require(found.flatMap(FillingTests.placeOnDisk))
+        #expect(store.purgeNow(Self.matching("http://example.test/long")).done() == 1)
+        // What comes behind it is deleted before: the writer has been at the chunks.
+        store.putSurely(Sample.response("next", body: body))
+        store.drain()
+        let next = try #require(store.find(Sample.key("next")).flatMap(FillingTests.placeOnDisk))
+        #expect(store.purgeNow(Self.matching("http://example.test/next")).done() == 1)
+        try eventually { !store.readNow(next, at: 0).isGood }
+        #expect(found.flatMap { store.wholeBody($0) } == body)
+        found = nil
+        try eventually { !store.readNow(reference, at: 0).isGood }
+    }
+
     @Test("One URL is purged with all its variants, and what is stored afterwards stays")
     func purgesOneKey() throws {
         let fixture = StoreFixture()

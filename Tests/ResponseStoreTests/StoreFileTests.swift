@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import HTTPCaching
+import TestSupport
 import Testing
 
 @testable import ResponseStore
@@ -198,10 +199,10 @@ struct StoreFileTests {
         store.shutdown()
 
         let again = try fixture.open { $0.path = copy }
-        let deadline = Date.now + 10
-        while again.statistics.partials < 1 || again.statistics.entries != 1, Date.now < deadline { again.drain() }
-        #expect(again.statistics.partials == 1)
-        #expect(again.statistics.entries == 1)
+        try eventually {
+            again.drain()
+            return again.statistics.partials == 1 && again.statistics.entries == 1
+        }
         #expect(again.find(Sample.key("strong")) == nil)
         #expect(again.find(Sample.key("weak")) == nil)
     }

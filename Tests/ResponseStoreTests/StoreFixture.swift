@@ -34,7 +34,7 @@ final class StoreFixture: Sendable {
             $0.limits.queuedMilliseconds = 60_000
             $0.limits.stalledMilliseconds = 60_000
         }
-        store.learnKeys()
+        try store.learnKeys()
         return store
     }
 
@@ -56,9 +56,9 @@ final class Answer<Value: Sendable>: Sendable {
         semaphore.signal()
     }
 
-    /// Traps after half a minute: a test that waits for nothing is wrong.
+    /// Traps at the deadline: a test that waits for nothing is wrong.
     func wait() -> Value {
-        precondition(semaphore.wait(timeout: .now() + 30) == .success, "no answer came")
+        precondition(semaphore.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success, "no answer came")
         return value.withLock { $0! }
     }
 }
@@ -103,6 +103,12 @@ extension ResponseStore {
         }
     }
 
+    /// What the file has for a key, whatever memory has.
+    func foundOnDisk(_ key: [UInt8]) -> StoredResponse? {
+        guard case .found(let variants) = lookUpNow(key) else { return nil }
+        return variants.responses.first
+    }
+
     /// The whole body, wherever it stands; `nil` where it cannot be read.
     func wholeBody(_ response: StoredResponse) -> [UInt8]? {
         switch response.body {
@@ -126,9 +132,11 @@ extension ResponseStore {
     }
 
     /// Returns when the writer has gone through all rows that were there.
-    func learnKeys() {
-        let deadline = Date.now + 20
-        while !statistics.knowsKeys, Date.now < deadline { drain() }
+    func learnKeys() throws {
+        try eventually {
+            drain()
+            return statistics.knowsKeys
+        }
     }
 
     /// Has the writer, which stands still meanwhile between two transactions, take what `body` brings in one batch.

@@ -4,6 +4,9 @@ import Foundation
 enum Torture {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "StoreTorture")
 
+    /// Under which it stores the response of a number.
+    static func key(_ number: Int) -> [UInt8] { Array("http://torture.test:80/\(number)".utf8) }
+
     static func run(_ arguments: String...) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = program

@@ -22,17 +22,19 @@ extension StoreTorture {
         }
     }
 
-    /// Looks for so many milliseconds. Fails where an octet is wrong, or next to nothing was found.
-    static func readBeneath(_ path: String, milliseconds: Int) throws {
+    /// Looks until it is told to end (SIGTERM), and prints at every hundred how many responses it has found. Fails where an octet is wrong, or next to
+    /// nothing was found.
+    static func readBeneath(_ path: String) throws {
+        // The only flag that a handler of a signal may set.
+        signal(SIGTERM) { _ in isToldToEnd = 1 }
         let store = try open(path) {
             $0.access = .readOnlyBeneathMemory
             // Little room, so that most is read from the file; and large bodies stay there.
             $0.memory = .init(high: 1 << 20, low: 1 << 19)
             $0.memoryBodyLimit = 1 << 20
         }
-        var (found, large, failed, wrong, number) = (0, 0, 0, 0, 0)
-        let end = now() + milliseconds
-        while now() < end {
+        var (found, large, failed, wrong, number, told) = (0, 0, 0, 0, 0, 0)
+        while isToldToEnd == 0 {
             number = (number * 7 + 1) % churned
             for number in [number, number / 300 * 300 + 7] {
                 guard let response = find(store, number) else { continue }
@@ -45,15 +47,16 @@ extension StoreTorture {
                 }
                 if octets != body(number) { wrong += 1 }
             }
+            if found / 100 > told {
+                told = found / 100
+                print(found)
+                fflush(nil)
+            }
         }
         store.shutdown()
         print("found \(found), \(large) of them large, failed \(failed), wrong \(wrong)")
         exit(wrong == 0 && found > 0 && large > 0 && failed < found / 2 ? 0 : 1)
     }
-
-    private static func now() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-    }
 }
+
+nonisolated(unsafe) private var isToldToEnd: sig_atomic_t = 0

@@ -13,7 +13,7 @@ import TestSupport
 ///     StoreTorture purge PATH         stores and purges until it is killed, and says each round whose purge was acknowledged
 ///     StoreTorture purged PATH LAST   fails unless everything that was purged up to that round is gone
 ///     StoreTorture churn PATH         stores and evicts until it is killed, and says each number
-///     StoreTorture beneath PATH MS    reads that file beneath memory meanwhile, and fails where an octet is wrong
+///     StoreTorture beneath PATH       reads that file beneath memory meanwhile, and fails where an octet is wrong
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.
@@ -30,12 +30,12 @@ enum StoreTorture {
             case "purged" where arguments.count == 3: try verifyPurged(arguments[1], last: Int(arguments[2]) ?? -1)
             case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
             case "churn" where arguments.count == 2: try churn(arguments[1])
-            case "beneath" where arguments.count == 3:
-                try readBeneath(arguments[1], milliseconds: Int(arguments[2]) ?? 0)
+            case "beneath" where arguments.count == 2:
+                try readBeneath(arguments[1])
             default:
                 print(
                     "StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | purge PATH | purged PATH LAST | churn PATH "
-                        + "| beneath PATH MS | fill PATH COUNT")
+                        + "| beneath PATH | fill PATH COUNT")
                 exit(2)
             }
         } catch {

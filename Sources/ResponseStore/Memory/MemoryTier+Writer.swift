@@ -29,14 +29,15 @@ extension MemoryTier {
     }
 
     /// A body has been written that is too long to stay: memory keeps but the place where it stands.
-    func leaveToDisk(row: StoredRowID, _ hash: KeyHash) {
+    func leaveToDisk(row: StoredRowID, _ hash: KeyHash, _ holds: BodyHolds) {
         let now = now
         var dropped: [StoredVariants?] = []
         shards[shard(hash)].withLock { shard in
             guard let variants = shard.table.variants(withHash: hash.low, holdingRow: row) else { return }
             let responses = variants.responses.map { response in
                 if response.row != row || response.isOnDisk { return response }
-                return response.placed(body: .onDisk(BodyReference(id: row, length: response.body.length)), row: row)
+                let body = holds.held(BodyReference(id: row, length: response.body.length))
+                return response.placed(body: .onDisk(body), row: row)
             }
             dropped = replace(variants, by: responses, hash, now: now, in: &shard)
             dropped.append(variants)

@@ -49,6 +49,8 @@ final class StoreReader {
                 ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit,
                 sealing: core.memory.fileBeneath != nil)
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
+            // Before `endLookUp`, which fails where the row was deleted meanwhile: from then on the body cannot go before its response.
+            if core.memory.fileBeneath == nil { found.responses = found.responses.map(core.holds.held) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(of: job.key, found)
             if let answer = core.memory.endLookUp(job.key, job.hash, startedAt: changes, found: variants) {

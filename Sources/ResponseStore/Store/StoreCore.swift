@@ -160,6 +160,18 @@ final class BodyHolds: Sendable {
     }
 
     func contains(_ body: Int64) -> Bool { counts.withLock { $0[body] != nil } }
+
+    /// The same body, which stays on the disk while the reference exists. It has to be there still.
+    func held(_ body: BodyReference) -> BodyReference {
+        BodyReference(id: body.id, length: body.length, hold: BodyHold(body, in: self))
+    }
+
+    /// The same response, whose body stays on the disk while the response exists. Bodies in extents are held by their readers:
+    /// a hold on one would keep the extents that later ones replace.
+    func held(_ response: StoredResponse) -> StoredResponse {
+        guard case .onDisk(let body) = response.body, body.id > 0 else { return response }
+        return response.placed(body: .onDisk(held(body)), row: response.row)
+    }
 }
 
 /// Keeps a body on the disk while it is delivered, even if its response is replaced or evicted meanwhile.

@@ -288,7 +288,8 @@ extension StoreWriter {
     ) throws(StoreError) {
         guard let tables else { return }
         let bytes = whole.flatMap { length <= UInt64(core.configuration.memoryBodyLimit) ? $0.joinedBytes : nil }
-        let body: StoredBody = bytes.map { .bytes($0) } ?? .onDisk(BodyReference(id: filling.row, length: length))
+        let body: StoredBody =
+            bytes.map { .bytes($0) } ?? .onDisk(core.holds.held(BodyReference(id: filling.row, length: length)))
         let response = filling.response(body: body, trailers: trailers)
         row.fill(from: response, filling.keyHash, core.memory.hasher)
         row.chain = try tables.chains.number(of: response.chain)

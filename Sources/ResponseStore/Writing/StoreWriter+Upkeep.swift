@@ -84,7 +84,16 @@ extension StoreWriter {
 
     // MARK: Chunks of dropped bodies
 
-    var mayDeleteChunks: Bool { dropping.first.map { !$0.isHeld(in: core.holds) } ?? false }
+    /// Those that are held go behind the others.
+    var mayDeleteChunks: Bool {
+        for _ in 0..<dropping.count {
+            guard let body = dropping.first else { return false }
+            if !body.isHeld(in: core.holds) { return true }
+            _ = dropping.popFirst()
+            dropping.append(body)
+        }
+        return false
+    }
 
     /// A slice, and as many more as it takes to keep what the file is larger than its marks within bounds.
     func deleteChunks() {

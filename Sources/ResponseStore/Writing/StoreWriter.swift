@@ -206,7 +206,7 @@ final class StoreWriter {
         core.queue.didWrite(done.work, log: measureLog())
         for hash in done.gone { core.memory.rowIsGone(hash) }
         for (row, hash) in done.dropped { core.memory.drop(row: row, hash) }
-        for (row, hash) in done.long { core.memory.leaveToDisk(row: row, hash) }
+        for (row, hash) in done.long { core.memory.leaveToDisk(row: row, hash, core.holds) }
         for hash in done.settled { core.memory.settle(hash) }
         for operation in done.mustHappen { operation.keyHash.map { core.memory.settle($0) } }
         for body in done.dropping {

@@ -1,0 +1,35 @@
+import Glibc
+
+/// The deadline of every wait in the tests: a minute, which no busy machine reaches, only a hang.
+package enum Deadline {
+    package static let seconds = 60
+    package static let milliseconds = Int32(seconds * 1000)
+}
+
+/// A condition that did not hold within the deadline.
+package struct NeverHappened: Error, CustomStringConvertible {
+    let place: String
+
+    package var description: String { "\(place): the condition did not hold within \(Deadline.seconds) s" }
+}
+
+/// Waits for a condition that no event announces. A test that can wait for an event waits for that instead.
+package func eventually(_ condition: () throws -> Bool, fileID: String = #fileID, line: Int = #line) throws {
+    let deadline = ContinuousClock.now + .seconds(Deadline.seconds)
+    while try !condition() {
+        guard ContinuousClock.now < deadline else { throw NeverHappened(place: "\(fileID):\(line)") }
+        usleep(2000)
+    }
+}
+
+/// The same in a task, without holding its thread.
+package func until(
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool, fileID: String = #fileID,
+    line: Int = #line
+) async throws {
+    let deadline = ContinuousClock.now + .seconds(Deadline.seconds)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw NeverHappened(place: "\(fileID):\(line)") }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
