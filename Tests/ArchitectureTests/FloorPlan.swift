@@ -90,4 +90,28 @@ enum FloorPlan {
         "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",
         "Sources/ResponseStore/Threads/StoreThread.swift": "hands a thread's first argument over through pthread_create",
     ]
+
+    /// Test sources that may sleep, each with why no event or `eventually` does instead.
+    static let permittedSleeps: [String: String] = [
+        "Tests/Support/Eventually.swift": "the one place where a condition without an event is looked at again",
+        "Tests/Support/OriginConnection.swift": "an origin that sends each byte in a packet of its own",
+        "Tests/Support/PatternedBody.swift": "a client that takes a body at a given pace",
+        "Tests/ResponseStoreTests/FillingTests.swift": "readers of several speeds",
+        "Tests/StoreTorture/StoreTorture.swift": "a program that makes load, at a pace that a store can follow",
+        "Tests/StoreTorture/Beneath.swift": "as StoreTorture",
+        "Tests/StoreTorture/Purging.swift": "as StoreTorture",
+        "Tests/SnapshotTorture/SnapshotTorture.swift": "as StoreTorture",
+        "Tests/HTTPSessionTests/Session/CancellationStormTests.swift": "cancels at moments of a seeded generator",
+        "Tests/HTTPSessionTests/Session/SessionRetryTests.swift": "a network that does not come back",
+        "Tests/LarderCLITests/DoctorTests.swift": shellPolls,
+        "Tests/LarderCLITests/EnvTests.swift": shellPolls,
+        "Tests/LarderCLITests/FetchOrigin.swift": shellPolls,
+        "Tests/LarderCLITests/FetchSignalTests.swift": "as FetchOrigin; and a signal comes at a different moment in each round",
+        "Tests/LarderCLITests/FetchTests.swift": shellPolls,
+        "Tests/LarderCLITests/RecordingStoriesTests.swift": "two replays that run at the same time",
+        "Tests/LarderCLITests/RunInterceptionTests.swift": shellPolls,
+        "Tests/LarderCLITests/RunTests.swift": "as FetchOrigin; and commands that last until they are ended",
+    ]
+
+    private static let shellPolls = "a shell script waits for a file or a process, for which a shell has no event"
 }

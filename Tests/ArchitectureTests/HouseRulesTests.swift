@@ -44,6 +44,42 @@ struct HouseRulesTests {
         }
     }
 
+    /// Whoever waits for something waits for its event, or by `eventually`, and never for a time that has been enough so far.
+    @Test("No test sleeps that is not on the list, and nothing stands there in vain")
+    func nothingSleeps() {
+        let files = Repository.files(below: "Tests").filter { file in
+            file.path.hasSuffix(".swift")
+                && !["Tests/ArchitectureTests/", "Tests/Performance/"].contains { file.path.hasPrefix($0) }
+        }
+        for file in files {
+            let sleeps = file.code.filter { Self.sleeps($0.text) }
+            if FloorPlan.permittedSleeps[file.path] == nil {
+                for line in sleeps { Issue.record("\(file):\(line.number): sleeps, and is not on the list: \(line.text)") }
+            } else {
+                #expect(!sleeps.isEmpty, "\(file) stands on the list and does not sleep")
+            }
+        }
+        let paths = Set(files.map(\.path))
+        for path in FloorPlan.permittedSleeps.keys {
+            #expect(paths.contains(path), "\(path) stands on the list and is not there")
+        }
+    }
+
+    @Test(
+        "The search for sleeps sees every spelling, in Swift and in the shell",
+        arguments: [
+            ("usleep(10)", true), ("try await Task.sleep(for: .seconds(1))", true), ("Thread.sleep(forTimeInterval: 1)", true),
+            ("until test -s port; do sleep 0.02; done", true), ("by: \"sleep \\(seconds)\"", true), ("sleep $seconds", true),
+            ("statistics.sleepers == 1", false), ("the loop sleeps", false), ("func sleepsMeanwhile() {", false),
+        ])
+    func seesSleeps(line: String, isOne: Bool) { #expect(Self.sleeps(line[...]) == isOne) }
+
+    /// `sleep` as the end of a name that is called, or as a shell's command with a time behind it.
+    private static func sleeps(_ line: Substring) -> Bool {
+        guard line.contains("sleep") else { return false }
+        return line.contains(/sleep(\(| +[0-9$\\])/)
+    }
+
     @Test("Nothing names a path of one machine")
     func namesNoMachine() {
         // Put together here, so that this file does not find itself.

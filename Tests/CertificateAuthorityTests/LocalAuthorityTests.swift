@@ -239,7 +239,10 @@ struct LocalAuthorityTests {
             var dumped = ""
             dump(value, to: &dumped)
             let shown = "\(value) \(String(reflecting: value)) \(dumped)".lowercased()
-            #expect(!shown.contains("key") && !shown.contains("0x"), "\(shown)")
+            // A digest in Base64 may have any of these within a word.
+            for word in shown.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "/" && $0 != "+" }) {
+                #expect(!word.hasPrefix("0x") && !["key", "privatekey", "pkey"].contains(word), "\(word) in \(shown)")
+            }
         }
         #expect(String(reflecting: authority).contains(authority.root.digest.description))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import CertificateAuthority
@@ -106,10 +107,10 @@ private final class OpenSSLServer {
         process.standardError = FileHandle.nullDevice
         try process.run()
         var accepting: Substring?
-        while accepting == nil {
+        try eventually { [process] in
             try #require(process.isRunning)
             accepting = try String(contentsOf: said, encoding: .utf8).firstMatch(of: /ACCEPT [^\n]*:(\d+)\n/)?.1
-            Thread.sleep(forTimeInterval: 0.005)
+            return accepting != nil
         }
         port = try #require(accepting.flatMap { Int($0) })
     }

@@ -17,7 +17,7 @@ struct AutoModeTests {
     }
 
     @Test(
-        "Link down: what is stored is served at once, the rest is a miss at once, within bounds; link up: the next request validates (S6)",
+        "Link down: what is stored is served, the rest is a miss, and nothing is tried; link up: the next request validates (S6)",
         .enabled(if: NetworkNamespace.canBeMade, Comment(rawValue: NetworkNamespace.neededToMake ?? "")), .timeLimit(.minutes(1)),
         arguments: [1, 4])
     func followsNetwork(loops: Int) throws {
@@ -30,14 +30,12 @@ struct AutoModeTests {
         try stage.settle(.offline)
         #expect(stage.proxy.server.networkStatus == "offline: no link")
         let asked = stage.origin.requestHeads.count
-        let hit = try stage.timed("/a")
-        #expect(hit.response.status == 200 && hit.response.text == "kept /a" && hit.time < .milliseconds(50), "\(hit.time)")
-        #expect(
-            hit.response.cacheStatus.hasPrefix("Larder; hit; ttl=-6") && hit.response.cacheStatus.hasSuffix("; detail=offline"))
+        let hit = try stage.fetch("/a")
+        #expect(hit.status == 200 && hit.text == "kept /a")
+        #expect(hit.cacheStatus.hasPrefix("Larder; hit; ttl=-6") && hit.cacheStatus.hasSuffix("; detail=offline"))
         for host in ["10.9.0.2", "nowhere.invalid"] {
-            let miss = try stage.timed("/other", host: host)
-            #expect(miss.response.status == 504 && miss.response.code == "offline_miss" && miss.response.detail == "uri_miss")
-            #expect(miss.time < .milliseconds(50), "\(miss.time)")
+            let miss = try stage.fetch("/other", host: host)
+            #expect(miss.status == 504 && miss.code == "offline_miss" && miss.detail == "uri_miss")
         }
         let forbidden = try stage.fetch("/must")
         #expect(forbidden.code == "offline_miss" && forbidden.detail == "must_revalidate")
@@ -68,17 +66,17 @@ struct AutoModeTests {
         let stage = try Stage(auto, answer: Self.answer)
         let server = stage.proxy.server
         func fetch(_ path: String) throws -> ReceivedResponse { try stage.fetch(path, host: "one.test") }
-        func settle(_ status: String) {
-            while server.networkStatus != status { usleep(1000) }
+        func settle(_ status: String) throws {
+            try eventually { server.networkStatus == status }
             // The mode follows on the thread that tells the status, and the loops behind it.
-            while (server.mode == .offline) != status.hasPrefix("offline") { usleep(1000) }
+            try eventually { (server.mode == .offline) == status.hasPrefix("offline") }
             stage.proxy.settle()
         }
         server.forceNetwork(.online(NetworkPath(interfaceName: "w0", kind: .wireless, isMetered: true)))
-        settle("online: w0, wireless, metered")
+        try settle("online: w0, wireless, metered")
         #expect(try fetch("/a").text == "kept /a")
         server.forceNetwork(.offline(.forced))
-        settle("offline: forced")
+        try settle("offline: forced")
         #expect(try fetch("/a").text == "kept /a")
         #expect(try fetch("/b").code == "offline_miss")
         // What is set anew is set for the network as it is known.
@@ -93,7 +91,7 @@ struct AutoModeTests {
         #expect(try fetch("/b").cacheStatus.hasSuffix("; detail=offline"))
         try stage.proxy.reload(auto)
         server.forceNetwork(.offline(.forced))
-        settle("offline: forced")
+        try settle("offline: forced")
         #expect(try fetch("/b").detail == "max_stale_offline")
     }
 
@@ -102,7 +100,7 @@ struct AutoModeTests {
     func sparesThisMachine() throws {
         let stage = try Stage("{mode: auto, tunnel: {ports: any}, resolve: {one.test: 127.0.0.1}}", answer: Self.answer)
         stage.proxy.server.forceNetwork(.offline(.forced))
-        while stage.proxy.server.mode != .offline { usleep(1000) }
+        try eventually { stage.proxy.server.mode == .offline }
         stage.proxy.settle()
         for host in ["127.0.0.1", "localhost", "one.localhost"] {
             #expect(try stage.fetch("/\(host)", host: host).text == "kept /\(host)")

@@ -46,7 +46,7 @@ struct HalfClosedClientTests {
     func eventStream() throws {
         let ended = Gate()
         let letGo = Gate()
-        let stage = try Stage(change: { $0.timeouts.halfClosed = 500 }) { _, connection in
+        let stage = try Stage(change: { $0.timeouts.halfClosed = 3_000 }) { _, connection in
             connection.send(Self.chunked + "Content-Type: text/event-stream\r\n\r\n6\r\ndata:1\r\n")
             ended.wait()
             for number in 0..<4 {

@@ -245,9 +245,14 @@ struct InterceptionTests {
         let silent = try stage.connect()
         #expect(silent.isClosedByPeer())
         #expect(stage.origin.connectionCount == 0)
-        let late = try stage.connect()
-        usleep(150_000)
-        #expect(late.startTLS(stage.terms()) == .done)
+        // The time for the first octets of other tunnels is not that of this one.
+        let patient = try InterceptingStage(change: {
+            $0.timeouts.firstOctets = 50
+            $0.timeouts.clientHandshake = 60_000
+        })
+        let late = try patient.connect()
+        #expect(!late.hasInput(withinMilliseconds: 150))
+        #expect(late.startTLS(patient.terms()) == .done)
     }
 
     @Test("A client that has said that it sends no more is answered, and told the same")
@@ -425,7 +430,7 @@ struct InterceptionTests {
         let stage = try InterceptingStage(
             loops: 2,
             change: {
-                $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 1_000
+                $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 60_000
             })
         let stopped = try (0..<6).map { _ in try stage.connect() }
         for client in stopped { client.send(bytes: [22, 3, 1, 2, 0, 1]) }
@@ -449,9 +454,15 @@ struct InterceptionTests {
                 $0.handshakeLimit = 4; $0.timeouts.clientHandshake = 60_000
             })
         let hello = TLSClient.hello(to: "one.test")
-        let stopped = try (0..<6).map { _ in try stage.connect() }
-        for client in stopped { client.send(bytes: hello) }
+        // Each has its place once it has been answered; the last two take those of the first two.
+        let stopped = try (0..<6).map { _ in
+            let client = try stage.connect()
+            client.send(bytes: hello)
+            #expect(client.hasInput(withinMilliseconds: Deadline.milliseconds))
+            return client
+        }
         #expect(try stage.fetch("/a").text == "answer to GET /a")
+        withExtendedLifetime(stopped) {}
         #expect(try stage.logged("detail").filter { $0 == "handshakes_busy" }.count == 3)
     }
 
@@ -561,7 +572,7 @@ struct InterceptionTests {
     @Test("Answers that take longer to be written than a client may be idle are written to their end")
     func writesPastIdleTime() throws {
         let stage = try InterceptingStage(
-            change: { $0.timeouts.clientIdle = 150 },
+            change: { $0.timeouts.clientIdle = 1_000 },
             answer: { _, connection in
                 connection.respond(fields: "Cache-Control: max-age=600\r\n", body: String(repeating: "x", count: 4_000_000))
                 return true
@@ -569,6 +580,8 @@ struct InterceptionTests {
         #expect(try stage.fetch("/large").body.count == 4_000_000)
         let client = try stage.secure()
         client.send(String(repeating: stage.head("/large"), count: 20))
+        // Nothing of them is taken until a connection without a request has been idle for too long.
+        #expect(try stage.secure().isClosedByPeer())
         for _ in 0..<20 { #expect(try client.readResponse().body.count == 4_000_000) }
         #expect(client.isClosedByPeer())
     }

@@ -122,10 +122,10 @@ struct OfflineTests {
     }
 
     /// Looked up, it would be a name that is not found, or a time-out.
-    @Test("A name is not looked up: http, https and CONNECT to it are misses at once")
+    @Test("A name is not looked up: http, https and CONNECT to it are misses")
     func looksUpNoName() throws {
         let stage = try Self.stage(yaml: Self.offline)
-        let client = try stage.client(seconds: 2)
+        let client = try stage.client()
         for line in ["GET http://nowhere.invalid/", "GET https://nowhere.invalid/", "CONNECT nowhere.invalid:443"] {
             client.send("\(line) HTTP/1.1\r\nHost: nowhere.invalid\r\n\r\n")
             #expect(try client.readResponse().code == "offline_miss")

@@ -106,7 +106,7 @@ struct PurgeTests {
                 }
                 if isTaken { break }
             }
-            precondition(inEffect.wait(timeout: .now() + 30) == .success, "no acknowledgement")
+            precondition(inEffect.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success, "no acknowledgement")
         }
     }
 }

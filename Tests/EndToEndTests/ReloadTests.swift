@@ -65,7 +65,7 @@ struct ReloadTests {
     func drainsHeads(isTooLong: Bool) throws {
         let drained = Gate()
         // However long a busy machine takes to the rest of the head.
-        let stage = try Stage(change: { $0.timeouts.lingering = 30_000 }) { _, connection in connection.respond(body: "last") }
+        let stage = try Stage(change: { $0.timeouts.lingering = 60_000 }) { _, connection in connection.respond(body: "last") }
         let client = try stage.client()
         let head = stage.head("GET", "/")
         client.send(String(head.prefix(20)))
@@ -76,7 +76,7 @@ struct ReloadTests {
         if isTooLong {
             // In pieces: the refusal comes before the last of them.
             for _ in 0..<1000 where client.send(bytes: [UInt8](repeating: 0x61, count: 1000)) < 1000 { break }
-            #expect(client.hasInput(withinMilliseconds: 5_000))
+            #expect(client.hasInput(withinMilliseconds: Deadline.milliseconds))
         } else {
             client.send(String(head.dropFirst(20)))
             let response = try client.readResponse()

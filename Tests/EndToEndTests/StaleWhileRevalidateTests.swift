@@ -164,7 +164,7 @@ struct StaleWhileRevalidateServingTests {
         if stops {
             let drained = DispatchSemaphore(value: 0)
             stage.proxy.server.drain { drained.signal() }
-            #expect(drained.wait(timeout: .now() + .seconds(5)) == .success)
+            #expect(drained.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success)
             release.open()
         } else {
             try stage.proxy.reload("")

@@ -380,8 +380,14 @@ struct TransformTests {
         let began = ContinuousClock.now
         #expect(try stage.fetch("/x").detail == "malformed_json")
         let once = ContinuousClock.now - began
-        for _ in 0..<20 { #expect(try stage.fetch("/x").detail == "malformed_json") }
-        #expect(ContinuousClock.now - began < once * 5)
+        // The quickest of twenty: each would take as long as the first one, and a busy machine does not hold up all of them.
+        var again = once
+        for _ in 0..<20 {
+            let began = ContinuousClock.now
+            #expect(try stage.fetch("/x").detail == "malformed_json")
+            again = min(again, ContinuousClock.now - began)
+        }
+        #expect(again < once / 3)
         #expect(stage.requestCount() == 1)
     }
 

@@ -100,10 +100,10 @@ final class TransportHarness {
 
     deinit { transport.close() }
 
-    /// Turns the loop until the condition holds; `false` after ten seconds.
+    /// Turns the loop until the condition holds; `false` at the deadline.
     @discardableResult
     func run(until condition: () -> Bool) -> Bool {
-        let limit = MonotonicTime.read().advanced(milliseconds: 10_000)
+        let limit = MonotonicTime.read().advanced(milliseconds: Int(Deadline.milliseconds))
         while !condition() {
             if MonotonicTime.read() > limit { return false }
             loop.turn(waitingAtMost: 20)

@@ -93,9 +93,9 @@ struct FetchNamesTests {
     }
 }
 
-/// Lets the first wait for another, five seconds at most.
+/// Lets the first wait for another, a minute at most.
 private final class WaitingTurns: Sendable {
     private let others = DispatchSemaphore(value: 0)
-    func wait() { _ = others.wait(timeout: .now() + 5) }
+    func wait() { _ = others.wait(timeout: .now() + .seconds(Deadline.seconds)) }
     func signal() { others.signal() }
 }

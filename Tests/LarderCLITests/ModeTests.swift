@@ -187,14 +187,13 @@ struct ModeTests {
             }
         }
         change("/v1/mode?mode=live")
-        let deadline = Date(timeIntervalSinceNow: 30)
-        while try send("GET", "/v1/mode").text != "live\n" { try #require(Date() < deadline) }
+        try eventually { try send("GET", "/v1/mode").text == "live\n" }
         change("/v1/reload")
         #expect(try send("GET", "/v1/status").status == 200)
         #expect(said.withLock { $0 } == [] && !FileManager.default.fileExists(atPath: file))
         answers.open()
         #expect(try client.readResponse().text == "late")
-        #expect(ended.wait(timeout: .now() + 30) == .success)
+        #expect(ended.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success)
         #expect(said.withLock { Set($0) } == ["live\n", "the settings were read again\n"])
         #expect(FileManager.default.fileExists(atPath: file))
         #expect(try CommandLineTests.larder(["snapshot", "ls", file]).output.contains("http://127.0.0.1:\(origin.port)/"))
@@ -251,12 +250,10 @@ struct ModeTests {
         /// Each has had more answers since, the last of which is this.
         func haveAll(_ answer: Answer, more: Int) throws {
             let before = state.withLock { $0.counts }
-            let deadline = Date(timeIntervalSinceNow: 30)
-            while !state.withLock({ state in
-                state.last.allSatisfy { $0 == answer } && zip(state.counts, before).allSatisfy { $0 >= $1 + more }
-            }) {
-                try #require(Date() < deadline, "\(state.withLock { $0.last })")
-                usleep(1000)
+            try eventually {
+                state.withLock { state in
+                    state.last.allSatisfy { $0 == answer } && zip(state.counts, before).allSatisfy { $0 >= $1 + more }
+                }
             }
         }
 

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import HTTPSession
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LarderCLI
@@ -17,21 +18,13 @@ struct PartFileTests {
         try PartFile(in: folder.path, for: .file(key: "key"), isSequential: isSequential)
     }
 
-    private func eventually(_ isSo: () throws -> Bool) async throws {
-        for _ in 0..<500 {
-            if try isSo() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record("it never was so")
-    }
-
     @Test("The first octets are noted down at once, and all behind them count as long as one writer alone adds to it")
     func notesTheFirst() async throws {
         do {
             let part = try part(isSequential: true)
             part.note(Self.entity, name: "a", digests: ["sha-256=:AAAA:"])
             try part.write([UInt8](repeating: 1, count: 10), at: 0)
-            try await eventually { FileManager.default.fileExists(atPath: part.recordPath) }
+            try await until { FileManager.default.fileExists(atPath: part.recordPath) }
             // As a kill finds it: only the first octets were noted down.
             let first = try #require(FileManager.default.contents(atPath: part.recordPath))
             for offset in stride(from: UInt64(10), to: 600, by: 10) {
@@ -109,7 +102,7 @@ struct PartFileTests {
     }
 }
 
-/// A disk that is as slow as a test wants it, five seconds at most.
+/// A disk that is as slow as a test wants it, a minute at most.
 private final class WaitForTheDisk: Sendable {
     let mayGoOn = DispatchSemaphore(value: 0)
     private let isOn = Atomic(false)
@@ -117,6 +110,6 @@ private final class WaitForTheDisk: Sendable {
 
     func run() -> Int32 {
         isOn.store(true, ordering: .releasing)
-        return mayGoOn.wait(timeout: .now() + 5) == .success ? 0 : -1
+        return mayGoOn.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success ? 0 : -1
     }
 }

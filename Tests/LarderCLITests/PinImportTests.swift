@@ -1,4 +1,5 @@
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI
@@ -151,7 +152,7 @@ struct PinImportTests {
     func readsInOnePass(start: String, filling: String) {
         var notes: [String] = []
         let text = start + String(repeating: filling, count: TrustFiles.pinFileLimit / 4)
-        let taken = ContinuousClock().measure {
+        let taken = cpuTime {
             for format in [PinFormat.okHTTP, .curl] {
                 #expect(throws: PinFormatFault.self) { try format.read(text, host: nil, notes: &notes) }
             }

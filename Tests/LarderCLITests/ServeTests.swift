@@ -58,7 +58,7 @@ struct ServeTests {
         }
 
         /// Waits for the end.
-        func hasEnded() -> Bool { ended.wait(timeout: .now() + 30) == .success }
+        func hasEnded() -> Bool { ended.wait(timeout: .now() + .seconds(Deadline.seconds)) == .success }
 
         var said: String { talk.text }
 
@@ -91,7 +91,7 @@ struct ServeTests {
         }
 
         func wait(for text: String) -> Bool {
-            let limit = Date(timeIntervalSinceNow: 30)
+            let limit = Date(timeIntervalSinceNow: Double(Deadline.seconds))
             return condition.withLock {
                 while !String(decoding: bytes, as: UTF8.self).contains(text) {
                     if !condition.wait(until: limit) { return false }

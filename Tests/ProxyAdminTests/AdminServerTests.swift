@@ -183,7 +183,7 @@ struct AdminServerTests {
         let served = try Served([route])
         let reader = try served.client()
         reader.send("GET /v1/pieces HTTP/1.1\r\nHost: larder\r\n\r\n")
-        #expect(reader.hasInput(withinMilliseconds: 10_000))
+        #expect(reader.hasInput(withinMilliseconds: Deadline.milliseconds))
         #expect(try served.get("/v1/hello").status == 200)
         // The reader has taken nothing: what was made lies in the kernel's buffer.
         #expect(made.value < 100)

@@ -63,12 +63,16 @@ enum SnapshotTorture {
 
     static func length(of number: Int) -> Int { number % 50 == 0 ? 700_000 : 20 + number % 3000 }
 
-    /// Prints each number when it has been appended.
+    /// Prints a number when the file has it and all before it.
     private static func write(_ path: String) throws {
-        let recorder = try SnapshotRecorder(SnapshotWriter(path: path, tool: "torture", now: now), key: key())
+        let writer = try SnapshotWriter(path: path, tool: "torture", now: now)
+        let recorder = try SnapshotRecorder(writer, key: key())
+        var commitCount = 0
         for number in 0... {
             try record(recorder, number, length: length(of: number))
-            SnapshotTorture.line(number)
+            // The commit may have come before the last row of this number.
+            if writer.commitCount > commitCount, number > 0 { SnapshotTorture.line(number - 1) }
+            commitCount = writer.commitCount
             usleep(1000)
         }
     }

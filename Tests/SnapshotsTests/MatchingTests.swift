@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPSerialization
+import TestSupport
 import Testing
 @testable import Snapshots
 
@@ -288,8 +289,7 @@ struct LinearPatternTests {
     @Test("What makes others try for ever takes a moment", arguments: ["(a*)*b", "(a|aa)+$x", "a.*b.*c.*d", "(.*)(.*)(.*)x"])
     func isBounded(pattern: String) throws {
         let compiled = try LinearPattern(pattern)
-        let began = ContinuousClock.now
-        _ = compiled.replacingAll(in: [UInt8](repeating: UInt8(ascii: "a"), count: 20_000), by: [])
-        #expect(ContinuousClock.now - began < .seconds(30))
+        let taken = cpuTime { _ = compiled.replacingAll(in: [UInt8](repeating: UInt8(ascii: "a"), count: 20_000), by: []) }
+        #expect(taken < .seconds(30))
     }
 }

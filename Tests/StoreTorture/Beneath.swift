@@ -22,18 +22,23 @@ extension StoreTorture {
         }
     }
 
-    /// Looks until it is told to end (SIGTERM), and prints at every hundred how many responses it has found. Fails where an octet is wrong, or next to
-    /// nothing was found.
+    /// Looks until it is told to end (SIGTERM), and prints at every tenth look its number, once it has found a large body. Fails where an
+    /// octet is wrong, or next to nothing was found.
     static func readBeneath(_ path: String) throws {
         // The only flag that a handler of a signal may set.
         signal(SIGTERM) { _ in isToldToEnd = 1 }
+        // The thread that starts this program may block every signal.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigprocmask(SIG_UNBLOCK, &signals, nil)
         let store = try open(path) {
             $0.access = .readOnlyBeneathMemory
             // Little room, so that most is read from the file; and large bodies stay there.
             $0.memory = .init(high: 1 << 20, low: 1 << 19)
             $0.memoryBodyLimit = 1 << 20
         }
-        var (found, large, failed, wrong, number, told) = (0, 0, 0, 0, 0, 0)
+        var (found, large, failed, wrong, number, looks) = (0, 0, 0, 0, 0, 0)
         while isToldToEnd == 0 {
             number = (number * 7 + 1) % churned
             for number in [number, number / 300 * 300 + 7] {
@@ -47,9 +52,9 @@ extension StoreTorture {
                 }
                 if octets != body(number) { wrong += 1 }
             }
-            if found / 100 > told {
-                told = found / 100
-                print(found)
+            looks += 1
+            if looks % 10 == 0, large > 0 {
+                print(looks)
                 fflush(nil)
             }
         }

@@ -22,7 +22,7 @@ package final class FileGrowth: Sendable {
     /// - Returns: whether anything has come since the last call.
     package func wait() -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 10_000) > 0 else { return false }
+        guard poll(&entry, 1, Deadline.milliseconds) > 0 else { return false }
         return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { read(descriptor, $0.baseAddress, $0.count) > 0 }
     }
 }

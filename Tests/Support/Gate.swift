@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Holds threads back until it is opened. A wait ends after ten seconds in any case.
+/// Holds threads back until it is opened. A wait ends at the deadline in any case.
 package final class Gate: Sendable {
     private let descriptor = eventfd(0, larder_efd_cloexec)
 
@@ -18,6 +18,6 @@ package final class Gate: Sendable {
     @discardableResult
     package func wait() -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 10_000) > 0
+        return poll(&entry, 1, Deadline.milliseconds) > 0
     }
 }

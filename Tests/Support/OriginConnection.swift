@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// One connection of a `ScriptedOrigin`, read and written by its script with plain blocking calls (10 s at most for a read).
+/// One connection of a `ScriptedOrigin`, read and written by its script with plain blocking calls (a read ends at the deadline).
 package struct OriginConnection: ~Copyable {
     private let origin: ScriptedOrigin
     package let descriptor: Int32
@@ -15,7 +15,7 @@ package struct OriginConnection: ~Copyable {
         self.origin = origin
         self.descriptor = descriptor
         self.number = number
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: Deadline.seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))

@@ -24,7 +24,8 @@ package final class RawClient {
 
     /// - Parameter receiveBuffer: the kernel's buffer in octets; `nil` leaves it to the kernel.
     package init(
-        port: UInt16, host: String = "127.0.0.1", owner: AnyObject? = nil, receiveBuffer: Int32? = nil, seconds: Int = 20
+        port: UInt16, host: String = "127.0.0.1", owner: AnyObject? = nil, receiveBuffer: Int32? = nil,
+        seconds: Int = Deadline.seconds
     ) throws {
         self.owner = owner
         descriptor = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
@@ -42,7 +43,7 @@ package final class RawClient {
     }
 
     /// Over the Unix socket at this path.
-    package init(socketPath: String, seconds: Int = 20) throws {
+    package init(socketPath: String, seconds: Int = Deadline.seconds) throws {
         owner = nil
         descriptor = socket(AF_UNIX, larder_sock_stream | larder_sock_cloexec, 0)
         Self.limitWaits(of: descriptor, seconds: seconds)

@@ -34,6 +34,8 @@ package final class SnapshotWriter {
     private var lastBodyID: Int64
     private var pendingLength = 0
     private var pendingSince: ContinuousClock.Instant?
+    /// How often what was appended has been committed.
+    package private(set) var commitCount = 0
     /// Bodies that nobody has: their chunks go with the next transaction.
     private var dropped: [Int64] = []
     /// What could not be written first. From there on all fails for the same reason: SQLite has let go of the transaction, and would say only that there
@@ -221,6 +223,7 @@ package final class SnapshotWriter {
         dropped = []
         try change { (tables) throws(DatabaseError) in try tables.connection.execute("COMMIT") }
         pendingSince = nil
+        commitCount += 1
         pendingLength = 0
     }
 

@@ -105,12 +105,3 @@ final class InterceptingStage {
         }
     }
 }
-
-/// Waits until something is so, and fails where it does not become so within ten seconds.
-func eventually(_ isSo: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    for _ in 0..<200 {
-        if try isSo() { return }
-        Thread.sleep(forTimeInterval: 0.05)
-    }
-    Issue.record("it did not become so", sourceLocation: sourceLocation)
-}

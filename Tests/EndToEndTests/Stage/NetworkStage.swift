@@ -22,13 +22,7 @@ final class NetworkStage {
         origin = try there.inside { ScriptedOrigin.answering(isReachable: true, answer) }
         proxy = try here.inside { try TestProxy(yaml, loops: loops) }
         // The link's two ends find each other some time after they are up.
-        let deadline = ContinuousClock.now + .seconds(10)
-        while proxy.server.networkStatus?.hasPrefix("online") != true {
-            guard ContinuousClock.now < deadline else {
-                throw NeverSettled(status: proxy.server.networkStatus ?? "nobody listens")
-            }
-            usleep(1000)
-        }
+        try eventually { proxy.server.networkStatus?.hasPrefix("online") == true }
         try settle(.live)
     }
 
@@ -39,18 +33,8 @@ final class NetworkStage {
 
     /// Returns once every loop answers by this mode.
     func settle(_ mode: ExchangeContext.Mode) throws {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while proxy.server.mode != mode {
-            guard ContinuousClock.now < deadline else {
-                throw NeverSettled(status: proxy.server.networkStatus ?? "nobody listens")
-            }
-            usleep(1000)
-        }
+        try eventually { proxy.server.mode == mode }
         proxy.settle()
-    }
-
-    struct NeverSettled: Error {
-        let status: String
     }
 
     /// One exchange on a connection of its own.
@@ -59,21 +43,5 @@ final class NetworkStage {
         let client = try here.inside { try RawClient(port: port) }
         client.send("GET http://\(host):\(origin.port)\(path) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\(fields)\r\n")
         return try client.readResponse()
-    }
-
-    /// The same several times over, with the time that it took in the middle of them: others keep the machine busy meanwhile.
-    func timed(_ path: String, host: String = "10.9.0.2") throws -> (response: ReceivedResponse, time: Duration) {
-        let port = proxy.port
-        let client = try here.inside { try RawClient(port: port) }
-        var times: [Duration] = []
-        var last: ReceivedResponse?
-        for _ in 0..<9 {
-            let began = ContinuousClock.now
-            client.send("GET http://\(host):\(origin.port)\(path) HTTP/1.1\r\nHost: \(host):\(origin.port)\r\n\r\n")
-            last = try client.readResponse()
-            times.append(ContinuousClock.now - began)
-        }
-        guard let last else { throw NeverSettled(status: "nothing was asked") }
-        return (last, times.sorted()[4])
     }
 }

@@ -32,7 +32,7 @@ struct DownloadTests {
         let transfer = Transfer()
         let (uri, path) = (origin.uri(), folder.path("file"))
         let task = Task { try await session.download(HTTPRequest(.get, uri), to: .file(path), as: transfer) }
-        while transfer.snapshot.progress.received < 400_000 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until { transfer.snapshot.progress.received >= 400_000 }
         #expect(folder.read("file") == [1])
         #expect(folder.names.count == 2)
         gate.open()

@@ -61,7 +61,7 @@ struct ResourceTests {
         let loader = ResourceLoader(try HTTPSession.plain()) { $0.text }
         let uri = origin.uri("/one")
         let tasks = (0..<10).map { _ in Task { try await loader.value(uri) } }
-        while origin.requestHeads.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        try await until { !origin.requestHeads.isEmpty }
         tasks[0].cancel()
         #expect(try await HTTPSession.failure { try await tasks[0].value }.code == .cancelled)
         gate.open()
@@ -70,11 +70,10 @@ struct ResourceTests {
         #expect(origin.requestHeads.count == 1)
         let slow = origin.uri("/slow")
         let last = (0..<2).map { _ in Task { try await loader.value(slow) } }
-        while origin.requestHeads.count < 2 { try await Task.sleep(for: .milliseconds(2)) }
+        try await until { origin.requestHeads.count == 2 }
         for task in last { task.cancel() }
         for task in last { _ = await task.result }
-        for _ in 0..<100 where origin.openCount > 1 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(origin.openCount <= 1)
+        try await until { origin.openCount <= 1 }
         #expect(loader.counts.active == 0)
     }
 
@@ -93,7 +92,7 @@ struct ResourceTests {
         for number in 0..<4 {
             let uri = origin.uri("/\(number)")
             tasks.append(Task { try await loader.value(uri) })
-            while loader.counts.active + loader.counts.waiting < number + 1 { try await Task.sleep(for: .milliseconds(1)) }
+            try await until { loader.counts.active + loader.counts.waiting == number + 1 }
         }
         gate.open()
         for task in tasks { _ = await task.result }

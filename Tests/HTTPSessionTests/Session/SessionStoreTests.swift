@@ -23,15 +23,6 @@ struct SessionStoreTests {
         try HTTPSession.plain { $0.cache = cache }
     }
 
-    /// What `count` says in the end, be it a moment later.
-    private static func eventually(_ isSo: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<500 {
-            if try await isSo() { return true }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return false
-    }
-
     private static func age(_ response: HTTPResponse) -> Int? { response.fields["Age"].flatMap { Int($0) } }
 
     @Test("A file is filled, serves another session after it was opened anew, and is validated by a 304")
@@ -94,11 +85,10 @@ struct SessionStoreTests {
         #expect(try await read("/part", upTo: 100).fields["Age"] == nil)
 
         var served = try await read("/whole")
-        #expect(
-            try await Self.eventually {
-                served = try await read("/whole")
-                return served.fields["Age"] != nil
-            })
+        try await until {
+            served = try await read("/whole")
+            return served.fields["Age"] != nil
+        }
         #expect(served.count == body.length && served.isSame)
         let requests = origin.requestHeads.count
         let whole = try await session.send(HTTPRequest(.get, origin.uri("/whole")))
@@ -108,7 +98,7 @@ struct SessionStoreTests {
         let file = try await session.download(HTTPRequest(.get, origin.uri("/whole")), to: .file(folder.path("copy")))
         #expect(file.length == UInt64(body.length) && folder.read("copy") == whole.body)
         #expect(origin.requestHeads.count == requests)
-        #expect(try await Self.eventually { session.transfers().isEmpty })
+        try await until { session.transfers().isEmpty }
     }
 
     @Test("A download is kept too", arguments: Kind.allCases)
@@ -124,7 +114,7 @@ struct SessionStoreTests {
         _ = try await session.download(HTTPRequest(.get, origin.uri()), to: .file(folder.path("first")))
         var request = HTTPRequest(.get, origin.uri(), fields: ["Accept-Encoding": "identity"])
         request.cachePolicy = .storedOnly
-        #expect(try await Self.eventually { (try? await session.send(request))?.body == octets })
+        try await until { (try? await session.send(request))?.body == octets }
         #expect(origin.requestHeads.count == 1)
     }
 
@@ -147,11 +137,11 @@ struct SessionStoreTests {
         func get() async throws -> String { try await session.send(HTTPRequest(.get, origin.uri())).text }
         #expect(try await get() == "1")
         for _ in 0..<3 { #expect(try await get() == "1") }
-        #expect(try await Self.eventually { origin.requestHeads.count == 2 })
+        try await until { origin.requestHeads.count == 2 }
         release.open()
-        #expect(try await Self.eventually { try await get() == "2" })
+        try await until { try await get() == "2" }
         #expect(origin.requestHeads.count == 2)
-        #expect(try await Self.eventually { session.transfers().isEmpty })
+        try await until { session.transfers().isEmpty }
     }
 
     @Test("Within stale-if-error the stale one stands in for an origin that fails; behind it, and without, the failure stands")
@@ -191,7 +181,7 @@ struct SessionStoreTests {
         defer { origin.stop() }
         let session = try Self.session(try kind.make(in: folder))
         async let slow = session.send(HTTPRequest(.get, origin.uri(), fields: ["X-Slow": "old"]))
-        #expect(try await Self.eventually { origin.requestHeads.count == 1 })
+        try await until { origin.requestHeads.count == 1 }
         _ = try await session.send(HTTPRequest(.put, origin.uri(), body: .octets([1])))
         release.open()
         #expect(try await slow.text == "old")
@@ -252,12 +242,11 @@ struct SessionStoreTests {
         defer { origin.stop() }
         let session = try Self.session(try FileResponseCache(path: folder.path("store.sqlite")))
         let request = HTTPRequest(.get, origin.uri())
-        #expect(
-            try await Self.eventually {
-                let response = try await session.open(request)
-                for try await _ in response.body {}
-                return response.fields["Age"] != nil
-            })
+        try await until {
+            let response = try await session.open(request)
+            for try await _ in response.body {}
+            return response.fields["Age"] != nil
+        }
         let transfer = Transfer()
         let response = try await session.open(request, as: transfer)
         transfer.suspend()
@@ -265,18 +254,15 @@ struct SessionStoreTests {
         var pieces = response.body.makeAsyncIterator()
         // What was on its way comes still, and no more.
         count += try await pieces.next()?.count ?? 0
-        let resuming = Task {
-            try await Task.sleep(for: .milliseconds(100))
-            transfer.resume()
-        }
+        let resuming = Task { transfer.resume() }
         while let piece = try await pieces.next() { count += piece.count }
-        try await resuming.value
+        await resuming.value
         #expect(count == body.length)
 
         let cancelled = Transfer()
         let other = try await session.open(request, as: cancelled)
         cancelled.cancel()
         #expect(try await HTTPSession.failure { try await other.body.collect(atMost: .max) }.code == .cancelled)
-        #expect(try await Self.eventually { session.transfers().isEmpty })
+        try await until { session.transfers().isEmpty }
     }
 }

@@ -15,7 +15,7 @@ struct TransferControlTests {
         let tasks = ["/silent?a", "/silent?b", "/silent/other"].map { path in
             Task { try await session.send(HTTPRequest(.get, origin.uri(path))) }
         }
-        while origin.requestCount < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        try await until { origin.requestCount >= 3 }
         #expect(session.transfers().count == 3)
         #expect(session.cancel(.post, path: "/silent") == 0)
         #expect(session.cancel(.get, path: "/silent") == 2)
@@ -23,7 +23,7 @@ struct TransferControlTests {
         #expect(session.transfers().map { $0.uri?.path } == ["/silent/other"])
         #expect(session.cancelAll() == 1)
         _ = await tasks[2].result
-        #expect(await origin.isLetGoWithinASecond())
+        try await origin.letGo()
     }
 
     @Test("A suspended transfer stops: not begun where it has not, else its bytes stop growing; resumed, it is whole")
@@ -36,20 +36,24 @@ struct TransferControlTests {
             }
         }
         defer { origin.stop() }
+        let other = ScriptedOrigin.answering { _, connection in connection.respond() }
+        defer { other.stop() }
         let session = try HTTPSession.plain()
+        /// Returns when the session's loop has handled all that came to it before.
+        func settle() async throws { for _ in 0..<2 { _ = try await session.send(HTTPRequest(.get, other.uri())) } }
         let transfer = Transfer()
         transfer.suspend()
         let uri = origin.uri()
         let task = Task { try await session.send(HTTPRequest(.get, uri), as: transfer) }
-        try await Task.sleep(for: .milliseconds(100))
+        try await until { session.transfers().map(\.isSuspended) == [true] }
+        try await settle()
         #expect(origin.connectionCount == 0)
-        #expect(session.transfers().map(\.isSuspended) == [true])
         transfer.resume()
-        while transfer.snapshot.progress.received == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until { transfer.snapshot.progress.received > 0 }
         transfer.suspend()
-        try await Task.sleep(for: .milliseconds(300))
+        try await settle()
         let before = transfer.snapshot.progress.received
-        try await Task.sleep(for: .milliseconds(300))
+        try await settle()
         #expect(transfer.snapshot.progress.received == before)
         transfer.resume()
         let response = try await task.value
@@ -65,14 +69,16 @@ struct TransferControlTests {
         }
         defer { origin.stop() }
         let session = try HTTPSession.plain()
+        /// As above, by an exchange with the same origin on another connection.
+        func settle() async throws { for _ in 0..<2 { _ = try await session.send(HTTPRequest(.get, origin.uri())) } }
         let transfer = Transfer()
         let uri = origin.uri()
         let task = Task { try await session.send(HTTPRequest(.put, uri, body: .octets(content)), as: transfer) }
-        while transfer.snapshot.progress.sent == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until { transfer.snapshot.progress.sent > 0 }
         transfer.suspend()
-        try await Task.sleep(for: .milliseconds(100))
+        try await settle()
         let before = transfer.snapshot.progress.sent
-        try await Task.sleep(for: .milliseconds(200))
+        try await settle()
         #expect(transfer.snapshot.progress.sent == before)
         transfer.resume()
         #expect(try await task.value.text == "\(content.count)")
@@ -81,12 +87,13 @@ struct TransferControlTests {
 
     @Test("Progress never goes back, knows the whole where the origin tells it, and ends at 1", arguments: [true, false])
     func progresses(isLengthKnown: Bool) async throws {
+        let isSeen = Gate()
         let origin = ScriptedOrigin { connection in
             _ = connection.readHead()
             connection.send("HTTP/1.1 200 OK\r\n" + (isLengthKnown ? "Content-Length: 500000\r\n\r\n" : "\r\n"))
-            for _ in 0..<50 {
+            for piece in 0..<50 {
                 connection.send(bytes: [UInt8](repeating: 7, count: 10_000))
-                usleep(500)
+                if piece == 20 { isSeen.wait() }
             }
         }
         defer { origin.stop() }
@@ -96,7 +103,10 @@ struct TransferControlTests {
         let uri = origin.uri()
         async let response = session.send(HTTPRequest(.get, uri), as: transfer)
         var seen: [TransferProgress] = []
-        for await step in progress { seen.append(step) }
+        for await step in progress {
+            seen.append(step)
+            if step.received > 0 { isSeen.open() }
+        }
         #expect(try await response.body.count == 500_000)
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.received <= $1.received })
         #expect(seen.first?.fractionReceived == nil)
@@ -120,10 +130,8 @@ struct TransferControlTests {
             var request = HTTPRequest(.get, uri + path)
             request.priority = priority
             tasks.append(Task { [request] in try await session.send(request) })
-            while session.transfers().count < tasks.count { try await Task.sleep(for: .milliseconds(1)) }
-            while session.turns.counts.active + session.turns.counts.waiting < tasks.count {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await until { session.transfers().count >= tasks.count }
+            try await until { session.turns.counts.active + session.turns.counts.waiting == tasks.count }
         }
         try await begin("/first", .low)
         for (path, priority) in [("/low", .low), ("/a", .normal), ("/high", .high), ("/b", .normal)]
@@ -145,9 +153,9 @@ struct TransferControlTests {
             $0.limits.waitingTransfers = 1
         }
         let first = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
-        while origin.requestCount < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        try await until { origin.requestCount >= 1 }
         let second = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
-        while session.turns.counts.waiting < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        try await until { session.turns.counts.waiting >= 1 }
         let third = try await HTTPSession.failure { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
         #expect(third.code == .queueFull)
         second.cancel()
@@ -200,7 +208,7 @@ struct TransferControlTests {
         let session = try HTTPSession.plain()
         let uri = origin.uri()
         let task = Task { try await session.send(HTTPRequest(.get, uri)) }
-        while origin.requestHeads.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await until { !origin.requestHeads.isEmpty }
         let shutdown = Task { await session.shutdown(.drain(deadline: .seconds(10))) }
         while true {
             let late = try await HTTPSession.failure { try await session.send(HTTPRequest(.get, "http://127.0.0.1:9/")) }
@@ -217,9 +225,9 @@ struct TransferControlTests {
         defer { origin.stop() }
         let session = try HTTPSession.plain()
         let task = Task { try await session.send(HTTPRequest(.get, origin.uri("/silent"))) }
-        while origin.requestCount < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        try await until { origin.requestCount >= 1 }
         await session.shutdown(drains ? .drain(deadline: .milliseconds(50)) : .cancel)
         #expect(try await HTTPSession.failure { try await task.value }.code == .cancelled)
-        #expect(await origin.isLetGoWithinASecond())
+        try await origin.letGo()
     }
 }

@@ -1,0 +1,116 @@
+#!/bin/bash
+# Builds and runs every test: `make test`.
+#
+#   scripts/test.sh [--skip-build] [--logs FOLDER] [OPTION OF swift build ...]
+#
+# The suite runs in lanes. A lane is one process that runs the tests of one target, one after the other; two lanes run at a time
+# (LARDER_TEST_LANES changes the number). So a test that blocks its thread or starts processes takes nothing from the others of its lane,
+# and the time that is reported of a test is its own. A lane that fails does not stop the other lanes. At the end stands every failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# No wait in a test takes longer than a minute (Tests/Support/Eventually.swift), so that a lane whose log has not grown for this many
+# seconds hangs. The sanitizers' builds are slower.
+deadline=${LARDER_TEST_DEADLINE:-90}
+lanes=${LARDER_TEST_LANES:-2}
+# The lanes that take longest begin first.
+first="LarderCLITests EndToEndTests ResponseStoreTests SnapshotsTests HTTPSessionTests ProxyCoreTests"
+
+export NO_COLOR=1
+builds=true
+logs=
+options=()
+while (($#)); do
+    case $1 in
+        --skip-build) builds=false ;;
+        --logs) logs=$2; shift ;;
+        *) options+=("$1") ;;
+    esac
+    shift
+done
+if $builds; then swift build --build-tests ${options+"${options[@]}"}; fi
+binary=$(swift build --show-bin-path ${options+"${options[@]}"})/larderPackageTests.xctest
+logs=${logs:-$(dirname "$binary")/test-logs}
+rm -rf "$logs"
+mkdir -p "$logs"
+
+# Ends a lane that hangs, and notes in which test.
+watch() {
+    local target=$1 process=$2
+    while sleep 5; do
+        if (($(date +%s) - $(stat -c %Y "$logs/$target.log") > deadline)); then
+            grep -a '^◇ Test .* started\.$' "$logs/$target.log" | tail -n 1 > "$logs/$target.hung"
+            kill -9 -- "-$process"
+        fi
+    done
+}
+
+# Runs one lane: prints its line, and leaves its log and its exit code.
+run_lane() {
+    local target=$1 log=$logs/$1.log code=0 process watcher
+    set -m
+    "$binary" --testing-library swift-testing --no-parallel --filter "^$target\\." < /dev/null > "$log" 2>&1 &
+    process=$!
+    watch "$target" "$process" &
+    watcher=$!
+    trap 'kill -9 -- -$process -$watcher' TERM
+    wait "$process" 2> /dev/null || code=$?
+    kill -9 -- "-$watcher"
+    wait "$watcher" 2> /dev/null || true
+    echo "$code" > "$logs/$target.code"
+    local last
+    last=$(grep -a ' Test run with ' "$log" | tail -n 1 || true)
+    printf '%-24s %s\n' "$target" "${last:-✘ The lane ended early, with code $code}"
+}
+
+targets=$("$binary" --testing-library swift-testing --list-tests 2> /dev/null | sed 's/\..*//' | sort -u)
+[[ -n $targets ]] || { echo "no tests in $binary" >&2; exit 1; }
+queue=()
+for target in $first; do grep -qx "$target" <<< "$targets" && queue+=("$target"); done
+for target in $targets; do [[ " $first " == *" $target "* ]] || queue+=("$target"); done
+
+began=$SECONDS
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
+trap 'exit 130' INT TERM
+running=0
+for target in "${queue[@]}"; do
+    if ((running == lanes)); then
+        wait -n || true  # its exit code is in its file
+        running=$((running - 1))
+    fi
+    run_lane "$target" &
+    running=$((running + 1))
+done
+wait
+
+# Every failure with all that the test said of it, and every lane that did not come to its end.
+failed=false
+for target in "${queue[@]}"; do
+    log=$logs/$target.log
+    code=$(cat "$logs/$target.code" 2> /dev/null || echo "none")
+    [[ $code == 0 ]] && continue
+    $failed || printf '\n== Failures\n'
+    failed=true
+    awk '/^[◇✔✘↳]/ { shows = /^✘ Test .* recorded an issue/ || (shows && /^↳/) } shows' "$log"
+    if [[ -s $logs/$target.hung ]]; then
+        echo "✘ $target hung: nothing came for $deadline s after: $(cat "$logs/$target.hung")"
+    elif ! grep -qa ' Test run with ' "$log"; then
+        echo "✘ $target ended early, by code $code, after: $(grep -a '^◇ Test .* started\.$' "$log" | tail -n 1)"
+        tail -n 20 "$log"
+    fi
+    echo "  log: $log"
+done
+
+# In the words of Swift Testing's own last line.
+mark=✔ word=passed
+if $failed; then mark=✘ word=failed; fi
+cat "$logs"/*.log | awk -v seconds=$((SECONDS - began)) -v mark=$mark -v word=$word '
+    / Test run with / { for (i = 1; i < NF; i++) {
+        if ($i == "with" && $(i + 2) ~ /^tests?$/) tests += $(i + 1)
+        if ($i == "in" && $(i + 2) ~ /^suites?$/) suites += $(i + 1)
+        if ($(i + 1) ~ /^issues?\.?$/) issues += $i } }
+    END {
+        printf "%s Test run with %d tests in %d suites %s after %d seconds", mark, tests, suites, word, seconds
+        if (issues) printf " with %d issue%s", issues, issues == 1 ? "" : "s"
+        print "." }'
+! $failed
