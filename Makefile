@@ -9,7 +9,7 @@ SWIFT_SOURCES := Package.swift Sources Tests docs/samples
 # Frame pointers would cost a hit one instruction in twenty (docs/performance.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
-.PHONY: help setup run release test test-long format lint docs symbols bench bench-peers tsan asan clean
+.PHONY: help setup run release test test-busy test-long format lint docs symbols bench bench-peers tsan asan clean
 
 help: ## Says what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -23,12 +23,12 @@ run: release ## Builds the release and serves on 127.0.0.1:3180 (LISTEN=HOST:POR
 release: setup ## Builds the release binary
 	swift build $(RELEASE) --product larder
 
-# Tests that wait without a thread would have none for minutes beside those that block theirs, and run by themselves.
-WAITING_TESTS = ^(HTTPSessionTests|ReachabilityTests)\.
-
 test: setup ## Runs every test
-	swift test --skip '$(WAITING_TESTS)'
-	swift test --skip-build --filter '$(WAITING_TESTS)'
+	scripts/test.sh
+
+test-busy: setup ## Runs every test ten times on a machine that is more or less busy
+	swift build --build-tests
+	scripts/test-busy.sh
 
 test-long: setup ## Runs what takes longer than a test may (release build)
 	scripts/test-long.sh
@@ -57,11 +57,11 @@ bench-peers: release ## Drives a harness that measures Larder beside its peers: 
 		"$(BENCH)/bench.sh" $(ARGS)
 
 tsan: setup ## Runs the tests under ThreadSanitizer
-	LARDER_SANITIZE=thread swift test --sanitize=thread --scratch-path .build-tsan
+	LARDER_SANITIZE=thread LARDER_TEST_DEADLINE=600 scripts/test.sh --sanitize=thread --scratch-path .build-tsan
 
 # Without its search for leaks, which does not see the pointers that Swift keeps beside an enum's bits.
 asan: setup ## Runs the tests under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan
+	ASAN_OPTIONS=detect_leaks=0 LARDER_TEST_DEADLINE=600 scripts/test.sh --sanitize=address --scratch-path .build-asan
 
 clean: ## Removes everything that was built
 	rm -rf .build .build-optimised .build-tsan .build-asan
