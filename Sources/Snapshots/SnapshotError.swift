@@ -34,7 +34,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .notASnapshot(let detail): "not a snapshot: \(detail)"
         case .damaged(let detail): "damaged: \(detail)"
         case .tooLarge(let detail): "too large: \(detail)"
-        case .exists(let path): "\(path) is there already"
+        case .exists(let path): "\(path) already exists"
         case .unfinished(let path): "\(path) holds a recording that was not finished"
         case .notSigned: "not signed by a key that is asked for"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"

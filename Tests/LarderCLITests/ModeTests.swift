@@ -77,7 +77,7 @@ struct ModeTests {
         #expect(early.code == 2 && early.talk.contains("\(file) is being recorded into; `larder mode live` finishes it"))
         #expect(try mode(served, "live").code == 0 && FileManager.default.fileExists(atPath: file))
         let again = try mode(served, "record")
-        #expect(again.code == 2 && again.talk.contains("record.file: \(file) is there already"), "\(again.talk)")
+        #expect(again.code == 2 && again.talk.contains("record.file: \(file) already exists"), "\(again.talk)")
         origin.stop()
         #expect(try mode(served, "replay").output == "replay\n")
         for expected in ["1", "2"] { #expect(try ask(port, origin).text == expected) }

@@ -22,7 +22,8 @@ struct RecordTests {
 
         let refused = try larder("record", "-o", file, "--", "curl", "-sS", "\(url)/c")
         #expect(refused.code == 125 && refused.output.isEmpty)
-        #expect(refused.talk.contains("record.file: \(file) is there already"), "\(refused.talk)")
+        #expect(refused.talk.contains("record.file: \(file) already exists: add to it (--append, "), "\(refused.talk)")
+        #expect(refused.talk.contains("--missing") && refused.talk.contains("--overwrite"), "\(refused.talk)")
         #expect(origin.requestHeads.count == 2)
 
         origin.stop()

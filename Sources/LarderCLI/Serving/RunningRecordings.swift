@@ -213,7 +213,8 @@ final class RunningRecordings: Sendable {
             }
             return file
         } catch {
-            throw Refusal(reason: purpose == .compare ? "replay.layers: \(error)" : "record.file: \(error)")
+            throw Refusal(
+                reason: purpose == .compare ? "replay.layers: \(error)" : "record.file: \(error.advice(recordingInto: path))")
         }
     }
 
