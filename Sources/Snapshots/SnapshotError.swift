@@ -12,8 +12,10 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case tooLarge(String)
     /// There is a file already, and it was not said what becomes of it.
     case exists(path: String)
-    /// A recording that has not been finished stands beside the file.
+    /// An unfinished recording exists beside the file.
     case unfinished(path: String)
+    /// There is no unfinished recording to resume.
+    case nothingToResume(path: String)
     /// None of the keys that were asked for has signed it.
     case notSigned
     /// A key cannot be read, or is of another kind than Ed25519.
@@ -35,7 +37,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .damaged(let detail): "damaged: \(detail)"
         case .tooLarge(let detail): "too large: \(detail)"
         case .exists(let path): "\(path) already exists"
-        case .unfinished(let path): "\(path) holds a recording that was not finished"
+        case .unfinished(let path): "\(path) is an unfinished recording"
+        case .nothingToResume(let path): "there is no \(path) to resume"
         case .notSigned: "not signed by a key that is asked for"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
         case .holdsSecrets(let detail): "holds secrets: \(detail)"

@@ -58,4 +58,45 @@ struct RecordTests {
         #expect(outcome.output == "/a 3\n/a 7\n", "\(outcome)")
         #expect(origin.requestHeads.count == 1)
     }
+
+    @Test(
+        "What a killed recording leaves is named with --resume, for a server with record.existing: resume, and --resume continues it"
+    )
+    func namesResume() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record --resume -o job.larder -- true; echo $?
+            $larder record -o job.larder -- sh -c 'curl -sS $url/a; kill -9 $PPID'; echo " $?"
+            $larder record -o job.larder -- true; echo $?
+            $larder serve --listen 127.0.0.1:0 --store :memory: --set admin.socket=$HOME/socket --set mode=record \
+                --set record.file=$HOME/job.larder; echo $?
+            $larder record --resume -o job.larder -- curl -sS $url/b; echo " $?"
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(outcome.output == "125\n/a 137\n125\n1\n/b 0\n", "\(outcome)")
+        let partial = "\(folder.path)/job.larder.partial"
+        #expect(outcome.talk.contains("record.file: there is no \(partial) to resume: start without --resume"), "\(outcome.talk)")
+        let advice =
+            "record.file: \(partial) is an unfinished recording: continue it (--resume; for a server, `record.existing: resume`)"
+        #expect(outcome.talk.components(separatedBy: advice).count == 3, "\(outcome.talk)")
+        #expect(FileManager.default.fileExists(atPath: "\(folder.path)/job.larder"))
+    }
+
+    @Test("A file that another process is recording into is named with that process", arguments: ["", "--resume"])
+    func namesTheRecordingProcess(option: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record -o job.larder -- sh -c 'echo $PPID; $larder record $option -o job.larder -- true; echo $?'
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "option": option])
+        let lines = outcome.output.split(separator: "\n")
+        try #require(lines.count == 2, "\(outcome)")
+        #expect(lines[1] == "125")
+        let partial = "\(folder.path)/job.larder.partial"
+        #expect(outcome.talk.contains("record.file: \(partial): process \(lines[0]) is recording into it"), "\(outcome.talk)")
+    }
 }

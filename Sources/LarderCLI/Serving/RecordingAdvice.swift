@@ -9,6 +9,43 @@ extension SnapshotError {
             return "\(description): add to it (--append, or --missing for new requests only) or replace it (--overwrite); "
                 + "for a server, `record.existing: append` or `overwrite`"
         }
-        return description
+        let partial = SnapshotWriter.partialPath(of: path)
+        switch FileWriter.process(writing: partial) {
+        case getpid()?: return "\(partial): this Larder is recording into it; `larder mode live` finishes it"
+        case let process?:
+            return "\(partial): process \(process) is recording into it; wait for its end, or record into another file"
+        case nil: break
+        }
+        switch self {
+        case .unfinished:
+            return "\(description): continue it (--resume; for a server, `record.existing: resume`), or delete it to start anew"
+        case .nothingToResume: return "\(description): start without --resume (for a server, without `record.existing: resume`)"
+        default: return description
+        }
+    }
+}
+
+/// Finds the process that writes a file.
+enum FileWriter {
+    /// Reads `/proc`, since an open and a close of the file would release the locks that SQLite holds in this process.
+    /// - Returns: `nil` where no process has the file open for writing, or none that this user may look at.
+    static func process(writing path: String) -> pid_t? {
+        var wanted = stat()
+        guard stat(path, &wanted) == 0 else { return nil }
+        return names(in: "/proc").lazy.compactMap { pid_t($0) }.first { process in
+            let folder = "/proc/\(process)/fd"
+            return names(in: folder).contains { name in
+                var link = stat()
+                var file = stat()
+                // The permissions of the link are those with which the file was opened.
+                return lstat("\(folder)/\(name)", &link) == 0 && link.st_mode & S_IWUSR != 0
+                    && stat("\(folder)/\(name)", &file) == 0 && file.st_ino == wanted.st_ino && file.st_dev == wanted.st_dev
+            }
+        }
+    }
+
+    /// - Returns: none for a process that has ended, or is another user's.
+    private static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
 }

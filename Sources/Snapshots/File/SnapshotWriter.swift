@@ -85,6 +85,7 @@ package final class SnapshotWriter {
     /// Goes on with a recording that was not finished, whatever ended it.
     package init(resuming path: String) throws(SnapshotError) {
         let partial = Self.partialPath(of: path)
+        guard FileBasics.exists(partial) else { throw .nothingToResume(path: partial) }
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: partial, access: .writing) }
         let isOurs = try onDatabase { () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }
