@@ -99,4 +99,31 @@ struct RecordTests {
         let partial = "\(folder.path)/job.larder.partial"
         #expect(outcome.talk.contains("record.file: \(partial): process \(lines[0]) is recording into it"), "\(outcome.talk)")
     }
+
+    @Test(
+        "Without a name, record, replay and explain use the same file: the project's, else recording.larder in the working folder"
+    )
+    func usesOneDefault() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; mkdir deep
+            $larder replay -- true; echo $?
+            for place in . deep; do
+              (cd $place; $larder record -- curl -sS $url/x$place; $larder replay --strict -- curl -sS $url/x$place
+              $larder explain --replay $url/x$place | cut -c 1-8)
+              mkdir -p .larder
+            done
+            ls recording.larder .larder
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(
+            outcome.output
+                == "125\n/x.\n/x.\nreplayed\n/xdeep\n/xdeep\nreplayed\nrecording.larder\n\n.larder:\nrecording.larder\n",
+            "\(outcome)")
+        #expect(
+            outcome.talk.contains("larder: there is no recording.larder: make it with `larder record"),
+            "\(outcome.talk)")
+    }
 }

@@ -104,7 +104,10 @@ struct ExplainCommand: ParsableCommand {
         }
         let settings = try options.load(trustFiles: layer.isEmpty || key == nil ? TrustFiles() : nil).settings.recordings
         var paths = layer.isEmpty ? settings.files : layer
-        if paths.isEmpty, let project = ProjectFolder() { paths = [project.recording] }
+        if paths.isEmpty {
+            let recording = ProjectFolder.recording(of: ProjectFolder())
+            if FileManager.default.fileExists(atPath: recording) { paths = [recording] }
+        }
         if paths.isEmpty {
             Terminal.talk("larder: there is nothing to replay: replay.layers names no snapshot; name one with --layer\n")
             throw ExitCode(2)

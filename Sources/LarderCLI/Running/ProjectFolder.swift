@@ -25,8 +25,13 @@ struct ProjectFolder {
         }
     }
 
+    private static let recordingName = "recording.larder"
+
     /// Where the project's recording stands, or is to stand.
-    var recording: String { "\(path)/recording.larder" }
+    var recording: String { "\(path)/\(Self.recordingName)" }
+
+    /// The recording where no file is named: the project's, else one in the working folder.
+    static func recording(of project: ProjectFolder?) -> String { project?.recording ?? recordingName }
     /// Settings that take the place of the settings file's; `nil` where there are none.
     var policy: String? { existing("policy.yaml") }
     /// `nil` where there is none.

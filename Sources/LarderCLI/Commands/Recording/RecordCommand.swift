@@ -92,7 +92,7 @@ struct RecordCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         let project = ProjectFolder()
-        let file = output ?? project?.recording ?? "recording.larder"
+        let file = output ?? ProjectFolder.recording(of: project)
         if let key { try Self.makeKey(at: key) }
         let network = try networkOptions.network(in: run.folder)
         let larder = try PrivateLarder(options, terms(recordingInto: file, of: project, in: network), in: run.folder)

@@ -21,7 +21,7 @@ struct ReplayCommand: ParsableCommand {
             there; 4 with --strict; 2 for wrong usage.
             """)
 
-    @Argument(help: "A snapshot; else .larder/recording.larder of the project.")
+    @Argument(help: "A snapshot; else .larder/recording.larder of the project, or recording.larder here.")
     var file: String?
 
     @Option(name: .long, help: ArgumentHelp("A further snapshot, asked for what the ones before do not have.", valueName: "file"))
@@ -104,8 +104,10 @@ struct ReplayCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         let project = ProjectFolder()
-        guard let file = file ?? project?.recording else {
-            throw PrivateLarder.fail("which snapshot? There is no folder .larder here or above")
+        let named = file
+        let file = named ?? ProjectFolder.recording(of: project)
+        guard named != nil || FileManager.default.fileExists(atPath: file) else {
+            throw PrivateLarder.fail("there is no \(file): make it with `larder record -- COMMAND`, or name a recording")
         }
         let isStrict = strict ?? (project.map { $0.recording == URL(filePath: file).standardizedFileURL.path } ?? false)
         let network = try networkOptions.network(in: run.folder)
