@@ -16,6 +16,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case unfinished(path: String)
     /// There is no unfinished recording to resume.
     case nothingToResume(path: String)
+    /// The generation that is asked for does not exist.
+    case noGeneration(UInt32, newest: UInt32)
     /// None of the keys that were asked for has signed it.
     case notSigned
     /// A key cannot be read, or is of another kind than Ed25519.
@@ -39,6 +41,7 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .exists(let path): "\(path) already exists"
         case .unfinished(let path): "\(path) is an unfinished recording"
         case .nothingToResume(let path): "there is no \(path) to resume"
+        case .noGeneration(let number, let newest): "there is no generation \(number); the newest one is \(newest)"
         case .notSigned: "not signed by a key that is asked for"
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
         case .holdsSecrets(let detail): "holds secrets: \(detail)"

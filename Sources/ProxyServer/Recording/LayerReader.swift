@@ -26,6 +26,11 @@ final class LayerReader {
                 throw LayerFault(path: path, reason: error.description)
             }
         }
+        do throws(SnapshotError) {
+            try terms.asOf.check(layers.map(\.snapshot))
+        } catch {
+            throw LayerFault(path: terms.files.joined(separator: ", "), reason: "\(error) (replay.as_of)")
+        }
         self.layers = layers
         searches = Array(repeating: nil, count: layers.count)
     }

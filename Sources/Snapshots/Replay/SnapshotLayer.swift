@@ -7,6 +7,14 @@ package enum AsOf: Equatable, Sendable {
     case generation(UInt32)
     /// What had been begun by then.
     case time(Timestamp)
+
+    /// Checks that one of the snapshots that are asked together has the generation that is asked for.
+    /// - Throws: `noGeneration`.
+    package func check(_ snapshots: [Snapshot]) throws(SnapshotError) {
+        guard case .generation(let number) = self else { return }
+        let newest = snapshots.compactMap { $0.manifest.generations.last?.number }.max() ?? 0
+        guard number >= 1, number <= newest else { throw .noGeneration(number, newest: newest) }
+    }
 }
 
 /// What a snapshot has for a request.

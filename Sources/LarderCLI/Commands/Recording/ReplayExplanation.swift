@@ -25,8 +25,9 @@ struct ReplayExplanation {
     init(_ request: RequestToMatch, paths: [String], key: ProjectKey?, asOf: AsOf) throws {
         var reason = MissReason.notRecorded
         var nearest: [NearMiss] = []
-        for path in paths {
-            let snapshot = try SnapshotFiles.open(path)
+        let snapshots = try paths.map { (path: $0, snapshot: try SnapshotFiles.open($0)) }
+        try asOf.check(snapshots.map(\.snapshot))
+        for (path, snapshot) in snapshots {
             var cursors = SequenceCursors()
             switch try SnapshotLayer(snapshot, key: key, asOf: asOf).find(request, &cursors) {
             case .found(let found):
