@@ -78,6 +78,7 @@ struct SettingsSchemaTests {
         ("tls.authority.folder", "/a/ca", "/a/ca"), ("tls.authority.passphrase_file", "/a/pass", "/a/pass"),
         ("timeouts.client_handshake", "3s", "3s"), ("timeouts.first_octets", "1s", "1s"),
         ("replay.layers", "[a.larder, cache]", "[a.larder, cache]"), ("replay.as_of", "7", "7"),
+        ("replay.as_of", "2026-11-01", "\"2026-11-01\""),
         ("replay.sequence_end", "error", "error"), ("replay.sequence_scope", "user", "user"),
         ("replay.failures", "miss", "miss"), ("replay.signed_by", "[a.pem]", "[a.pem]"),
         ("replay.dates", "shift", "shift"), ("replay.expires_after", "30d", "30d"), ("replay.on_expired", "fail", "fail"),
