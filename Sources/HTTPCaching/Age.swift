@@ -5,16 +5,16 @@ import HTTPMessage
 /// Differences of our own clock are counted in milliseconds; a comparison with the origin's Date in whole seconds, since
 /// Date has no more, and a response that arrives within its second has no apparent age.
 package enum Age {
-    /// The first Age line. `nil` where there is none; `.invalid` makes the response stale (§5.1).
-    enum FieldValue: Equatable {
-        case absent
-        case seconds(DeltaSeconds)
-        case invalid
-    }
-
-    static func fieldValue(of fields: Fields) -> FieldValue {
-        guard let line = fields.first(.age) else { return .absent }
-        return DeltaSeconds(fields.value(of: line)).map { .seconds($0) } ?? .invalid
+    /// age_value: the first member of the Age field value, 0 where that is not a number or the field is absent (§5.1).
+    static func value(of fields: Fields) -> DeltaSeconds {
+        var index = fields.index(of: .age)
+        while let found = index {
+            let value = fields.value(of: fields.lines[found])
+            var members = ListElements()
+            if let first = members.next(in: value) { return DeltaSeconds(value.extracting(first)) ?? .zero }
+            index = fields.index(of: .age, from: found + 1)
+        }
+        return .zero
     }
 
     /// corrected_initial_age, the conservative form. Never negative, at most 2^31 seconds.

@@ -198,7 +198,9 @@ package enum Storability {
         let lifetime = Freshness.lifetime(of: response, directives: directives, facts: facts)
         facts.freshnessLifetime = lifetime.value
         facts.lifetimeSource = lifetime.source
-        noteAge(fields, requestTime: requestTime, in: &facts)
+        facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
+            ageValue: Age.value(of: fields), dateValue: facts.dateValue, requestTime: requestTime,
+            responseTime: facts.responseTime)
         // What is not kept validates nothing.
         if !StoredFields.keep(.etag, of: fields, isTargeted: directives.isTargeted) {
             facts.flags.subtract([.strongETag, .weakETag])
@@ -221,16 +223,6 @@ package enum Storability {
         // One that cannot be read bounds it at nothing: never a longer life.
         if directives.staleIfError != .absent { facts.flags.insert(.staleIfError) }
         if case .seconds(let number) = directives.staleIfError { facts.staleIfError = number }
-    }
-
-    /// An Age that cannot be read makes the response stale (RFC 9111 §5.1).
-    private static func noteAge(_ fields: Fields, requestTime: Timestamp, in facts: inout ReuseFacts) {
-        let age = Age.fieldValue(of: fields)
-        var ageValue = DeltaSeconds.zero
-        if case .seconds(let number) = age { ageValue = number }
-        facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
-            ageValue: ageValue, dateValue: facts.dateValue, requestTime: requestTime, responseTime: facts.responseTime)
-        if age == .invalid { facts.freshnessLifetime = .zero }
     }
 
     private static func date(_ field: KnownField, _ fields: Fields, now: Timestamp) -> Timestamp? {

@@ -10,7 +10,6 @@ extension ModelStored {
 
     /// §4.2.1, in the order of the text. Invalid is stale: a lifetime of zero.
     var freshnessLifetime: Int {
-        if hasInvalidAge { return 0 }
         let directives = response.directives
         // "If the cache is shared and the s-maxage response directive is present, use its value".
         let shared = directives.number("s-maxage")
@@ -42,16 +41,15 @@ extension ModelStored {
         return directives.has("s-maxage") || directives.has("max-age") || response.fields.has("expires")
     }
 
-    /// §5.1: "SHOULD use the first field line, discarding subsequent ones. If the field value […] is invalid […], a cache SHOULD
-    /// consider the response to be stale."
-    private var hasInvalidAge: Bool {
-        guard let first = response.fields.values("age").first else { return false }
-        return ModelText.deltaSeconds(first) == nil
+    /// §5.1: "SHOULD use the first member of the field value, discarding subsequent ones. If the field value […] is invalid […], a
+    /// cache SHOULD ignore the field."
+    private var ageValue: Int {
+        let members = response.fields.values("age").flatMap { ModelText.members($0) }
+        return members.first.flatMap { ModelText.deltaSeconds($0) } ?? 0
     }
 
     /// §4.2.3.
     func currentAge(at now: Int) -> Int {
-        let ageValue = response.fields.values("age").first.flatMap { ModelText.deltaSeconds($0) } ?? 0
         let apparentAge = max(0, responseTime - dateValue)
         let responseDelay = responseTime - requestTime
         let correctedAgeValue = ageValue + responseDelay
