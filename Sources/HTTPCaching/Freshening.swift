@@ -213,10 +213,9 @@ package enum Freshening {
         _ requestTime: Timestamp
     ) -> StoredResponse? {
         guard let prepared = StoredFields.prepare(merged, to: request, facts: facts, secondary) else { return nil }
-        // Without Vary of its own it keeps what it was taken to vary on.
-        let nominated = merged.fields.contains(.vary) ? prepared.nominatedFields : stored.nominatedFields
         return StoredResponse(
-            key: stored.key, nominatedFields: nominated, facts: facts, head: prepared.head, requestTime: requestTime,
+            key: stored.key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
+            requestTime: requestTime,
             body: stored.body, trailers: stored.trailers, tags: stored.tags, chain: stored.chain, row: stored.row)
     }
 }

@@ -4,14 +4,10 @@ import HTTPMessage
 package enum StoredFields {
     /// The head to store and the canonical form of the nominated request fields; `nil` where Vary cannot be satisfied, for
     /// which `Storability` has given its reason before.
-    /// - Parameter siblings: the responses stored under the same key, newest first.
     package static func prepare(
-        _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, siblings: [StoredResponse] = [],
-        _ secondary: SecondaryKey = .none
+        _ response: ResponseHead, to request: RequestHead, facts: ReuseFacts, _ secondary: SecondaryKey = .none
     ) -> (head: ResponseHead, nominatedFields: [UInt8])? {
-        guard let nominated = Vary.nominatedFields(for: response, request: request, siblings: siblings, secondary) else {
-            return nil
-        }
+        guard let nominated = Vary.nominatedFields(for: response, request: request, secondary) else { return nil }
         return (makeHead(from: response, facts: facts), nominated)
     }
 

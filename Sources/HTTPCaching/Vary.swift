@@ -20,26 +20,44 @@ package enum Vary {
 
     // MARK: Selecting
 
-    /// The place of the first response, newest first, whose nominated fields match the request; `nil` without one.
+    /// The place of the response to use among those whose nominated fields match the request: the newest that has Vary, else the newest
+    /// (§4.1: a default response that omits Vary does not displace more preferable ones). `nil` where none matches.
+    /// - Parameter responses: those stored under the same key, newest first.
     package static func select(
         among responses: [StoredResponse], for request: RequestHead, _ secondary: SecondaryKey = .none
     ) -> Int? {
-        guard responses.count > 1 else { return selectOne(among: responses, request.fields, secondary) }
-        let newest = responses[0].nominatedFields
-        guard let requested = RequestedVariant(nominatedBy: newest.span, request.fields, secondary) else {
-            return selectOne(among: responses, request.fields, secondary)
+        guard responses.count > 1 else {
+            guard responses.count == 1 else { return nil }
+            return matches(responses[0].nominatedFields, request.fields, secondary) ? 0 : nil
+        }
+        let nominating = responses[placeOfNominating(responses)].nominatedFields
+        guard let requested = RequestedVariant(nominatedBy: nominating.span, request.fields, secondary) else {
+            return selectOneByOne(among: responses, request.fields, secondary)
         }
         let all = responses.span
-        for index in 0..<all.count {
-            if all[index].isSelected(by: requested, request.fields, secondary) { return index }
+        var withoutVary: Int?
+        for index in 0..<all.count where all[index].isSelected(by: requested, request.fields, secondary) {
+            if all[index].facts.flags.contains(.varies) { return index }
+            if withoutVary == nil { withoutVary = index }
         }
-        return nil
+        return withoutVary
+    }
+
+    /// The newest response with Vary: most of the others nominate the same fields.
+    private static func placeOfNominating(_ responses: [StoredResponse]) -> Int {
+        let all = responses.span
+        for index in 0..<all.count where all[index].facts.flags.contains(.varies) { return index }
+        return 0
     }
 
     /// As each form says, field by field.
-    private static func selectOne(among responses: [StoredResponse], _ fields: Fields, _ secondary: SecondaryKey) -> Int? {
-        for index in 0..<responses.count where matches(responses[index].nominatedFields, fields, secondary) { return index }
-        return nil
+    private static func selectOneByOne(among responses: [StoredResponse], _ fields: Fields, _ secondary: SecondaryKey) -> Int? {
+        var withoutVary: Int?
+        for index in 0..<responses.count where matches(responses[index].nominatedFields, fields, secondary) {
+            if responses[index].facts.flags.contains(.varies) { return index }
+            if withoutVary == nil { withoutVary = index }
+        }
+        return withoutVary
     }
 
     /// Whether the request's fields have the values that the canonical form tells, and the form tells of all that the secondary key
@@ -136,18 +154,10 @@ package enum Vary {
 
     /// The canonical form for what the response nominates of the request; empty where it does not vary, and `nil` where `check`
     /// has an objection.
-    ///
-    /// A response without Vary beside siblings that have it is taken to vary as the most recent of these does (§4.1,
-    /// "mistakenly omit the Vary header field").
-    /// - Parameter siblings: the responses stored under the same key, newest first.
     package static func nominatedFields(
-        for response: ResponseHead, request: RequestHead, siblings: [StoredResponse] = [], _ secondary: SecondaryKey = .none
+        for response: ResponseHead, request: RequestHead, _ secondary: SecondaryKey = .none
     ) -> [UInt8]? {
-        let sibling = response.fields.contains(.vary) ? nil : siblings.first { $0.head.fields.contains(.vary) }
-        return nominatedFields(by: sibling?.head.fields ?? response.fields, of: request.fields, secondary)
-    }
-
-    private static func nominatedFields(by responseFields: Fields, of fields: Fields, _ secondary: SecondaryKey) -> [UInt8]? {
+        let (responseFields, fields) = (response.fields, request.fields)
         guard check(responseFields, request: fields, secondary) == .valid else { return nil }
         var names = secondary.fieldNames
         var index = responseFields.index(of: .vary)

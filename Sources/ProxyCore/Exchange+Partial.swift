@@ -79,10 +79,8 @@ extension Exchange {
     }
 
     private func selectPartial() -> PartialResponse? {
-        for partial in partials where Vary.matches(partial.response.nominatedFields, request.fields, secondaryKey) {
-            return partial
-        }
-        return nil
+        if partials.isEmpty { return nil }
+        return Vary.select(among: partials.map(\.response), for: request, secondaryKey).map { partials[$0] }
     }
 
     private func partialOutcome(of decision: ReuseDecision) -> DecisionTrace.Outcome {

@@ -52,18 +52,12 @@ extension Exchange {
     /// The response as it is kept, with a body that is complete or on its way; `nil` where it was decided not to keep it.
     package func makeStoredResponse(body: StoredBody, trailers: Fields = Fields()) -> StoredResponse? {
         guard let facts,
-            let prepared = StoredFields.prepare(
-                wholeHead ?? response, to: request, facts: facts, siblings: allSiblings, secondaryKey)
+            let prepared = StoredFields.prepare(wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
             body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstreamChain,
             variantLimit: obligations.cache.variantLimit ?? Vary.variantLimit)
-    }
-
-    /// All that is stored under the key, whole or in part, newest first.
-    private var allSiblings: [StoredResponse] {
-        partials.isEmpty ? siblings : (siblings + partials.map(\.response)).sorted { $0.isNewer(than: $1) }
     }
 
     /// How long others' fetch of the same may be waited for, in milliseconds; `nil`: as long as it takes.

@@ -65,8 +65,7 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var removed: [StoredResponse] = []
     /// What is stored of an older representation than the response, which is to be stored: when that has come it goes, be that kept or not.
     var replaced: [StoredResponse] = []
-    /// What is stored under the key, newest first: a response without Vary is taken to vary as these do (RFC 9111 §4.1), and a 304 may
-    /// speak of several (§4.3.4).
+    /// The responses stored under the key, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
     var siblings: [StoredResponse] = []
     package internal(set) var invalidatedKeys: [[UInt8]] = []
     package internal(set) var facts: ReuseFacts?

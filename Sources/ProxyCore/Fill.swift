@@ -21,7 +21,7 @@ package struct Fill: Sendable {
     package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> Completion? {
         var directives = RequestDirectives(request)
         directives.trust = trust
-        let found = partials.first { Vary.matches($0.response.nominatedFields, request.fields, secondaryKey) }
+        let found = Vary.select(among: partials.map(\.response), for: request, secondaryKey).map { partials[$0] }
         guard let found, !found.firstGap.isEmpty, found.firstGap.lowerBound >= start,
             found.wholeLength <= obligations.cache.maximumBodyLength ?? .max,
             case .fresh = Reuse.decide(

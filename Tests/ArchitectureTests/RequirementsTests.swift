@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("docs/requirements.tsv")
@@ -20,14 +21,11 @@ struct RequirementsTests {
             .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
     }
 
-    /// The sections whose sentences are numbered whole: RFC 9111 §3 to §5, and the RFCs beside it.
-    private static func isNumberedWhole(rfc: String, section: String) -> Bool {
-        switch rfc {
-        case "9111": ["3", "4", "5"].contains(section.prefix { $0 != "." })
-        case "5861", "8246", "9211", "9213": true
-        default: false
-        }
-    }
+    /// The RFCs whose sentences are all numbered.
+    private static let numberedRFCs: Set = ["9111", "5861", "8246", "9211", "9213"]
+
+    /// A folder with the published RFCs as plain text.
+    private static let texts = ProcessInfo.processInfo.environment["RFC_TEXTS"]
 
     @Test("Each row has an id of its own made of RFC and section, a requirement, and its tests")
     func isWellFormed() {
@@ -47,11 +45,40 @@ struct RequirementsTests {
         let sentences = Set(Self.sentences.dropFirst().map { $0[0] })
         #expect(sentences.count > 100)
         #expect(sentences.subtracting(Self.rows.map { $0[0] }).sorted() == [])
-        for row in Self.rows.dropFirst() where Self.isNumberedWhole(rfc: row[1], section: row[2]) {
+        for row in Self.rows.dropFirst() where Self.numberedRFCs.contains(row[1]) {
             // A letter alone marks what the text says without one of the words that are counted.
             let isBesideTheCount = row[0].split(separator: "-").last?.first?.isLetter == true
             #expect(isBesideTheCount || sentences.contains(row[0]), "\(row[0])")
         }
+    }
+
+    @Test("Each numbered sentence has its words, its beginning and its digest, and stands once")
+    func numbersSentences() throws {
+        let sentences = Self.sentences.dropFirst()
+        for sentence in sentences {
+            try #require(sentence.count == 4, "\(sentence)")
+            let parts = sentence[0].split(separator: "-")
+            #expect(parts.count == 3 && Self.numberedRFCs.contains(String(parts[0])), "\(sentence[0])")
+            let words = sentence[1].split(separator: ", ").map(String.init)
+            #expect(
+                !words.isEmpty && words.allSatisfy { $0.wholeMatch(of: /MUST|MUST NOT|SHOULD|SHOULD NOT|MAY|OPTIONAL/) != nil })
+            #expect(sentence[3].wholeMatch(of: /[0-9a-f]{12}/) != nil, "\(sentence[0])")
+        }
+        #expect(Set(sentences.map { $0[0] }).count == sentences.count)
+        #expect(Self.numberedRFCs == Set(sentences.map { String($0[0].prefix { $0 != "-" }) }))
+    }
+
+    @Test("The published texts give these sentences", .enabled(if: texts != nil, "RFC_TEXTS names no folder with the RFCs"))
+    func agreesWithTheTexts() throws {
+        let script = Process()
+        script.executableURL = URL(filePath: "/usr/bin/env")
+        script.arguments = [
+            "python3", Repository.root.appending(path: "Tests/Requirements/number_sentences.py").path, try #require(Self.texts),
+            "--check",
+        ]
+        try script.run()
+        script.waitUntilExit()
+        #expect(script.terminationStatus == 0)
     }
 
     @Test("Every row names tests that exist, or says why it is not ours")

@@ -78,11 +78,11 @@ struct NotStored: Error {}
 
 func stored(
     _ response: ResponseHead, to request: RequestHead = request(), overrides: CacheOverrides = .none,
-    body: StoredBody = .bytes(Array("0123456789".utf8)), siblings: [StoredResponse] = [],
-    at time: Timestamp = arrival, _ location: SourceLocation = #_sourceLocation
+    body: StoredBody = .bytes(Array("0123456789".utf8)), at time: Timestamp = arrival,
+    _ location: SourceLocation = #_sourceLocation
 ) throws -> StoredResponse {
     let facts = try facts(response, to: request, overrides: overrides, requestTime: time, responseTime: time, location)
-    let prepared = try #require(StoredFields.prepare(response, to: request, facts: facts, siblings: siblings))
+    let prepared = try #require(StoredFields.prepare(response, to: request, facts: facts))
     return StoredResponse(
         key: CacheKey(of: request).bytes, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,
         requestTime: time, body: body)

@@ -69,7 +69,7 @@ struct OriginValidationTests {
         #expect(book.exchange.trace.outcome == .refreshed)
     }
 
-    @Test("What takes the place of a stored response varies as those beside it do (RFC 9111 §4.1)")
+    @Test("A 200 that omits Vary is stored without, and what was validated for it is removed (RFC 9111 §4.1)")
     func replacesByVariant() throws {
         let sibling = try Messages.stored("Cache-Control: max-age=60", "Vary: Accept", with: ["Accept: a"])
         let stale = try Messages.stored("Cache-Control: max-age=1", "Vary: Accept", age: 9, with: ["Accept: b"])
@@ -79,7 +79,7 @@ struct OriginValidationTests {
             .found([sibling, stale]), [.joinFetch],
             .leads, [.fetch],
             .response(200, "Cache-Control: max-age=60", "Content-Length: 3"), [.relay(store: true)])
-        #expect(book.stored("new")?.nominatedFields == stale.nominatedFields)
+        #expect(book.stored("new")?.nominatedFields == [])
     }
 
     @Test("A 304 that speaks of another representation: the request goes out again without our conditions")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Numbers every sentence of the RFCs about caching that has a word of RFC 2119, and keeps docs/requirements.tsv complete.
+"""Number every sentence with a word of RFC 2119 in the RFCs about caching, and keep docs/requirements.tsv complete.
 
-    number_sentences.py TEXTS            write sentences.tsv, and a row "to come" for each sentence that has none
-    number_sentences.py TEXTS --check    change nothing; fail if sentences.tsv is not what the texts give
-    number_sentences.py TEXTS --print    write the numbered sentences in full, and change nothing
+    number_sentences.py TEXTS            write sentences.tsv, and add a row "to come" for each sentence without a row
+    number_sentences.py TEXTS --check    change nothing; fail if sentences.tsv differs from the texts
+    number_sentences.py TEXTS --print    print the numbered sentences in full; change nothing
 
-TEXTS is a folder with rfc9111.md and so on: Markdown whose headings begin with the section's number. A number is the RFC, the
-section and a count within it (9111-4.2.4-2). The items of a list that a numbered sentence leads into carry its number and a
-letter (9111-3-1a). The sentences themselves stay in the RFCs: kept are the number, the words, how the sentence begins, and a
-digest of it, which tells whether a text has changed.
+TEXTS is a folder with the published RFCs as plain text: rfc9111.txt and so on. A number is the RFC, the section and a count
+within the section (9111-4.2.4-2). The items of a list that a numbered sentence introduces carry its number and a letter
+(9111-3-1a). The sentences stay in the RFCs. sentences.tsv has the number, the words, the beginning of the sentence, and a digest
+of it that shows whether a text has changed. The digest does not depend on white space or on the form of quotation marks.
 """
 
 import argparse
@@ -21,17 +21,18 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SENTENCES = HERE / "sentences.tsv"
 TABLE = HERE.parent.parent / "docs" / "requirements.tsv"
-
-# The sections that are numbered; the first part of a section's number, or None for all.
-SCOPE = {"9111": {"3", "4", "5"}, "5861": None, "8246": None, "9211": None, "9213": None}
+RFCS = ["9111", "5861", "8246", "9211", "9213"]
 
 WORDS = re.compile(r"\b(?:MUST|SHALL|SHOULD)(?: NOT)?\b|\bMAY\b|\bREQUIRED\b|\b(?:NOT )?RECOMMENDED\b|\bOPTIONAL\b")
+# The section that explains the words requires nothing.
 NOTATION = re.compile(r"Notation|Notational")
-HEADING = re.compile(r"#+ (\S+) (.*?)\s*(?:\{#.*\})?$")
-ITEM = re.compile(r"(\s*)(?:-|\d+\.) +(.*)")
-# The end of a sentence: not an abbreviation's, and what follows begins like a sentence.
+HEADING = re.compile(r"(\d+(?:\.\d+)*)\. (\S.*)")
+UNNUMBERED = re.compile(r"(?:Appendix [A-Z]\.|Acknowledge?ments|Index|Authors?'s? Address)")
+ITEM = re.compile(r"( *)([•□☆○*]|\d+\.) +(.*)")
+# The end of a sentence. The next sentence begins with a capital letter or a quotation mark.
 END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?]\)?[\"”]?\s+(?=[A-Z\"“])")
 BEGINNING = 9
+QUOTES = str.maketrans("“”‘’", "\"\"''")
 
 
 class Sentence:
@@ -43,28 +44,28 @@ class Sentence:
     def row(self):
         shown = self.text.split(" ")
         beginning = " ".join(shown[:BEGINNING]) + (" …" if len(shown) > BEGINNING else "")
-        digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
+        bare = "".join(self.text.translate(QUOTES).split())
+        digest = hashlib.sha256(bare.encode()).hexdigest()[:12]
         return "\t".join([self.identifier, ", ".join(self.words), beginning, digest])
 
 
 def blocks(lines):
     """Yields (section, title, depth, text): paragraphs with depth None, items of lists with their indentation."""
-    section = title = None
-    fenced = False
-    for line in lines:
-        if line.startswith("```"):
-            fenced = not fenced
-        if fenced or not line.strip() or line.startswith("```"):
-            continue
-        if line.startswith("#"):
-            heading = HEADING.match(line)
-            section, title = heading.group(1), heading.group(2)
-            continue
+    section = title = block = None
+    for line in lines + [""]:
+        heading = HEADING.fullmatch(line)
         item = ITEM.match(line)
-        if item:
-            yield section, title, len(item.group(1)), item.group(2)
-        else:
-            yield section, title, None, line.strip().removeprefix("> ")
+        if block and (heading or item or not line.strip()):
+            yield section, title, *block
+            block = None
+        if heading:
+            section, title = heading.groups()
+        elif UNNUMBERED.match(line):
+            section = None
+        elif item:
+            block = len(item.group(1)), item.group(3).strip()
+        elif line.strip():
+            block = (block[0], block[1] + " " + line.strip()) if block else (None, line.strip())
 
 
 def split(text):
@@ -77,15 +78,16 @@ def numbered(rfc, lines):
     """The sentences of one RFC, in its order."""
     found, count, lead, letters = [], {}, None, None
     for section, title, depth, text in blocks(lines):
-        wanted = section and section[0].isdigit() and not NOTATION.search(title)
-        if not wanted or (SCOPE[rfc] and section.split(".")[0] not in SCOPE[rfc]):
+        if not section or NOTATION.search(title):
             continue
-        if lead and depth:  # an item within an item belongs to it
-            found[-1].text += " " + text
-            continue
-        if lead and depth == 0:
-            words = sorted(set(WORDS.findall(text))) or lead.words
-            found.append(Sentence(lead.identifier + next(letters), rfc, section, words, text))
+        if lead and depth is not None:
+            if lead_depth is None:
+                lead_depth = depth
+            if depth > lead_depth:  # an item within an item belongs to it
+                found[-1].text += " " + text
+            else:
+                words = sorted(set(WORDS.findall(text))) or lead.words
+                found.append(Sentence(lead.identifier + next(letters), rfc, section, words, text))
             continue
         lead = None
         for sentence in split(text):
@@ -94,18 +96,18 @@ def numbered(rfc, lines):
                 continue
             count[section] = count.get(section, 0) + 1
             found.append(Sentence(f"{rfc}-{section}-{count[section]}", rfc, section, words, sentence))
-            if depth is None and text.endswith((sentence,)) and leads_into_list(sentence):
-                lead, letters = found[-1], iter(string.ascii_lowercase)
+            if depth is None and text.endswith(sentence) and introduces_list(sentence):
+                lead, letters, lead_depth = found[-1], iter(string.ascii_lowercase), None
     return found
 
 
-def leads_into_list(sentence):
+def introduces_list(sentence):
     return sentence.endswith(":")
 
 
 def sentences(texts):
     return [
-        sentence for rfc in SCOPE for sentence in numbered(rfc, (texts / f"rfc{rfc}.md").read_text("utf-8").splitlines())
+        sentence for rfc in RFCS for sentence in numbered(rfc, (texts / f"rfc{rfc}.txt").read_text("utf-8").splitlines())
     ]
 
 
@@ -138,7 +140,7 @@ def main():
         return
     text = "id\twords\tbeginning\tdigest\n" + "".join(sentence.row() + "\n" for sentence in found)
     if chosen.check:
-        sys.exit(0 if SENTENCES.read_text("utf-8") == text else f"{SENTENCES.name} is not what the texts give")
+        sys.exit(0 if SENTENCES.read_text("utf-8") == text else f"{SENTENCES} differs from the texts in {chosen.texts}; run {sys.argv[0]} {chosen.texts}")
     SENTENCES.write_text(text, "utf-8")
     complete(found)
 

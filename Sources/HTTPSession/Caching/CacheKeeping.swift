@@ -95,8 +95,7 @@ struct CacheKeeping: Sendable {
         final.fields.remove(.contentLength)
         guard case .store(var facts, _) = storability(final) else { return nil }
         facts.trust = trustMark
-        let siblings = await call.cache.responses(for: call.key).map(\.stored)
-        guard let prepared = StoredFields.prepare(final, to: call.head, facts: facts, siblings: siblings) else { return nil }
+        guard let prepared = StoredFields.prepare(final, to: call.head, facts: facts) else { return nil }
         return CachedResponse(
             StoredResponse(
                 key: call.key.octets, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head,

@@ -341,14 +341,9 @@ final class MemoryTier: Sendable {
     ) -> [StoredVariants?] {
         let old = shard.table.find(hash.low, response.key)
         hideFile(hash, in: &shard)
-        var responses = [response]
-        // Without Vary it would be selected before all others (RFC 9111 §4.1): they need not stay.
-        var isComplete = true
-        if !response.nominatedFields.isEmpty {
-            let others = old?.responses.filter { $0.nominatedFields != response.nominatedFields } ?? []
-            responses = Array(others.prefix(max(1, response.variantLimit) - 1)).inserting(response)
-            isComplete = old?.isComplete ?? !mayHaveOthers
-        }
+        let others = old?.responses.filter { !response.replaces($0) } ?? []
+        let responses = Array(others.prefix(max(1, response.variantLimit) - 1)).inserting(response)
+        let isComplete = old?.isComplete ?? !mayHaveOthers
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)
         let room = marks.high + marks.high / 4
         if byteCount + new.byteCount - (old?.byteCount ?? 0) > room {

@@ -39,10 +39,8 @@ extension StoredResponse {
         if case .onDisk = body { true } else { false }
     }
 
-    /// Whether it takes the other's place: the same variant's, or without Vary any, since it would be selected before all (RFC 9111 §4.1).
-    func replaces(_ other: StoredResponse) -> Bool {
-        nominatedFields.isEmpty || nominatedFields == other.nominatedFields
-    }
+    /// Whether it replaces the other: both are the same variant. One that omits Vary is a variant beside those that have it (RFC 9111 §4.1).
+    func replaces(_ other: StoredResponse) -> Bool { nominatedFields == other.nominatedFields }
 
     /// What is needed of it to find what it replaces.
     var withoutContent: StoredResponse {

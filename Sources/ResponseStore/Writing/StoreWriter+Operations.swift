@@ -141,7 +141,7 @@ extension StoreWriter {
     private func move(_ moved: ResponseRow) throws(StoreError) {
         guard let tables, var place = try tables.row(moved.id) else { return }
         for row in try tables.rows(ofKey: moved.keyHash) where row.state == .complete && row.id != moved.id {
-            if moved.variant == 0 || row.variant == moved.variant { try delete(row) }
+            if row.variant == moved.variant { try delete(row) }
         }
         try putInPlace(moved) { (row) throws(StoreError) in try tables.setVariant(row) }
         // The reading of the keys may stand between its two places: it would then see it in neither.
@@ -161,7 +161,7 @@ extension StoreWriter {
         }
     }
 
-    /// Deletes what a new response takes the place of: its variant, or all of them where it has none; and partials.
+    /// Deletes the responses, whole or in part, that a new response replaces: those of its variant.
     /// - Returns: `false` where one of those is newer: nothing has been deleted then, and the response is not stored.
     /// - Parameter spared: The row that the response is about to be in.
     func replace(
@@ -169,13 +169,13 @@ extension StoreWriter {
     ) throws(StoreError) -> Bool {
         guard let tables else { return false }
         let rows = try tables.rows(ofKey: hash).filter { ($0.state == .complete || $0.state == .partial) && $0.id != spared }
-        let replaced = rows.filter { variant == 0 || $0.variant == variant }
+        let replaced = rows.filter { $0.variant == variant }
         for row in replaced where row.state == .complete {
             guard let parts = try tables.parts(ofRow: row.id), core.purges.active.leave(parts) else { continue }
             if parts.response(body: .bytes([]))?.supersedes(response) ?? false { return false }
         }
         for row in replaced { try delete(row) }
-        let others = variant == 0 ? [] : rows.filter { $0.variant != variant && $0.state == .complete }
+        let others = rows.filter { $0.variant != variant && $0.state == .complete }
         for row in others.prefix(max(0, others.count - (max(1, response.variantLimit) - 1))) { try delete(row) }
         return true
     }

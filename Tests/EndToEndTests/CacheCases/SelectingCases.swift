@@ -43,6 +43,23 @@ enum SelectingCases {
                 .init("GET", one, answer: nil, .reused, body: "step 0"),
                 .init("GET", two, answer: nil, .reused, body: "step 1"),
             ]),
+        CacheCase(
+            "A newer response that omits Vary serves the requests that match no other",
+            [
+                .init("GET", one, answer: .init(200, varies + ["Date: {-10}"])),
+                .init("GET", two, answer: .init(200, [fresh]), .forwarded),
+                .init("GET", one, answer: nil, .reused, body: "step 0"),
+                .init("GET", ["Foo: 3"], answer: nil, .reused, body: "step 1"),
+                .init("GET", answer: nil, .reused, body: "step 1"),
+            ]),
+        CacheCase(
+            "An older response that omits Vary as well",
+            [
+                .init("GET", answer: .init(200, [fresh, "Date: {-10}"])),
+                .init("GET", one + ["Cache-Control: no-cache"], answer: .init(200, varies), .forwarded),
+                .init("GET", one, answer: nil, .reused, body: "step 1"),
+                .init("GET", two, answer: nil, .reused, body: "step 0"),
+            ]),
     ]
 
     private static func asking(_ directive: String, _ fields: [String], _ outcome: CacheCase.Outcome) -> CacheCase {

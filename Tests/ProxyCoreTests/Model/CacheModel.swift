@@ -48,7 +48,7 @@ struct CacheModel: Equatable {
     private mutating func read(_ step: ModelStep, _ outcome: inout ModelOutcome, _ choices: inout ModelChoices) {
         let wishes = step.request.directives
         let isForOrigin = step.request.fields.has("if-match") || step.request.fields.has("if-unmodified-since")
-        let selected = isForOrigin ? nil : select(step.request, &choices)
+        let selected = isForOrigin ? nil : select(step.request)
         var reuse = ModelReuse.validate
         if let selected {
             reuse = ModelReuse.decide(stored[selected], for: step.request, at: step.time, &choices)
@@ -70,9 +70,9 @@ struct CacheModel: Equatable {
     /// Those under the request's target, in the order in which they came.
     private func underTarget(_ request: ModelRequest) -> [Int] { stored.indices.filter { stored[$0].request.url == request.url } }
 
-    private func select(_ request: ModelRequest, _ choices: inout ModelChoices) -> Int? {
+    private func select(_ request: ModelRequest) -> Int? {
         let candidates = underTarget(request)
-        return ModelVary.select(among: candidates.map { stored[$0] }, for: request, &choices).map { candidates[$0] }
+        return ModelVary.select(among: candidates.map { stored[$0] }, for: request).map { candidates[$0] }
     }
 
     /// Those that this request could get as far as Vary goes: "for the applicable cache key".
@@ -159,7 +159,7 @@ struct CacheModel: Equatable {
         }
         kept.response.fields = ModelStorage.storedFields(response.fields)
         let siblings = underTarget(request).map { stored[$0] }
-        kept.variesBy = response.fields.has("vary") ? names : ModelVary.inheritedVary(among: siblings)
+        kept.variesBy = names
         let keepsBehind = !siblings.isEmpty && choices.may(.keepsBehindNewer)
         stored.removeAll { old in
             !keepsBehind && old.request.url == request.url && Set(old.variesBy) == Set(kept.variesBy)

@@ -24,9 +24,6 @@ enum ModelChoice: String {
     /// §4.3.4 has a 304 freshen "stored 200 (OK) responses", and an origin server ignores preconditions where it would answer otherwise
     /// (RFC 9110 §13.2.1).
     case validatesOtherStatuses
-    /// §4.1: a response without Vary is selected by "the most recent […] valid Vary field value available": available when it was
-    /// stored, or now.
-    case takesVaryAsItWasWhenStored
     /// §3 and §3.5: what comes for a request with Authorization is not stored, and so may a 304's fields be left out, which §4.3.4 would
     /// have updated.
     case leavesOutAuthorizedUpdate

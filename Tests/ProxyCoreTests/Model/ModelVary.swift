@@ -19,25 +19,11 @@ enum ModelVary {
 
     /// The selected response: "the most recent response (as determined by the Date header field)"; of equal ones the one that came
     /// last.
-    static func select(among stored: [ModelStored], for request: ModelRequest, _ choices: inout ModelChoices) -> Int? {
-        // "When a cache has multiple responses for a target URI and one or more omits the Vary header field, it SHOULD use the
-        // most recent […] valid Vary field value available to select an appropriate response for the request."
-        let newest = newestFirst(stored)
-        let inherited = inheritedVary(among: stored)
-        let selected = newest.first { index in
-            let response = stored[index].response
-            let names = response.fields.has("vary") ? nominated(response) : inherited
-            return matches(names, stored[index].request, request)
-        }
-        let asStored = newest.first { matches(stored[$0].variesBy, stored[$0].request, request) }
-        if selected != asStored, choices.may(.takesVaryAsItWasWhenStored) { return asStored }
-        return selected
-    }
-
-    /// What the most recent of those that have Vary nominates.
-    static func inheritedVary(among stored: [ModelStored]) -> [String] {
-        let newest = newestFirst(stored).first { stored[$0].response.fields.has("vary") }
-        return newest.map { nominated(stored[$0].response) } ?? []
+    static func select(among stored: [ModelStored], for request: ModelRequest) -> Int? {
+        let matching = newestFirst(stored).filter { matches(stored[$0].variesBy, stored[$0].request, request) }
+        // §4.1: "When a cache has multiple stored responses for a target URI and one or more omits the Vary header field, the cache
+        // SHOULD choose the most recent […] stored response with a valid Vary field value."
+        return matching.first { stored[$0].response.fields.has("vary") } ?? matching.first
     }
 
     private static func newestFirst(_ stored: [ModelStored]) -> [Int] {
