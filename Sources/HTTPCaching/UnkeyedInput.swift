@@ -15,20 +15,31 @@ enum UnkeyedInput {
             case .other: break
             default: continue
             }
-            guard name.count > 2, name[0] | 0x20 == 0x78, name[1] == 0x2D else { continue }
             if isNamed(name), !secondary.contains(name) { return true }
         }
         return false
     }
 
     private static func isNamed(_ name: Span<UInt8>) -> Bool {
-        let forwarded: StaticString = "x-forwarded-"
-        let prefixCount = forwarded.utf8CodeUnitCount
-        if name.count > prefixCount, name.extracting(0..<prefixCount).equalsIgnoringCase(forwarded) { return true }
-        return name.equalsIgnoringCase("x-original-url") || name.equalsIgnoringCase("x-rewrite-url")
-            || name.equalsIgnoringCase("x-original-host") || name.equalsIgnoringCase("x-host")
-            || name.equalsIgnoringCase("x-http-host-override")
-            || name.equalsIgnoringCase("x-http-method-override") || name.equalsIgnoringCase("x-http-method")
-            || name.equalsIgnoringCase("x-method-override")
+        guard name.count > 2, name[0] | 0x20 == 0x78, name[1] == 0x2D || name[1] == 0x5F else { return false }
+        if begins(name, with: "x-forwarded") { return true }
+        return names.contains { name.count == $0.utf8CodeUnitCount && begins(name, with: $0) }
+    }
+
+    private static let names: [StaticString] = [
+        "x-original-url", "x-original-uri", "x-original-host", "x-rewrite-url", "x-host", "x-real-host", "x-backend-host",
+        "x-scheme", "x-http-host-override", "x-http-method-override", "x-http-method", "x-method-override",
+        // Next.js: which of its own requests this is, and the path to route it by.
+        "x-middleware-subrequest", "x-invoke-path", "x-nextjs-data",
+    ]
+
+    /// Without regard to case, and with `_` for `-`: CGI and WSGI give both names to the program as one.
+    private static func begins(_ name: Span<UInt8>, with expected: StaticString) -> Bool {
+        guard name.count >= expected.utf8CodeUnitCount else { return false }
+        for index in 0..<expected.utf8CodeUnitCount {
+            let byte = name[index] == 0x5F ? 0x2D : ASCII.lowercased(name[index])
+            guard byte == expected.utf8Start[index] else { return false }
+        }
+        return true
     }
 }

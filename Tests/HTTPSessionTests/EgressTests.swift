@@ -13,7 +13,7 @@ struct EgressTests {
         arguments: [
             "169.254.169.254", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "169.254.169.254.",
             "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "::169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1",
-            "fe80::1", "fd00:ec2::254",
+            "fe80::1", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "fd00:c1::a9fe:a9fe", "fd00:42::42",
         ])
     func linkLocal(host: String) throws {
         let harness = try TransportHarness()

@@ -8,8 +8,7 @@ package struct AddressPolicy: Equatable, Sendable {
     package init(denied: [AddressRange]) { self.denied = denied }
 
     /// Link-local addresses and the metadata services of clouds. Loopback and private ones are a developer's daily bread.
-    package static let standard = AddressPolicy(
-        denied: ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressRange($0) })
+    package static let standard = AddressPolicy(denied: AddressRange.metadataServices)
 
     /// Why nothing connects there; `nil` where nothing is against it.
     package func refusal(of address: IPAddress, port: UInt16) -> TransportError? {

@@ -146,7 +146,7 @@ extension LarderSettings {
 
     package struct Egress: Equatable, Sendable {
         /// Link-local and metadata addresses (T03).
-        package var deny = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"].compactMap { AddressRange($0) }
+        package var deny = AddressRange.metadataServices
     }
 
     package struct Clients: Equatable, Sendable {

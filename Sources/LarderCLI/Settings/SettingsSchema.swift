@@ -126,7 +126,8 @@ package enum SettingsSchema {
         Setting("tunnel.ports", \.tunnel.ports, .tunnelPorts, reloadable: true, "The ports that CONNECT may reach."),
         Setting(
             "egress.deny", \.egress.deny, .list(of: .addressRange), reloadable: true,
-            "Addresses that Larder never connects to, whatever name leads there."),
+            "Addresses that Larder never connects to, whatever name leads there. By default link-local addresses and the metadata services of clouds."
+        ),
         Setting(
             "clients.allow", \.clients.allow, .list(of: .addressRange), reloadable: true,
             "Who may use Larder when it listens beyond this machine. Clients on this machine always may."),
