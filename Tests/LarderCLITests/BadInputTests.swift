@@ -14,7 +14,7 @@ struct BadInputTests {
             ("snapshot verify good --signed-by .", 1, "larder: cannot read .: Is a directory\n"),
             ("snapshot verify good --signed-by bad", 1, "larder: bad: the key cannot be used: "),
             ("snapshot verify cut", 5, "larder: cut: "),
-            ("snapshot sign good --key bad", 1, "larder: bad: the key cannot be used: "),
+            ("snapshot sign good --sign-with bad", 1, "larder: bad: the key cannot be used: "),
             ("snapshot diff good bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
             ("snapshot merge good bad -o new", 5, "larder: bad: not a snapshot: no SQLite file\n"),
             ("snapshot gc bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
@@ -22,9 +22,9 @@ struct BadInputTests {
             ("snapshot create --from-partial -o new", 1, "larder: new.partial: "),
             ("snapshot create --from-text none -o new", 1, "larder: none/manifest.json: open: No such file or directory\n"),
             ("har export bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
-            ("har import none -o new --project-key key", 1, "larder: cannot read none: No such file or directory\n"),
-            ("har import . -o new --project-key key", 1, "larder: cannot read .: Is a directory\n"),
-            ("har import bad -o new --project-key good.key", 1, "larder: bad: malformed: no HAR"),
+            ("har import none -o new --key key", 1, "larder: cannot read none: No such file or directory\n"),
+            ("har import . -o new --key key", 1, "larder: cannot read .: Is a directory\n"),
+            ("har import bad -o new --key good.key", 1, "larder: bad: malformed: no HAR"),
             ("lock verify good.lock bad", 5, "larder: bad: not a snapshot: no SQLite file\n"),
             ("explain --replay --layer good --layer bad http://a.example/y", 5, "larder: bad: not a snapshot: no SQLite file\n"),
             ("replay none -- true", 125, "larder: error: replay.layers: $HOME/none: open: No such file or directory\n"),
@@ -50,7 +50,7 @@ struct BadInputTests {
         let outcome = try CommandLineTests.shell(
             """
             cd $HOME; echo text > bad
-            $larder har import one.har -o good --project-key good.key > /dev/null 2>&1
+            $larder har import one.har -o good --key good.key > /dev/null 2>&1
             head -c 5000 good > cut; $larder lock write good > good.lock
             ls > ../before.$$; $larder \(words); code=$?
             ls | diff - ../before.$$; rm ../before.$$; exit $code

@@ -29,8 +29,8 @@ struct SnapshotCommandTests {
             #expect(outcome.code == code, "\(words): \(outcome.output)\(outcome.talk)")
             return outcome.output
         }
-        #expect(try larder("har import @one.har -o @one.larder --project-key @key") == "recorded 1, left out 0\n")
-        #expect(try larder("har import @two.har -o @two.larder --project-key @key") == "recorded 1, left out 0\n")
+        #expect(try larder("har import @one.har -o @one.larder --key @key") == "recorded 1, left out 0\n")
+        #expect(try larder("har import @two.har -o @two.larder --key @key") == "recorded 1, left out 0\n")
         let octets = try Data(contentsOf: URL(filePath: path + "/one.larder"))
         #expect(octets.range(of: Data("not-a-real-token".utf8)) == nil)
         #expect(try larder("snapshot ls @one.larder") == "1.0 200 3 GET https://a.example:443/x\n")
@@ -43,7 +43,7 @@ struct SnapshotCommandTests {
             "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAInrPka5zi7MnCNjkK6l7ybFqVzojOL/UaWAiX2DNEO\n-----END PRIVATE KEY-----\n"
         try pem.write(toFile: path + "/signing.pem", atomically: true, encoding: .utf8)
         _ = try larder("snapshot verify @one.larder --signed-by @signing.pem", 5)
-        _ = try larder("snapshot sign @one.larder --key @signing.pem")
+        _ = try larder("snapshot sign @one.larder --sign-with @signing.pem")
         #expect(try larder("snapshot verify @one.larder --signed-by @signing.pem").hasSuffix("signed by 1\n"))
 
         #expect(try larder("snapshot export @one.larder --text @text") == "exported 1\n")
@@ -79,7 +79,7 @@ struct SnapshotCommandTests {
         func write(_ text: String, _ name: String) throws {
             try text.write(toFile: path + "/" + name, atomically: true, encoding: .utf8)
         }
-        _ = try larder("har import @one.har -o @one.larder --project-key @key")
+        _ = try larder("har import @one.har -o @one.larder --key @key")
         let rules = #"{"canonicalisers":[{"uri":"https://a.example/*","query":{"ignore":["_"]}}]}"#
         try write(rules, "match.json")
         #expect(

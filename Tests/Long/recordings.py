@@ -391,7 +391,7 @@ def har():
     larder("record", "-o", "har.larder", "--", "sh", "-c", f"curl -sS --compressed {' '.join(urls)} > /dev/null; curl -sS -d a=b {origin.url('/post')}")
     file = WORK / "home/export.har"
     file.write_bytes(larder("har", "export", "har.larder").stdout)
-    larder("har", "import", "export.har", "-o", "again.larder", "--project-key", "har.key")
+    larder("har", "import", "export.har", "-o", "again.larder", "--key", "har.key")
     origin.shutdown()
     origin.server_close()
     replayed = larder("replay", "--strict", "again.larder", "--", "curl", "-sS", "--compressed", *urls)
@@ -444,7 +444,7 @@ def har_of_mitmproxy():
     process.wait()
     origin.shutdown()
     origin.server_close()
-    imported = larder("har", "import", file, "-o", "mitmproxy.larder", "--project-key", "har.key")
+    imported = larder("har", "import", file, "-o", "mitmproxy.larder", "--key", "har.key")
     count = len(json.loads(file.read_text())["log"]["entries"])
     check(imported.stdout == f"recorded {count}, left out 0\n".encode() and count == 7, f"a HAR that mitmproxy wrote is imported: {count} entries")
     replayed = larder("replay", "--strict", "--key", "har.key", "mitmproxy.larder", "--", *asked_by_curl(origin), code=None)
@@ -527,7 +527,7 @@ def har_of_chromium():
     origin.shutdown()
     origin.server_close()
     check(said.returncode == 0 and b"seven" in said.stdout and said.stdout == recorded.stdout, f"Chromium shows {said.stdout.decode()!r}{fault_of(said)}")
-    imported = larder("har", "import", file, "-o", "chromium.larder", "--project-key", "har.key")
+    imported = larder("har", "import", file, "-o", "chromium.larder", "--key", "har.key")
     check(imported.stdout.endswith(b"left out 0\n"), f"a HAR that Chromium wrote is imported: {imported.stdout.decode().strip()}")
     for name, snapshot, options in (("Chromium's HAR", "chromium.larder", ["--key", "har.key"]), ("what Larder recorded of it", "page.larder", [])):
         replayed = larder("replay", *options, snapshot, "--", *browse("proxy", origin), code=None)

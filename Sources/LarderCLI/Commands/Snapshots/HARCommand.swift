@@ -46,7 +46,7 @@ struct HARCommand: ParsableCommand {
         var target: String
 
         @Option(help: ArgumentHelp("The project's key; made where it is not there.", valueName: "file"))
-        var projectKey: String
+        var key: String
 
         @Flag(help: "A snapshot that is there gets a generation more.")
         var append = false
@@ -54,7 +54,7 @@ struct HARCommand: ParsableCommand {
         func run() throws {
             try SnapshotFiles.run {
                 let input = try Self.opened(har)
-                let key = try ProjectKeyFile.load(projectKey)
+                let key = try ProjectKeyFile.load(key)
                 let writer = try SnapshotWriter(
                     path: target, existing: append ? .append : .refuse, tool: SnapshotFiles.tool,
                     now: Timestamp(seconds: Int64(Date.now.timeIntervalSince1970)))

@@ -29,17 +29,17 @@ extension SnapshotCommand {
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sign", abstract: "Signs a snapshot by an Ed25519 key.",
-            discussion: "A key is made by: openssl genpkey -algorithm ed25519 -out key.pem")
+            discussion: "A key is made by: openssl genpkey -algorithm ed25519 -out signing.pem")
 
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("A private key in PEM.", valueName: "file"))
-        var key: String
+        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        var signWith: String
 
         func run() throws {
             try SnapshotFiles.run {
-                guard let key = try SnapshotFiles.signingKey(key) else { return }
+                guard let key = try SnapshotFiles.signingKey(signWith) else { return }
                 try SnapshotFiles.of(file) { try Snapshot.sign(path: file, by: key) }
                 Terminal.output("signed by \(key.verifying)\n")
             }

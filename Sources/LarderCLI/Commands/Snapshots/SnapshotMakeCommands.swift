@@ -16,8 +16,8 @@ extension SnapshotCommand {
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
 
-        @Option(help: ArgumentHelp("A private key in PEM that signs it.", valueName: "file"))
-        var key: String?
+        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        var signWith: String?
 
         func run() throws {
             try SnapshotFiles.run {
@@ -25,7 +25,7 @@ extension SnapshotCommand {
                 for file in files { _ = try SnapshotFiles.open(file) }
                 let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
                 let roots = try SnapshotMaintenance.merge(
-                    files, to: target, tool: SnapshotFiles.tool, now: now, signing: SnapshotFiles.signingKey(key))
+                    files, to: target, tool: SnapshotFiles.tool, now: now, signing: SnapshotFiles.signingKey(signWith))
                 Terminal.output("content \(Hexadecimal.encode(roots.content.octets))\n")
             }
         }
@@ -39,13 +39,13 @@ extension SnapshotCommand {
         @Argument(help: "A snapshot.")
         var file: String
 
-        @Option(help: ArgumentHelp("A private key in PEM that signs it anew.", valueName: "file"))
-        var key: String?
+        @Option(help: ArgumentHelp("Sign it anew with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        var signWith: String?
 
         func run() throws {
             try SnapshotFiles.run {
-                let key = try SnapshotFiles.signingKey(key)
-                let count = try SnapshotFiles.of(file) { try SnapshotMaintenance.collect(file, signing: key) }
+                let signer = try SnapshotFiles.signingKey(signWith)
+                let count = try SnapshotFiles.of(file) { try SnapshotMaintenance.collect(file, signing: signer) }
                 Terminal.output("removed \(count)\n")
             }
         }
@@ -101,7 +101,7 @@ extension SnapshotCommand {
             help: ArgumentHelp(
                 "The project's key, by which secrets of the store are known again; made where it is not there.", valueName: "file"
             ))
-        var projectKey: String?
+        var key: String?
 
         @Option(name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The new snapshot.", valueName: "file"))
         var target: String
@@ -109,28 +109,28 @@ extension SnapshotCommand {
         @Flag(help: "What is found and looks like a secret is none.")
         var harmless = false
 
-        @Option(help: ArgumentHelp("A private key in PEM that signs it.", valueName: "file"))
-        var key: String?
+        @Option(help: ArgumentHelp("Sign it with this private key, an Ed25519 key in PEM.", valueName: "file"))
+        var signWith: String?
 
         func validate() throws {
             guard [fromText != nil, fromPartial, fromCache].count(where: { $0 }) == 1 else {
                 throw ValidationError("Give one of --from-text, --from-partial and --from-cache.")
             }
-            if !fromCache, projectKey != nil || filter.url != nil {
-                throw ValidationError("Filters and --project-key are for --from-cache.")
+            if !fromCache, key != nil || filter.url != nil {
+                throw ValidationError("Filters and --key are for --from-cache.")
             }
         }
 
         func run() throws {
             try SnapshotFiles.run {
-                let key = try SnapshotFiles.signingKey(key)
+                let signer = try SnapshotFiles.signingKey(signWith)
                 if let fromText {
-                    _ = try TextFolder.read(fromText, to: target, signing: key)
+                    _ = try TextFolder.read(fromText, to: target, signing: signer)
                 } else if fromCache {
-                    try recordStore(signing: key)
+                    try recordStore(signing: signer)
                 } else {
                     let partial = SnapshotWriter.partialPath(of: target)
-                    _ = try SnapshotFiles.of(partial) { try SnapshotWriter(resuming: target).finish(signing: key) }
+                    _ = try SnapshotFiles.of(partial) { try SnapshotWriter(resuming: target).finish(signing: signer) }
                 }
                 let snapshot = try Snapshot(path: target)
                 let places = try snapshot.secretPlaces()
@@ -143,16 +143,16 @@ extension SnapshotCommand {
             }
         }
 
-        private func recordStore(signing key: SigningKey?) throws {
+        private func recordStore(signing signer: SigningKey?) throws {
             let filter = try filter.value()
             let file = try place.openFile()
-            let projectKey = try projectKey.map(ProjectKeyFile.load) ?? .make()
+            let key = try key.map(ProjectKeyFile.load) ?? .make()
             let writer = try SnapshotWriter(path: target, tool: SnapshotFiles.tool, now: file.now)
             do {
-                let recorder = try SnapshotRecorder(writer, key: projectKey)
+                let recorder = try SnapshotRecorder(writer, key: key)
                 var recordings = StoredRecordings(file, to: recorder)
                 try recordings.record(filter)
-                _ = try recorder.finish(signing: key)
+                _ = try recorder.finish(signing: signer)
                 Terminal.talk("larder: \(recordings.count) taken from the store\n")
                 for (reason, count) in recordings.leftOut.sorted(by: { $0.key < $1.key }) {
                     Terminal.talk("larder: left out, \(reason): \(count)\n")
