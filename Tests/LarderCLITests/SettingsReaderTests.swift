@@ -12,6 +12,13 @@ struct SettingsReaderTests {
         arguments: [
             ("stroe: {}", "larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"),
             ("store:\n  memory:\n    hihg: 1MiB", "larder.yaml:3:5: store.memory: unknown key `hihg`; did you mean `high`?"),
+            (
+                "targeted_cache_control: [a]",
+                "larder.yaml:1:1: unknown key `targeted_cache_control`; did you mean `cache.targeted_cache_control`?"
+            ),
+            ("targetd_cache_control: [a]", "unknown key `targetd_cache_control`; did you mean `cache.targeted_cache_control`?"),
+            ("store:\n  verdicts_kept: 5s", "store: unknown key `verdicts_kept`; did you mean `tls.connect.verdicts_kept`?"),
+            ("cache: {authority: {}}", "cache: unknown key `authority`; did you mean `tls.authority`?"),
             ("store: 3", "larder.yaml:1:8: store: expected a mapping, found a single value"),
             ("- a", "larder.yaml:1:1: expected a mapping, found a list"),
             ("loops: 0", "larder.yaml:1:8: loops: expected a whole number from 1 to 256, found `0`"),

@@ -102,7 +102,9 @@ package enum SettingsReader {
         origins: inout [String: Origin], problems: inout SettingsProblems
     ) {
         let names = SettingsSchema.names(below: group)
-        guard let mapping = cursor.mapping(of: names, problems: &problems) else { return }
+        let mapping = cursor.mapping(
+            of: names, suggestion: { SettingsSchema.suggestion(for: $0, among: names) }, problems: &problems)
+        guard let mapping else { return }
         for name in names {
             // A key with nothing behind it is as good as none.
             guard let value = mapping[name], !value.isNull else { continue }

@@ -1,3 +1,5 @@
+import ProxyPolicy
+
 /// The table of all settings: the one place from which they are read, checked, shown, described to editors
 /// (`larder config schema`) and to people (docs/configuration.md).
 package enum SettingsSchema {
@@ -312,5 +314,24 @@ package enum SettingsSchema {
         var seen: Set<String> = []
         return settings.filter { group.isEmpty || $0.name.hasPrefix(group + ".") }.map { $0.parts[depth] }
             .filter { seen.insert($0).inserted }
+    }
+
+    /// What was probably meant by an unknown key: a setting or group of this name at another level, the nearest name at this level, or the nearest
+    /// at another level.
+    /// - Parameter names: the names at this level.
+    /// - Returns: `nil` where no name is near, or several settings have it. A name at another level is written in full.
+    static func suggestion(for key: String, among names: [String]) -> String? {
+        fullName(of: key) ?? NearestName.of(key, among: names)
+            ?? NearestName.of(key, among: lastParts.keys.sorted()).flatMap(fullName)
+    }
+
+    private static func fullName(of lastPart: String) -> String? {
+        guard let full = lastParts[lastPart], full.count == 1 else { return nil }
+        return full[0]
+    }
+
+    /// The settings and groups below the root, by the last part of their names.
+    private static let lastParts = Dictionary(grouping: settings.map(\.name) + groups.sorted()) { name in
+        String(name.split(separator: ".").last ?? "")
     }
 }

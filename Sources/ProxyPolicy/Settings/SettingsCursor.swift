@@ -24,7 +24,10 @@ package struct SettingsCursor: Sendable {
     // MARK: Structure
 
     /// The entries of a mapping whose keys are given by us: an unknown key and one that stands twice are problems.
-    package func mapping(of keys: [String], problems: inout SettingsProblems) -> SettingsMapping? {
+    /// - Parameter suggestion: what was probably meant by an unknown key; `nil`: the nearest of `keys`.
+    package func mapping(
+        of keys: [String], suggestion: ((String) -> String?)? = nil, problems: inout SettingsProblems
+    ) -> SettingsMapping? {
         guard let entries = entries(problems: &problems) else { return nil }
         var known: [String: SettingsCursor] = [:]
         for entry in entries {
@@ -33,7 +36,7 @@ package struct SettingsCursor: Sendable {
             } else {
                 problems.add(
                     "unknown key `\(SettingsText.quoted(entry.key))`", path: path, at: entry.place,
-                    suggestion: NearestName.of(entry.key, among: keys))
+                    suggestion: suggestion.map { $0(entry.key) } ?? NearestName.of(entry.key, among: keys))
             }
         }
         return SettingsMapping(whole: self, values: known, isEmpty: entries.isEmpty)
