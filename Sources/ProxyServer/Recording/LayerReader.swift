@@ -38,6 +38,9 @@ final class LayerReader {
     /// How many recordings each file has.
     var counts: [Int] { layers.map(\.snapshot.count) }
 
+    /// Whether some request was answered whose secrets could not be compared, since there is no key.
+    var hasMatchedAnySecret: Bool { layers.contains(where: \.hasMatchedAnySecret) }
+
     func find(_ query: RecordingQuery) -> LayerAnswer {
         if cursors.count >= terms.limits.sessions, cursors[query.scope] == nil { cursors.removeAll() }
         var reason = MissReason.notRecorded

@@ -67,6 +67,7 @@ package final class RecordingLayers: Sendable {
     private let searcher: LoopThread
     private let waitingSearches = Atomic<Int>(0)
     private let used: Guarded<[Set<Int>]>
+    private let anySecret = Atomic<Bool>(false)
 
     /// - Throws: what the first file is that cannot be replayed, and why; `database` where there is no thread for it.
     package init(_ terms: Terms) throws(LayerFault) {
@@ -110,6 +111,9 @@ package final class RecordingLayers: Sendable {
         return String(decoding: octets.prefix(64), as: UTF8.self)
     }
 
+    /// Whether some request was answered whose secrets could not be compared, since there is no key.
+    package var hasMatchedAnySecret: Bool { anySecret.load(ordering: .relaxed) }
+
     /// Looks for the answer to a request.
     /// - Parameters:
     ///   - searchLimit: how many searches for near misses may wait.
@@ -118,6 +122,7 @@ package final class RecordingLayers: Sendable {
         let isTaken = reader.handle.post { [self] loop in
             guard let layers = loop.owner as? LayerReader else { return answer(.damaged) }
             let found = layers.find(query)
+            if layers.hasMatchedAnySecret { anySecret.store(true, ordering: .relaxed) }
             if case .found(_, let place) = found { _ = used.withLock { $0[place.layer].insert(place.place).inserted } }
             guard case .missed(let reason, _) = found, query.wantsNearest else { return answer(found) }
             search(query, reason, limit: searchLimit, answer)

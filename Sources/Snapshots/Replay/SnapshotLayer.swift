@@ -61,6 +61,8 @@ package final class SnapshotLayer {
     private var candidates: [PrimaryKey: Candidates] = [:]
     /// Made when something is first missed.
     private var replacedValues: ReplacedValues?
+    /// Whether a request was answered whose secrets could not be compared, since there is no key.
+    package private(set) var hasMatchedAnySecret = false
 
     /// Keys whose recordings are remembered.
     private static let candidatesLimit = 1 << 16
@@ -120,6 +122,7 @@ package final class SnapshotLayer {
         let chosen = withOneSecret(of: canonical, among: newest, of: candidates, &cursors)
         let places = candidates.places(in: chosen)
         let sequence = SequenceCursors.Sequence(layer: number, place: places[0], groups: chosen)
+        if key == nil, canonical.secretsDigest(under: nil) == nil { hasMatchedAnySecret = true }
         return try answer(from: places, of: sequence, &cursors)
     }
 

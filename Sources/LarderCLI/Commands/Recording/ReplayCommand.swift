@@ -122,8 +122,8 @@ struct ReplayCommand: ParsableCommand {
         }
         var remarks = (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + larder.settings.replayWarnings
         if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
-        if key == nil, larder.settings.recordings.key == nil {
-            remarks.append("no key was given: any value has stood for a secret")
+        if larder.recordings.layers?.hasMatchedAnySecret == true {
+            remarks.append("no key was given: any value matched where a secret was recorded")
         }
         if let tally, let layers = larder.recordings.layers, !quiet || unused {
             let summary = ReplaySummary(tally: tally, layers: layers, remarks: remarks)
