@@ -126,4 +126,35 @@ struct RecordTests {
             outcome.talk.contains("larder: there is no recording.larder: make it with `larder record"),
             "\(outcome.talk)")
     }
+
+    @Test("--as-of takes a generation that exists, a day as a whole, and a time; another generation is an error")
+    func checksGenerations() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record -o a.larder -- curl -sS -o x $url/a
+            $larder record --append -o a.larder -- curl -sS -o x $url/a
+            $larder snapshot export a.larder --text text > x
+            # 23:59:59.999 on the first day, and the midnight behind it.
+            sed -i 's/"number":1,"started":[0-9]*/"number":1,"started":1793577599999/; s/"number":2,"started":[0-9]*/"number":2,"started":1793577600000/' \\
+                text/manifest.json
+            $larder snapshot create --from-text text -o b.larder > x
+            for moment in 1 2 2026-11-01 2026-11-02; do
+              $larder explain --replay --layer b.larder --set replay.as_of=$moment $url/a | cut -d ' ' -f 3,4
+            done
+            $larder replay --strict --as-of 2026-11-01 b.larder -- curl -sS -o x $url/a; echo $?
+            for moment in 0 3 2026-11-31; do $larder replay --as-of $moment b.larder -- true; echo $?; done
+            $larder explain --replay --layer b.larder --set replay.as_of=9 $url/a; echo $?
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        let told = [1, 2, 1, 2].map { "generation \($0),\n" }.joined()
+        #expect(outcome.output == told + "0\n125\n125\n125\n1\n", "\(outcome)")
+        for number in [0, 3] {
+            let error = "b.larder: there is no generation \(number); the newest one is 2 (replay.as_of)"
+            #expect(outcome.talk.contains(error), "\(outcome.talk)")
+        }
+        #expect(outcome.talk.contains("larder: there is no generation 9; the newest one is 2"), "\(outcome.talk)")
+    }
 }

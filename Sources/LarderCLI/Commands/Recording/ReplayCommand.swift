@@ -37,7 +37,9 @@ struct ReplayCommand: ParsableCommand {
     var signedBy: [String] = []
 
     @Option(
-        help: ArgumentHelp("What was recorded up to a generation, or a time such as 2026-11-23T10:00:00Z.", valueName: "moment"))
+        help: ArgumentHelp(
+            "What was recorded up to a generation, a day such as 2026-11-23 (in UTC, inclusive), or a time such as 2026-11-23T10:00:00Z.",
+            valueName: "moment"))
     var asOf: String?
 
     @Option(help: "What comes behind the last of several answers to one request: loop, last or error.")
