@@ -118,6 +118,9 @@ struct PrivateLarder {
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
+        // Not opened again by its path: it may be a socket, and a file has to stay at its position.
+        let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
+        if given >= 0 { return given }
         // A pipe without a reader is an error, and is not waited for.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor >= 0 { return descriptor }

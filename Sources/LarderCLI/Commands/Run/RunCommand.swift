@@ -31,7 +31,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The store's file, or :memory:.", valueName: "path"))
     var store: String?
 
-    @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
     var log: String?
 
     @Option(

@@ -35,7 +35,7 @@ struct LockWriteCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Settings that take the place of the settings file's: rules, hosts.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("Writes the access log there.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the access log to this file; - is standard output.", valueName: "file"))
     var log: String?
 
     @Flag(help: "Leaves https alone: what goes through a tunnel cannot be locked.")
