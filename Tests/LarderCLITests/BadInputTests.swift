@@ -76,7 +76,7 @@ struct BadInputTests {
         #expect(outcome.output == "4\n0\n4\n4\n", "\(outcome)")
         for said in [
             "larder: 1 recorded in \(folder.path)/a.larder, 1 denied\n",
-            "larder:   not recorded, denied (not this): http://127.0.0.1:\(origin.port)/no\n",
+            "larder:   not recorded, denied (not this): GET http://127.0.0.1:\(origin.port)/no\n",
             "larder: 1 recorded in \(folder.path)/b.larder, 1 of them failures\n",
             "larder: 0 replayed, 0 missed, 0 never asked for, 1 failed as recorded\n",
             "larder: 1 denied, 0 missed (--strict); --summary names them\n",

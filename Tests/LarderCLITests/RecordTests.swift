@@ -31,10 +31,12 @@ struct RecordTests {
         #expect(replayed.code == 0 && replayed.output == recorded.output, "\(replayed)")
         #expect(replayed.talk.contains("larder: 2 replayed, 0 missed, 0 never asked for\n"), "\(replayed.talk)")
 
+        #expect(!replayed.talk.contains("no key was given"), "no secret was matched")
+
         let missed = try larder("replay", "--strict", "--unused", file, "--", "curl", "-sS", "\(url)/a?x=1")
         #expect(missed.code == 4 && missed.output.contains("\"code\":\"offline_miss\""), "\(missed)")
         for line in [
-            "larder: 0 replayed, 1 missed, 2 never asked for", "larder:   missed: \(url)/a",
+            "larder: 0 replayed, 1 missed, 2 never asked for", "larder:   missed: GET \(url)/a?x=1",
             "larder:     nearest: GET \(url)/a: query parameter x", "larder:   never asked for: GET \(url)/b",
         ] {
             #expect(missed.talk.contains("\(line)\n"), "\(missed.talk)")
@@ -125,6 +127,30 @@ struct RecordTests {
         #expect(
             outcome.talk.contains("larder: there is no recording.larder: make it with `larder record"),
             "\(outcome.talk)")
+    }
+
+    @Test(
+        "A summary says that no key was given where a secret was matched, and neither it nor the log shows the secret of a miss")
+    func tellsOfSecretsWithoutKey() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "a") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            $larder record --key key -o a.larder -- curl -sS -o x -H "Authorization: Bearer abcdefghijklmnop" $url/a
+            $larder replay --strict a.larder -- curl -sS -o x -H "Authorization: Bearer ponmlkjihgfedcba" $url/a; echo $?
+            $larder replay --strict --key key a.larder -- curl -sS -o x -H "Authorization: Bearer abcdefghijklmnop" $url/a; echo $?
+            $larder replay --log - --strict a.larder -- curl -sS -o x "$url/b?n=1&password=open-sesame"; echo $?
+            $larder replay --log log --strict --set log.access.query=true a.larder -- curl -sS -o x "$url/b?n=1"; grep -c 'b?n=1' log
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        let lines = outcome.output.split(separator: "\n")
+        try #require(lines.count == 5, "\(outcome)")
+        #expect(lines[0] == "0" && lines[1] == "0" && lines[3] == "4" && lines[4] == "1", "\(outcome)")
+        #expect(lines[2].contains(#""url":"http://127.0.0.1:\#(origin.port)/b","#), "\(lines[2])")
+        #expect(outcome.talk.components(separatedBy: "no key was given: any value matched").count == 2, "\(outcome.talk)")
+        #expect(outcome.talk.contains("missed: GET http://127.0.0.1:\(origin.port)/b?n=1&password={secret}\n"), "\(outcome.talk)")
+        #expect(!(outcome.talk + outcome.output).contains("open-sesame"))
     }
 
     @Test("--as-of takes a generation that exists, a day as a whole, and a time; another generation is an error")

@@ -13,8 +13,8 @@ struct RequestTallyTests {
         let tally = Self.tally([
             #"{"url":"http://a.test/1","cache":"miss","bytes":1000}"#, #"{"url":"http://a.test/1","cache":"hit","bytes":1000}"#,
             #"{"url":"b.test:443","cache":"tunnel","bytes":48}"#, #"{"url":"http://a.test/1","cache":"background","bytes":9}"#,
-            #"{"url":"http://c.test/?q","cache":"denied","bytes":0,"rule":"no"}"#,
-            #"{"url":"http://a.test/2","cache":"denied","bytes":0,"error":"offline_miss"}"#,
+            #"{"method":"POST","url":"http://c.test/?q","cache":"denied","bytes":0,"rule":"no"}"#,
+            #"{"method":"GET","url":"http://a.test/2?password=open-sesame&n=1","cache":"denied","bytes":0,"error":"offline_miss"}"#,
             #"{"url":"a.test:443","cache":"tunnel","connect":"intercept","bytes":9}"#, "", "{", "[1]",
         ])
         #expect(tally.requests == 5 && tally.hits == 1 && tally.sentBytes == 2048 && tally.savedBytes == 1000)
@@ -26,8 +26,8 @@ struct RequestTallyTests {
                 larder:   a.test 3 requests, 1 hit
                 larder:   b.test:443 1 request, 0 hits
                 larder:   c.test 1 request, 0 hits
-                larder:   not let through (no): http://c.test/?q
-                larder:   not let through (offline_miss): http://a.test/2
+                larder:   not let through (no): POST http://c.test/?q
+                larder:   not let through (offline_miss): GET http://a.test/2?password={secret}&n=1
                 larder: and so on
 
                 """)
@@ -48,6 +48,18 @@ struct RequestTallyTests {
                 larder:   not intercepted (not_tls), so no rule saw its requests: b.test:80
 
                 """))
+    }
+
+    @Test(
+        "A copy of the log has no queries of URLs, and is else as it was",
+        arguments: [
+            (#"{"a":1,"url":"http://a/b?c=d","status":200,"x":"?"}"#, #"{"a":1,"url":"http://a/b","status":200,"x":"?"}"#),
+            (##"{"a":1,"url":"http://a/\"?\\","x":1}"##, ##"{"a":1,"url":"http://a/\"","x":1}"##),
+            (#"{"a":1,"url":"http://a/b","x":"?"}"#, #"{"a":1,"url":"http://a/b","x":"?"}"#),
+            (##"{"user":",\"url\":\"?","url":"http://a/?b"}"##, ##"{"user":",\"url\":\"?","url":"http://a/"}"##), ("", ""),
+        ])
+    func leavesQueriesOut(line: String, copy: String) {
+        #expect(String(decoding: TalliedLog.withoutQuery(Array(line.utf8)), as: UTF8.self) == copy)
     }
 
     @Test("Hosts and refusals have their limits, one past which is counted alone")

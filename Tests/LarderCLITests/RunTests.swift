@@ -304,7 +304,7 @@ struct RunTests {
         #expect(try run("--strict", "--", "curl", "-sS", "\(url)/a").code == 0)
         let denied = try run("--strict", "--summary", "--", "curl", "-sS", "\(url)/b")
         #expect(denied.code == 4)
-        #expect(denied.talk.contains("1 denied\n") && denied.talk.contains("not let through (not-this): \(url)/b"))
+        #expect(denied.talk.contains("1 denied\n") && denied.talk.contains("not let through (not-this): GET \(url)/b"))
         #expect(try run("--strict", "--", "curl", "-fsS", "\(url)/b").code == 22)
         #expect(try run("--", "curl", "-sS", "\(url)/b").code == 0)
     }

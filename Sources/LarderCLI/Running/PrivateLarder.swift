@@ -44,7 +44,7 @@ struct PrivateLarder {
     init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
         do throws(ExitCode) {
             logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
-            log = terms.isCounted || terms.log != nil ? try Self.talliedLog(in: folder) : nil
+            log = terms.isCounted || terms.log != nil ? try Self.talliedLog(in: folder, options, terms) : nil
             logPath = terms.log
             let authority = terms.interceptsNobody ? nil : try Self.authority(terms.clock)
             let loaded = try options.load(
@@ -109,12 +109,22 @@ struct PrivateLarder {
     /// No command runs for longer.
     private static let authorityDays = 30
 
-    private static func talliedLog(in folder: PrivateFolder) throws(ExitCode) -> TalliedLog {
+    private static func talliedLog(
+        in folder: PrivateFolder, _ options: SettingsOptions, _ terms: Terms
+    ) throws(ExitCode) -> TalliedLog {
         do throws(SystemError) {
-            return try TalliedLog(in: folder.path)
+            return try TalliedLog(in: folder.path, copiesQueries: terms.log != nil && logsQueries(options, policy: terms.policy))
         } catch {
             throw fail("the requests cannot be counted: \(error)")
         }
+    }
+
+    /// Whether the user's own settings have queries logged. The log of a run always has them, for its summary.
+    private static func logsQueries(_ options: SettingsOptions, policy: String?) -> Bool {
+        let sources = SettingsSources(file: options.config, policy: policy, assignments: options.set, flags: [], trustFiles: nil)
+        // What is wrong with the settings is reported when they are loaded to be served by.
+        guard case .settings(let settings) = sources.load().outcome else { return false }
+        return settings.log.access.includesQuery
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
@@ -136,7 +146,12 @@ struct PrivateLarder {
             ("run", "admin.socket", .plain(folder.adminSocket)),
             ("run", "log.access.format", .plain(logPath == nil ? "off" : "ndjson")),
         ]
-        if let logPath { flags.append(("run", "log.access.path", .plain(logPath))) }
+        if let logPath {
+            flags += [
+                ("run", "log.access.path", .plain(logPath)),
+                ("run", "log.access.query", SettingsNode(.scalar(SettingsScalar("true", isQuoted: false)), at: .none)),
+            ]
+        }
         if let mode = terms.mode { flags.append(("--\(mode.rawValue)", "mode", .plain(mode.rawValue))) }
         if let store = terms.store { flags.append(("--store", "store.path", .plain(store))) }
         return flags + terms.settings

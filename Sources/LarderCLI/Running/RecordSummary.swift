@@ -23,7 +23,7 @@ struct RecordSummary {
         let denied = tally?.deniedCount ?? 0
         if denied > 0 { lines[0] += ", \(denied) denied" }
         lines += (tally?.refusals ?? []).prefix(Self.toldLimit).map {
-            "  not recorded, denied (\($0.reason)): \($0.url)"
+            "  not recorded, denied (\($0.reason)): \($0.request)"
         }
         let others = [denied, summary.tunnels.count, summary.unrecordedCount].reduce(0) { $0 + max(0, $1 - Self.toldLimit) }
         if others > 0 { lines.append("  and \(others) more") }

@@ -16,7 +16,7 @@ struct ReplaySummary {
         if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed as recorded" }
         if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
         for refusal in tally.refusals {
-            lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.url)")
+            lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.request)")
             if let nearest = refusal.nearest { lines.append("    nearest: \(nearest)") }
         }
         let others = tally.deniedCount + tally.missedCount - tally.refusals.count

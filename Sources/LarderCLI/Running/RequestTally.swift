@@ -1,4 +1,5 @@
 import Foundation
+import Snapshots
 
 /// What the requests of one run were and became, as the access log tells it line by line.
 struct RequestTally {
@@ -8,7 +9,8 @@ struct RequestTally {
     }
 
     struct Refusal: Equatable {
-        let url: String
+        /// Method and URL, with `{secret}` in the place of each secret of the query.
+        let request: String
         /// A rule's name, or what went wrong.
         let reason: String
         /// What was recorded that comes near to it, and in what it differs.
@@ -69,12 +71,12 @@ struct RequestTally {
         if outcome == Self.replayedWord { replayedCount += 1 }
         if error == Self.missWord {
             missedCount += 1
-            note(url, Self.missWord, nearest: record["nearest"] as? String)
+            note(record, Self.missWord, nearest: record["nearest"] as? String)
         } else if outcome == "failed" {
             failedCount += 1
         } else if outcome == "denied" {
             deniedCount += 1
-            note(url, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
+            note(record, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
         }
     }
 
@@ -89,12 +91,15 @@ struct RequestTally {
 
     private mutating func noteUninspected(_ url: String, _ reason: String) {
         uninspectedCount += 1
-        let tunnel = Refusal(url: url, reason: reason)
+        let tunnel = Refusal(request: url, reason: reason)
         if uninspected.count < Self.refusalLimit, !uninspected.contains(tunnel) { uninspected.append(tunnel) }
     }
 
-    private mutating func note(_ url: String, _ reason: String, nearest: String? = nil) {
-        if refusals.count < Self.refusalLimit { refusals.append(Refusal(url: url, reason: reason, nearest: nearest)) }
+    private mutating func note(_ record: [String: Any], _ reason: String, nearest: String? = nil) {
+        guard refusals.count < Self.refusalLimit else { return }
+        let url = SecretMark.replacingSecrets(inURL: record["url"] as? String ?? "")
+        let request = (record["method"] as? String).map { "\($0) \(url)" } ?? url
+        refusals.append(Refusal(request: request, reason: reason, nearest: nearest))
     }
 
     /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.

@@ -22,8 +22,12 @@ final class TalliedLog: Sendable {
     private static let patience: Int32 = 2000
     private static let stepOfPatience: Int32 = 100
 
+    private let copiesQueries: Bool
+
+    /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, which the settings decide. The tally always has them.
     /// - Throws: where there can be no pipe.
-    init(in folder: String) throws(SystemError) {
+    init(in folder: String, copiesQueries: Bool) throws(SystemError) {
+        self.copiesQueries = copiesQueries
         path = "\(folder)/access.log"
         guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo", code: errno) }
         // Who writes does not wait for a reader: it has to be there before.
@@ -43,11 +47,23 @@ final class TalliedLog: Sendable {
                 guard case .whole(let octets) = line else { continue }
                 self.state.withLock { $0.tally.add(octets) }
                 guard let copy, self.state.withLock({ $0.failure == nil }) else { continue }
-                let code = self.write(octets + [UInt8(ascii: "\n")], to: copy)
+                let line = self.copiesQueries ? octets : Self.withoutQuery(octets)
+                let code = self.write(line + [UInt8(ascii: "\n")], to: copy)
                 if code != 0 { self.state.withLock { $0.failure = code } }
             }
             self.hasEnded.signal()
         }
+    }
+
+    /// - Parameter line: one object of NDJSON as the access log writes it, where a quotation mark within a string is escaped.
+    static func withoutQuery(_ line: [UInt8]) -> [UInt8] {
+        guard let member = line.firstRange(of: Array(#","url":""#.utf8)) else { return line }
+        var end = member.upperBound
+        while end < line.endIndex, line[end] != UInt8(ascii: "\"") { end += line[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        guard end < line.endIndex, let query = line[member.upperBound..<end].firstIndex(of: UInt8(ascii: "?")) else {
+            return line
+        }
+        return Array(line[..<query] + line[end...])
     }
 
     /// - Returns: 0, or the error's number.

@@ -1,7 +1,7 @@
 import HTTPMessage
 
 /// How placeholders are known: no secret holds this word, and every placeholder of ours does, plainly or under base64.
-enum SecretMark {
+package enum SecretMark {
     /// In front of hexadecimal digits of the placeholder's code.
     static let word = Array("larderSecret".utf8)
     /// In front of the code where a token has capital letters and digits alone.
@@ -10,6 +10,13 @@ enum SecretMark {
     static let tokenHeader = Array("eyJhbGciOiJub25lIiwidHlwIjoiSldUIiwibGFyZGVyIjoic2VjcmV0In0".utf8)
     /// What stands in a canonical request in place of any secret.
     static let canonical = Array("{secret}".utf8)
+
+    /// A URL for people, such as in a summary, with `{secret}` in the place of each secret.
+    package static func replacingSecrets(inURL url: String) -> String {
+        let bytes = Array(url.utf8)
+        let found = SecretFinder.undeclared.secrets(inURI: bytes)
+        return String(decoding: bytes.replacing(found) { _, _ in canonical }, as: UTF8.self)
+    }
 }
 
 /// What a secret looks like, and so what its placeholder does.
