@@ -48,6 +48,18 @@ struct DoctorTests {
             """, ["HOME": folder.path, "TMPDIR": "\(folder.path)/tmp", "XDG_RUNTIME_DIR": folder.path].merging(further) { $1 })
     }
 
+    @Test("A root that was replaced on disk while the running Larder uses the one before is found, and larder reload mends it")
+    func findsReplacedRoots() throws {
+        let outcome = try Self.outcome(
+            of: """
+                mv $ca $ca.before && larder ca init > $HOME/said 2>&1
+                named; mend; eval "$(larder env)"; well
+                """)
+        #expect(outcome.output.contains("was replaced; the running Larder still uses the root before"), "\(outcome)")
+        #expect(outcome.output.contains("mend it by: larder reload && eval"), "\(outcome)")
+        #expect(outcome.output.hasSuffix("all is well\n"), "\(outcome)")
+    }
+
     @Test("Where all is well it says so of each, and ends with 0, leaving nothing behind")
     func isContent() throws {
         let outcome = try Self.outcome(

@@ -4,8 +4,10 @@ import ServerTrust
 
 extension Diagnosis {
     /// The authority by which these settings intercept.
-    /// - Parameter isRunning: whether a Larder runs that would have to read it again.
-    func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool) -> Finding {
+    /// - Parameters:
+    ///   - isRunning: whether a Larder runs that would have to read it again.
+    ///   - used: the root that the running Larder uses; `nil` where it intercepts nothing.
+    func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
         guard loaded.settings.tls.namesInterception else {
             return Finding("authority", .good, "none is needed: these settings intercept nothing")
         }
@@ -45,6 +47,12 @@ extension Diagnosis {
         }
         do throws(AuthorityFolderFault) {
             _ = try folder.authority(root.seat, passphrase: passphrase)
+            if let used, used != root.certificate {
+                return Finding(
+                    "authority", .bad,
+                    "\(folder.rootPath(root.seat)) was replaced; the running Larder still uses the root before",
+                    remedy: "larder reload && \(Self.environmentRemedy)")
+            }
             return Finding("authority", .good, folder.path)
         } catch {
             if (try? folder.isLocked(root.seat, passphrase: nil)) == true {  // what else is wrong with it is told below

@@ -30,7 +30,9 @@ struct JoinedLarder {
 
     let environment: ClientEnvironment
     /// Whether it has an authority by which it intercepts.
-    let intercepts: Bool
+    var intercepts: Bool { root != nil }
+    /// Of that authority, as the running Larder uses it.
+    let root: Certificate?
     /// Whether the settings have everybody asked for a password, which no program knows.
     private(set) var asksEverybody = false
 
@@ -45,7 +47,7 @@ struct JoinedLarder {
         }
         let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
         let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
-        intercepts = root != nil
+        self.root = root
         /// - Parameter write: fills the folder, or brings it up to date.
         func told(
             in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void

@@ -66,7 +66,7 @@ struct DoctorCommand: ParsableCommand {
         }
         defer { folder.remove() }
         let (server, running) = diagnosis.running(loaded, folder)
-        findings.append(diagnosis.authority(loaded, at: now, isRunning: running != nil))
+        findings.append(diagnosis.authority(loaded, at: now, isRunning: running != nil, used: running?.root))
         findings.append(diagnosis.store(loaded, isRunning: running != nil))
         findings.append(server)
         findings += diagnosis.variables(running?.environment)
