@@ -22,10 +22,47 @@ struct ClientEnvironmentTests {
     @Test("Every variable of the table is set once, in both cases where programs read both")
     func setsTheTable() {
         let values = Self.values(Self.environment())
-        #expect(values.count == ClientVariable.all.count)
+        #expect(values.count == ClientVariable.all.count - 1, "all but AWS_CA_BUNDLE")
+        #expect(values["RSYNC_PROXY"] == "[::1]:3180")
         #expect(values["http_proxy"] == "http://[::1]:3180" && values["HTTP_PROXY"] == "http://[::1]:3180")
         #expect(values["no_proxy"] == "" && values["NO_PROXY"] == "")
         #expect(values["SSL_CERT_FILE"] == "/f/ca-bundle.pem" && values["NODE_EXTRA_CA_CERTS"] == "/f/ca.pem")
+    }
+
+    @Test("AWS_CA_BUNDLE is replaced where it is set, and else left out, since rclone fails with it")
+    func replacesBundles() {
+        #expect(Self.values(Self.environment(), over: ["AWS_CA_BUNDLE": "/own.pem"])["AWS_CA_BUNDLE"] == "/f/ca-bundle.pem")
+        for given in [[:], ["AWS_CA_BUNDLE": ""]] {
+            #expect(Self.values(Self.environment(), over: given)["AWS_CA_BUNDLE"] == nil)
+        }
+    }
+
+    @Test(
+        "PHP reads the folders that it read before, then the one with Larder's settings, once",
+        arguments: [
+            (nil, ":/f"), ("", "/f"), ("/a", "/a:/f"), (":/a", ":/a:/f"), (":/f", ":/f"), ("/f:/a", "/a:/f"), ("/f", "/f"),
+        ]
+            as [(String?, String)])
+    func namesPHPFolders(given: String?, folders: String) {
+        let values = Self.values(Self.environment(), over: given.map { ["PHP_INI_SCAN_DIR": $0] } ?? [:])
+        #expect(values["PHP_INI_SCAN_DIR"] == folders)
+        #expect(Self.values(Self.environment("/a:b"))["PHP_INI_SCAN_DIR"] == nil, "a colon parts folders")
+    }
+
+    @Test("PHP's settings name the bundle for curl and for streams; a path that PHP would read otherwise is left out")
+    func writesPHPSettings() {
+        func text(_ folder: String) -> String {
+            String(decoding: ClientSettingsText(environment: Self.environment(folder), given: [:]).php, as: UTF8.self)
+        }
+        #expect(text("/a b") == "curl.cainfo = '/a b/ca-bundle.pem'\nopenssl.cafile = '/a b/ca-bundle.pem'\n")
+        #expect(text("/it's") == "")
+    }
+
+    @Test("Programs that no variable tells are named with what to do", arguments: ["aria2c", "/usr/bin/chromium", "curl"])
+    func advises(program: String) {
+        let sentence = ProgramAdvice.sentence(for: program)
+        #expect((sentence == nil) == (program == "curl"))
+        if program == "aria2c" { #expect(sentence?.contains("--ca-certificate") == true) }
     }
 
     @Test("Where nobody is to be believed beyond the system's anchors, what says whom to believe is left as it is")

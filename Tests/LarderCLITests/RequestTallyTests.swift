@@ -62,6 +62,22 @@ struct RequestTallyTests {
         #expect(String(decoding: TalliedLog.withoutQuery(Array(line.utf8)), as: UTF8.self) == copy)
     }
 
+    @Test("A host whose intercepted tunnel brought no request is named, and misses of a run that was offline have their remark")
+    func remarks() {
+        func line(_ host: String, _ rest: String) -> String { #"{"url":"\#(host)","connect":"intercept","bytes":0,\#(rest)}"# }
+        var tally = Self.tally([
+            line("a.test:443", #""cache":"tunnel""#), #"{"url":"https://a.test/1","cache":"miss","bytes":1}"#,
+            line("b.test:8443", #""cache":"tunnel""#), #"{"url":"https://b.test:8443/1","cache":"miss","bytes":1}"#,
+        ])
+        #expect(tally.untrustedRemark == nil && tally.offlineRemark == nil)
+        tally.add(Array(line("c.test:443", #""cache":"tunnel""#).utf8))
+        #expect(tally.untrustedRemark?.hasPrefix("c.test: the client sent no request in its tunnel") == true)
+        tally.add(Array(line("d.test:443", #""cache":"failed","error":"client_refused_certificate""#).utf8))
+        #expect(tally.untrustedRemark?.hasPrefix("c.test and 1 more: ") == true)
+        tally.add(Array(#"{"url":"https://a.test/2","cache":"denied","error":"offline_miss"}"#.utf8))
+        #expect(tally.offlineRemark?.hasPrefix("1 missed offline; ") == true)
+    }
+
     @Test("Hosts and refusals have their limits, one past which is counted alone")
     func isBounded() {
         var tally = RequestTally()

@@ -70,7 +70,9 @@ struct RunTests {
             (["run", "--store", "/dev/null/store", "--", "true"], 125, "cannot open the store"),
             (["run", "--log", "/no/such/folder/log", "--", "true"], 125, "cannot write the log"),
             (["run", "--join", "--", "true"], 125, "no Larder is running"), (["run"], 2, "Which command?"),
-            (["run", "--join", "--strict", "--", "true"], 2, "--join goes through"),
+            (["run", "--join", "--strict", "--", "true"], 2, "--summary and --strict do not go with --join"),
+            (["run", "--join", "--summary", "--", "true"], 2, "does not count the requests of one command apart"),
+            (["run", "--join", "--store", "x", "--", "true"], 2, "the running Larder has its own"),
         ] as [([String], Int32, String)])
     func saysWhatCannotBe(words: [String], code: Int32, sentence: String) throws {
         let folder = try TemporaryFolder()

@@ -55,7 +55,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
     def end_headers(self):
-        self.send_header("Cache-Control", "max-age=3600")
+        # What is asked for with credentials is stored where the answer allows it.
+        if self.path == "/s3/file.bin":
+            self.send_header("ETag", f'"{hashlib.md5((ROOT / "s3/file.bin").read_bytes()).hexdigest()}"')
+        self.send_header("Cache-Control", "public, max-age=3600" if self.path.startswith("/s3/") else "max-age=3600")
         super().end_headers()
 
     def do_GET(self):
@@ -121,6 +124,15 @@ def publish(origin):
         git_repository()
     if shutil.which("dpkg-deb"):
         debian_package()
+    (ROOT / "s3").mkdir()
+    (ROOT / "s3/file.bin").write_bytes(os.urandom(30_000))
+    dnf_repository()
+    if shutil.which("hg"):
+        source = WORK / "hg-source"
+        run(["hg", "init", source])
+        (source / "answer").write_text("42\n")
+        run(["hg", "-R", source, "commit", "-q", "-A", "-m", "one", "-u", "a"], cwd=source)
+        run(["hg", "-R", source, "bundle", "-q", "--all", ROOT / "probe.hg"])
 
 
 def archive(names, prefix):
@@ -213,6 +225,20 @@ def debian_package():
     (repository / "Packages").write_bytes(packages)
     (repository / "Release").write_text(
         f"Date: {email.utils.formatdate(usegmt=True)}\nSHA256:\n {hashlib.sha256(packages).hexdigest()} {len(packages)} Packages\n")
+
+
+def dnf_repository():
+    """Without a package."""
+    folder = ROOT / "dnf/repodata"
+    folder.mkdir(parents=True)
+    data, entries = "", {"primary": ("metadata", "common"), "filelists": ("filelists", "filelists"), "other": ("otherdata", "other")}
+    for name, (element, space) in entries.items():
+        text = f'<?xml version="1.0"?><{element} xmlns="http://linux.duke.edu/metadata/{space}" packages="0"></{element}>'.encode()
+        (folder / f"{name}.xml").write_bytes(text)
+        data += (f'<data type="{name}"><checksum type="sha256">{hashlib.sha256(text).hexdigest()}</checksum>'
+                 f'<location href="repodata/{name}.xml"/><timestamp>1</timestamp><size>{len(text)}</size></data>')
+    (folder / "repomd.xml").write_text(
+        f'<?xml version="1.0"?><repomd xmlns="http://linux.duke.edu/metadata/repo"><revision>1</revision>{data}</repomd>')
 
 
 # MARK: Clients. Each is given the way by which a command goes through Larder, a fresh folder, and the origin's URL.
@@ -370,7 +396,7 @@ PERL = """
     """
 RUBY = "require 'net/http'\nrequire 'openssl'\nr = Net::HTTP.get_response(URI(ARGV[0]))\nraise r.code if r.code != '200'\nFile.binwrite(ARGV[1], r.body)\n"
 PHP = """<?php
-    $c = curl_init($argv[1]); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); curl_setopt($c, CURLOPT_CAINFO, getenv('CURL_CA_BUNDLE'));
+    $c = curl_init($argv[1]); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
     $b = curl_exec($c); if ($b === false) { fwrite(STDERR, curl_error($c)); exit(1); } file_put_contents($argv[2], $b);
     """
 
@@ -382,6 +408,35 @@ def go_program(through, folder, url):
         (source / "fetch.go").write_text(textwrap.dedent(GO))
         run(["go", "build", "-o", source / "fetch", source / "fetch.go"], {**CLEAN, "GOCACHE": f"{WORK}/go-cache", "GO111MODULE": "off"})
     fetching(source / "fetch", "{url}", "{out}")(through, folder, url)
+
+
+def rclone_s3(through, folder, url):
+    remote = f":s3,provider=Other,force_path_style=true,access_key_id=a,secret_access_key=b,endpoint='{url}':s3/file.bin"
+    through(["rclone", "--config", "/dev/null", "--retries", "1", "--low-level-retries", "1", "copyto", remote, folder / "out"], folder)
+    if (folder / "out").read_bytes() != (ROOT / "s3/file.bin").read_bytes():
+        raise Failure("another file")
+
+
+def s3cmd(through, folder, url):
+    (folder / "s3cfg.sh").write_text(textwrap.dedent("""
+        printf '[default]\\nproxy_host = 127.0.0.1\\nproxy_port = %s\\naccess_key = a\\nsecret_key = b\\n' "${https_proxy##*:}" > s3cfg
+        s3cmd -q -c s3cfg --host="$1" --host-bucket="$1" get s3://s3/file.bin out
+        """))
+    through(["sh", folder / "s3cfg.sh", url.removeprefix("https://")], folder)
+    if (folder / "out").read_bytes() != (ROOT / "s3/file.bin").read_bytes():
+        raise Failure("another file")
+
+
+def dnf(through, folder, url):
+    command = (f'dnf -q --setopt=sslcacert="$SSL_CERT_FILE" --installroot={folder}/root --setopt=reposdir={folder}/none '
+               f'--setopt=cachedir={folder}/cache --releasever=1 --repofrompath=p,{url}/dnf --repo=p makecache')
+    through(["sh", "-c", command], folder)
+    installed(folder / "cache", "repomd.xml")
+
+
+def hg(through, folder, url):
+    through(["sh", "-c", f'hg init clone && hg -R clone --config web.cacerts="$SSL_CERT_FILE" unbundle -q -u {url}/probe.hg'], folder)
+    installed(folder / "clone", "answer")
 
 
 # The name, what it needs (programs, or modules of Python's), and the client.
@@ -416,6 +471,14 @@ CLIENTS = [
     ("maven", ["mvn"], maven),
     ("ruby", ["ruby"], script(["ruby"], "fetch.rb", RUBY)),
     ("php (curl)", ["php:curl"], script(["php"], "fetch.php", PHP)),
+    ("aria2", ["aria2c"], fetching("sh", "-c", 'aria2c -q --ca-certificate="$SSL_CERT_FILE" --dir=/ --out="${{1#/}}" "$0"', "{url}", "{out}")),
+    ("rclone", ["rclone"], fetching("rclone", "copyurl", "{url}", "{out}")),
+    ("rclone (S3)", ["rclone"], rclone_s3),
+    ("dnf", ["dnf"], dnf),
+    ("hg", ["hg"], hg),
+    ("yt-dlp", ["yt-dlp"], lambda *a: fetching(which("yt-dlp"), "-q", "--no-progress", "--compat-options", "no-certifi", "-o", "{out}", "{url}")(*a)),
+    ("lftp", ["lftp"], fetching("sh", "-c", 'lftp -c "set ssl:ca-file $SSL_CERT_FILE; set net:max-retries 1; get $0 -o $1"', "{url}", "{out}")),
+    ("s3cmd", ["s3cmd"], s3cmd),
     ("perl (LWP)", ["perl:LWP::Protocol::https"], script(["perl"], "fetch.pl", PERL)),
     ("apt", ["apt-get", "dpkg-deb"], apt),
 ]
@@ -529,6 +592,9 @@ def by_hand(name, variables):
         (WORK / "wgetrc").write_text(f"ca_certificate = {root}\n")
     if name == "apt":
         (WORK / "apt.conf").write_text(f'Acquire::https::Proxy "{proxy}";\nAcquire::https::CaInfo "{root}";\n')
+    if name.startswith("php"):
+        (WORK / "php").mkdir(exist_ok=True)
+        (WORK / "php/root.ini").write_text(f"curl.cainfo = '{root}'\n")
     if name.startswith(("java", "maven")):
         (WORK / "root.p12").write_bytes(run([LARDER, "ca", "export", "-f", "pkcs12"]))
     java = (f"-Dhttps.proxyHost={host} -Dhttps.proxyPort={port} -Djavax.net.ssl.trustStore={WORK}/root.p12 "
@@ -536,7 +602,7 @@ def by_hand(name, variables):
     believing = {
         "curl": {"CURL_CA_BUNDLE": root}, "wget": {"WGETRC": WORK / "wgetrc"}, "git": {"GIT_SSL_CAINFO": root}, "pip": {"PIP_CERT": root},
         "requests": {"REQUESTS_CA_BUNDLE": root}, "npm": {"npm_config_cafile": root, "npm_config_https_proxy": proxy},
-        "node": {"NODE_EXTRA_CA_CERTS": root, "NODE_USE_ENV_PROXY": "1"}, "cargo": {"CARGO_HTTP_CAINFO": root}, "php": {"CURL_CA_BUNDLE": root},
+        "node": {"NODE_EXTRA_CA_CERTS": root, "NODE_USE_ENV_PROXY": "1"}, "cargo": {"CARGO_HTTP_CAINFO": root}, "php": {"PHP_INI_SCAN_DIR": f":{WORK}/php"},
         "java": {"JAVA_TOOL_OPTIONS": java}, "maven": {"JAVA_TOOL_OPTIONS": f"{java} -Daether.connector.http.useSystemProperties=true"},
         "perl": {"PERL_LWP_SSL_CA_FILE": root}, "apt": {"APT_CONFIG": WORK / "apt.conf"},
         # What Larder only tunnels is judged by the client itself.

@@ -14,7 +14,7 @@ struct ClientEnvironment {
     func variables(over given: [String: String]) -> [(name: String, value: String)] {
         ClientVariable.all.compactMap { variable in
             if variable.meaning.isOfTrust, !carriesTrust { return nil }
-            return (variable.name, value(of: variable.meaning, over: given[variable.name]))
+            return value(of: variable.meaning, over: given[variable.name]).map { (variable.name, $0) }
         }
     }
 
@@ -23,17 +23,31 @@ struct ClientEnvironment {
         Dictionary(uniqueKeysWithValues: variables(over: given).map { ($0.name, $0.value) })
     }
 
-    private func value(of meaning: ClientVariable.Meaning, over given: String?) -> String {
+    /// - Returns: `nil` where the variable is left as it is.
+    private func value(of meaning: ClientVariable.Meaning, over given: String?) -> String? {
         switch meaning {
         case .proxy: proxyURL
+        case .proxyAddress: "\(proxy)"
         case .nothing: ""
         case .constant(let value): value
         case .bundle: files.bundle
+        case .replacedBundle: given.flatMap { $0.isEmpty ? nil : files.bundle }
         case .additions: files.additions
         case .javaOptions: Self.joined(given, javaOptions)
         case .wgetSettings: files.wgetSettings
         case .aptSettings: files.aptSettings
+        case .phpFolders: phpFolders(given)
         }
+    }
+
+    /// An empty part stands for the folder that PHP was built with, and so does a variable that is not set; an empty variable for no folder.
+    private func phpFolders(_ given: String?) -> String? {
+        // A colon parts folders, and cannot be escaped.
+        if files.folder.contains(":") { return nil }
+        guard let given else { return ":\(files.folder)" }
+        if given.isEmpty { return files.folder }
+        let others = given.split(separator: ":", omittingEmptySubsequences: false).map(String.init).filter { $0 != files.folder }
+        return (others + [files.folder]).joined(separator: ":")
     }
 
     /// Once alone, however often the variables are set on top of each other: those of a Larder that was named before go.

@@ -10,6 +10,8 @@ struct ClientFiles: Equatable {
     var javaStore: String { "\(folder)/trust.p12" }
     var wgetSettings: String { "\(folder)/wgetrc" }
     var aptSettings: String { "\(folder)/apt.conf" }
+    /// PHP reads every file of the folder that ends so.
+    var phpSettings: String { "\(folder)/larder.ini" }
     /// What the variables named before.
     var former: String { "\(folder)/former.json" }
 }

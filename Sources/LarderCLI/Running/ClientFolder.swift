@@ -70,7 +70,10 @@ struct ClientFolder {
         let settings = ClientSettingsText(environment: environment, given: former.values)
         var texts = [(files.wgetSettings, settings.wget), (files.aptSettings, settings.apt), (files.former, former.text)]
         if environment.carriesTrust {
-            texts += [(files.bundle, trust.bundleText), (files.additions, Array(trust.additionsText.utf8))]
+            texts += [
+                (files.bundle, trust.bundleText), (files.additions, Array(trust.additionsText.utf8)),
+                (files.phpSettings, settings.php),
+            ]
         }
         return texts
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What stands in the settings files of wget and apt. Neither knows a way to write every path, and a line that would be read as
+/// What stands in the settings files of wget, apt and PHP. None knows a way to write every path, and a line that would be read as
 /// something else is left out.
 struct ClientSettingsText {
     let environment: ClientEnvironment
@@ -43,6 +43,13 @@ struct ClientSettingsText {
         let bundle = environment.files.bundle
         if environment.carriesTrust, Self.isWritable(bundle) { lines.append("Acquire::https::CaInfo \"\(bundle)\";") }
         return lines
+    }
+
+    /// Within single quotes PHP reads a value as it is.
+    var php: [UInt8] {
+        let bundle = environment.files.bundle
+        if bundle.holds(anyOf: "'\n") { return [] }
+        return Self.text(of: ["curl.cainfo", "openssl.cafile"].map { "\($0) = '\(bundle)'" })
     }
 
     /// Whether it can stand between apt's quotes.

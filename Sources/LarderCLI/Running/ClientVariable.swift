@@ -5,11 +5,15 @@ struct ClientVariable: Sendable {
     enum Meaning: Sendable {
         /// The proxy, as `http://127.0.0.1:3180`.
         case proxy
+        /// The proxy's address and port alone.
+        case proxyAddress
         /// Nothing at all: what it would leave out no rule would see.
         case nothing
         case constant(String)
         /// A file with the system's anchors and those that come with Larder.
         case bundle
+        /// The same, in the place of the user's file alone: programs that cannot use the variable fail where it is set.
+        case replacedBundle
         /// A file with those that come with Larder alone: for who adds them to its own.
         case additions
         /// Java's options, behind those that are there.
@@ -18,12 +22,14 @@ struct ClientVariable: Sendable {
         case wgetSettings
         /// apt's settings, behind those that are there.
         case aptSettings
+        /// The folder of a settings file for PHP, behind the folders that PHP reads anyway.
+        case phpFolders
 
         /// Whether it says whom to believe, and nothing else.
         var isOfTrust: Bool {
             switch self {
-            case .bundle, .additions: true
-            case .proxy, .nothing, .constant, .javaOptions, .wgetSettings, .aptSettings: false
+            case .bundle, .replacedBundle, .additions, .phpFolders: true
+            case .proxy, .proxyAddress, .nothing, .constant, .javaOptions, .wgetSettings, .aptSettings: false
             }
         }
 
@@ -31,12 +37,15 @@ struct ClientVariable: Sendable {
         var about: String {
             switch self {
             case .proxy: "the proxy"
+            case .proxyAddress: "the proxy's address and port"
             case .nothing: "empty"
             case .constant(let value): "`\(value)`"
             case .bundle: "the bundle"
+            case .replacedBundle: "the bundle, where it is set already"
             case .additions: "Larder's certificates alone, which it adds to its own"
             case .javaOptions: "the proxy, no host left out, and the trust store, behind the options that are there"
             case .wgetSettings: "a file: its user's settings, then the proxy and the bundle"
+            case .phpFolders: "the folders that are read anyway, then one with `curl.cainfo` and `openssl.cafile`"
             case .aptSettings: "a file: the one that it named before, then the proxy and the bundle"
             }
         }
@@ -66,6 +75,7 @@ struct ClientVariable: Sendable {
         ClientVariable("grpc_proxy", .proxy, "gRPC"),
         ClientVariable("no_grpc_proxy", .nothing, "gRPC"),
         ClientVariable("PIP_PROXY", .proxy, "pip, before the others"),
+        ClientVariable("RSYNC_PROXY", .proxyAddress, "rsync, for `rsync://`"),
 
         ClientVariable("SSL_CERT_FILE", .bundle, "what uses OpenSSL; Go, Ruby, Perl, httpx, aiohttp, uv"),
         ClientVariable("CURL_CA_BUNDLE", .bundle, "curl"),
@@ -73,7 +83,8 @@ struct ClientVariable: Sendable {
         ClientVariable("REQUESTS_CA_BUNDLE", .bundle, "Python's requests"),
         ClientVariable("PIP_CERT", .bundle, "pip"),
         ClientVariable("PERL_LWP_SSL_CA_FILE", .bundle, "Perl's LWP"),
-        ClientVariable("AWS_CA_BUNDLE", .bundle, "AWS's tools"),
+        // The AWS CLI reads REQUESTS_CA_BUNDLE where this is not set, and rclone 1.60 fails over S3 where it is.
+        ClientVariable("AWS_CA_BUNDLE", .replacedBundle, "AWS's tools, which else read `REQUESTS_CA_BUNDLE`"),
         ClientVariable("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", .bundle, "gcloud"),
         ClientVariable("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", .bundle, "gRPC"),
         ClientVariable("NIX_SSL_CERT_FILE", .bundle, "Nix"),
@@ -99,5 +110,6 @@ struct ClientVariable: Sendable {
         ClientVariable("JAVA_TOOL_OPTIONS", .javaOptions, "Java, and so Maven and Gradle"),
         ClientVariable("WGETRC", .wgetSettings, "wget"),
         ClientVariable("APT_CONFIG", .aptSettings, "apt"),
+        ClientVariable("PHP_INI_SCAN_DIR", .phpFolders, "PHP"),
     ]
 }

@@ -39,7 +39,11 @@ struct CommandRun {
         _ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
     ) throws(ExitCode) -> Int32 {
         let former = clock?.variables(over: environment) ?? [:]
-        return try start(command, variables(for: larder).merging(former) { $1 }, in: network)
+        let variables = try variables(for: larder)
+        if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
+            Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
+        }
+        return try start(command, variables.merging(former) { $1 }, in: network)
     }
 
     /// What a person should know of a run, where it was not as they may think.

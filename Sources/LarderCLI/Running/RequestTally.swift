@@ -31,6 +31,9 @@ struct RequestTally {
     private(set) var replayedCount = 0
     /// Requests that were answered with an error of ours for what went wrong at the origin.
     private(set) var failedCount = 0
+    /// Hosts whose tunnels were intercepted, and of these the ones whose client rejected Larder's certificate.
+    private var interceptedHosts: Set<String> = []
+    private var rejectedHosts: Set<String> = []
     /// The first of both kinds.
     private(set) var refusals: [Refusal] = []
     /// Tunnels to hosts that are intercepted, which hid their requests from rules and store.
@@ -55,7 +58,10 @@ struct RequestTally {
         else { return }
         sawClient = true
         // What was asked for in such a tunnel has lines of its own.
-        if outcome == "tunnel", record["connect"] as? String == "intercept" { return }
+        if record["connect"] as? String == "intercept" {
+            noteTunnel(to: record["url"] as? String ?? "", isRejected: record["error"] as? String == Self.rejectionWord)
+            if outcome == "tunnel" { return }
+        }
         let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         let url = record["url"] as? String ?? ""
         let error = record["error"] as? String
@@ -78,6 +84,36 @@ struct RequestTally {
             deniedCount += 1
             note(record, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
         }
+    }
+
+    /// The client ended its handshake with an alert about Larder's certificate.
+    private static let rejectionWord = "client_refused_certificate"
+
+    /// A sentence about misses of a run that was offline: a run before may have had answers that are not stored.
+    var offlineRemark: String? {
+        guard missedCount > 0 else { return nil }
+        return
+            "\(missedCount) missed offline; a run stores no 401 or 404 without a lifetime and no answer to POST unless a rule says so: "
+            + "docs/offline.md has the rules"
+    }
+
+    /// A sentence about hosts whose tunnels were intercepted and in which no request came: the client did not trust the certificate. Some
+    /// clients send an alert, and others close the connection.
+    var untrustedRemark: String? {
+        let silent = interceptedHosts.filter { hosts[$0] == nil }.union(rejectedHosts).sorted()
+        guard let first = silent.first else { return nil }
+        let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
+        return
+            "\(first)\(others): the client sent no request in its tunnel; if it does not trust Larder's certificate, docs/clients.md names the "
+            + "option of the program"
+    }
+
+    /// - Parameter authority: of CONNECT. Hosts of https URLs are noted without the usual port.
+    private mutating func noteTunnel(to authority: String, isRejected: Bool) {
+        guard interceptedHosts.count < Self.hostLimit else { return }
+        let host = authority.hasSuffix(":443") ? String(authority.dropLast(4)) : authority
+        interceptedHosts.insert(host)
+        if isRejected { rejectedHosts.insert(host) }
     }
 
     private mutating func add(host name: String, isHit: Bool) {

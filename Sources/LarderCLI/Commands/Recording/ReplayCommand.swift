@@ -122,7 +122,9 @@ struct ReplayCommand: ParsableCommand {
         if larder.refreshed != nil {
             return try end(code.get(), refreshedBy: larder, run, tally, unseen: unseen, isStrict: isStrict)
         }
-        var remarks = (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder) + larder.settings.replayWarnings
+        var remarks =
+            [unseen?.sentence, tally?.untrustedRemark].compactMap { $0 } + run.remarks(on: larder)
+            + larder.settings.replayWarnings
         if clock == .freeze, formerClock == nil { remarks.append("libfaketime is not installed: the command had today's clock") }
         if larder.recordings.layers?.hasMatchedAnySecret == true {
             remarks.append("no key was given: any value matched where a secret was recorded")

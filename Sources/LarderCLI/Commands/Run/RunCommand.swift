@@ -77,9 +77,14 @@ struct RunCommand: ParsableCommand {
             throw ValidationError("--locked has every request go out: it goes with neither --join, --offline nor --store.")
         }
         if locked == nil, key != nil { throw ValidationError("--key is for --locked: else no secret is written anywhere.") }
-        if join, policy != nil || store != nil || log != nil || offline || noIntercept || strict || summary {
+        if join, strict || summary {
             throw ValidationError(
-                "--join goes through a Larder that has settings, store and log of its own: say those to that one.")
+                "--summary and --strict do not go with --join: a running Larder does not count the requests of one command apart."
+            )
+        }
+        if join, policy != nil || store != nil || log != nil || offline || noIntercept {
+            throw ValidationError(
+                "--policy, --store, --log, --offline and --no-intercept do not go with --join: the running Larder has its own.")
         }
     }
 
@@ -99,7 +104,7 @@ struct RunCommand: ParsableCommand {
         terms.log = log
         terms.mode = offline ? .offline : nil
         terms.interceptsNobody = noIntercept
-        terms.isCounted = summary || strict || locked != nil
+        terms.isCounted = summary || strict || offline || locked != nil
         let lockedRun = try locked.map { path throws(ExitCode) in try LockedRun(lock: path, in: run.folder) }
         if let lockedRun {
             let key = key ?? ProjectFolder()?.key
@@ -110,11 +115,13 @@ struct RunCommand: ParsableCommand {
         let tally = larder.close()
         let unseen = UnseenRun(tally, hasOwnNetwork: false, offersNetwork: false)
         if summary, let tally {
-            let remarks = (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder)
+            let told = [unseen?.sentence, tally.untrustedRemark, offline ? tally.offlineRemark : nil]
+            let remarks = told.compactMap { $0 } + run.remarks(on: larder)
             Terminal.talk(RunSummary(tally: tally, remarks: remarks).text)
         } else if let unseen {
             Terminal.talk("larder: \(unseen.sentence)\n")
         }
+        if offline, !summary, let remark = tally?.offlineRemark { Terminal.talk("larder: \(remark)\n") }
         let ended = try code.get()
         let isIncomplete = tally.map { $0.deniedCount + $0.missedCount + $0.uninspectedCount > 0 } ?? false
         if ended != 0 { throw ExitCode(ended) }
