@@ -64,7 +64,7 @@ struct RunInterceptionTests {
         #expect(old.code == 0 && old.output.contains("fwd=uri-miss; stored") && old.output.hasSuffix("/a"), "\(old)")
         let host = "one.test:\(stage.origin.port)"
         let script =
-            "openssl s_client -quiet -alpn h2 -proxy ${http_proxy#http://} -connect \(host) -servername one.test < /dev/null; true"
+            "openssl s_client -quiet -no_ign_eof -alpn h2 -proxy ${http_proxy#http://} -connect \(host) -servername one.test < /dev/null; true"
         let hidden = try stage.run("--strict", "--summary", "--", "sh", "-c", script)
         #expect(hidden.code == 4 && hidden.talk.contains(", 1 not intercepted\n"), "\(hidden)")
         #expect(hidden.talk.contains("not intercepted (no_http1_offered), so no rule saw its requests: \(host)\n"))
