@@ -131,7 +131,8 @@ struct RunCommand: ParsableCommand {
             if !violations.isEmpty { throw Self.lockCode }
         }
         if strict, let tally, isIncomplete {
-            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed, \(tally.uninspectedCount) not intercepted"
+            let uninspected = tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : ""
+            let counts = "\(tally.deniedCount) denied, \(tally.missedCount) missed\(uninspected)"
             if !summary { Terminal.talk("larder: \(counts) (--strict); --summary names them\n") }
             throw Self.strictCode
         }
