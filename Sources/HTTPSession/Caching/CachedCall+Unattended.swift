@@ -14,10 +14,17 @@ extension CachedCall {
         // The caller's wishes about caches are not the cache's own.
         request.fields["Cache-Control"] = nil
         request.fields["Pragma"] = nil
-        let key = key
         Task { [request] in
-            await Self.validate(stored, by: request, in: session)
+            // Another validation may have ended between this call's look-up and its entry here.
+            if await isStillStored(stored) { await Self.validate(stored, by: request, in: session) }
             session.validations.leave(key)
+        }
+    }
+
+    /// Whether the cache has no newer response for these requests.
+    private func isStillStored(_ stored: StoredResponse) async -> Bool {
+        await cache.responses(for: key).allSatisfy {
+            $0.stored.nominatedFields != stored.nominatedFields || !$0.stored.isNewer(than: stored)
         }
     }
 
@@ -52,6 +59,8 @@ extension CachedCall {
 /// The keys that are validated for nobody at the moment.
 final class UnattendedValidations: Sendable {
     private let keys = Guarded<Set<CachedResponse.Key>>([])
+
+    var isEmpty: Bool { keys.withLock { $0.isEmpty } }
 
     /// - Returns: `false` where it is there already.
     func enter(_ key: CachedResponse.Key) -> Bool { keys.withLock { $0.insert(key).inserted } }
