@@ -167,6 +167,7 @@ extension LifetimeSource {
         switch self {
         case .heuristic: "heuristic"
         case .rule: "rule"
+        case .signature: "signature"
         case .none, .expires, .maxAge, .sMaxAge: nil
         }
     }

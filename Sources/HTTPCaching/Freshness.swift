@@ -72,9 +72,21 @@ extension ReuseFacts {
             return isGuessed ? (.zero, .none, false) : (freshnessLifetime, lifetimeSource, false)
         }
         let isContradicted = lifetimeSource.isExplicit || prohibitsStaleUse
-        guard isContradicted else { return (timeToLive, .rule, false) }
+        guard isContradicted else { return withinSignature(timeToLive, usedUnsafe: false) }
         guard overrides.isTimeToLiveUnsafe, permitsUnsafeUse else { return (freshnessLifetime, lifetimeSource, false) }
-        return (timeToLive, .rule, true)
+        return withinSignature(timeToLive, usedUnsafe: true)
+    }
+
+    /// A rule's lifetime, which ends with the signature at the latest: no rule makes the origin server accept it any longer.
+    private func withinSignature(
+        _ timeToLive: DeltaSeconds, usedUnsafe: Bool
+    ) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
+        timeToLive > signatureLifetime ? (signatureLifetime, .signature, usedUnsafe) : (timeToLive, .rule, usedUnsafe)
+    }
+
+    /// The signature in Location has ended at this age: the redirect leads to an error.
+    func isPastSignature(age: Int64) -> Bool {
+        signatureLifetime < .greatest && age >= signatureLifetime.milliseconds
     }
 
     /// A response to a request with Authorization that may be shared only under s-maxage or must-revalidate has to be used

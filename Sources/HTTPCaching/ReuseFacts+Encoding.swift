@@ -14,7 +14,8 @@ extension ReuseFacts {
         output.append(littleEndian: freshnessLifetime.seconds)
         output.append(littleEndian: staleWhileRevalidate.seconds)
         output.append(littleEndian: staleIfError.seconds)
-        output.append(littleEndian: UInt32(0))
+        // 0, as earlier versions wrote it, says that there is no such end.
+        output.append(littleEndian: signatureLifetime == .greatest ? 0 : signatureLifetime.seconds + 1)
         output.append(littleEndian: responseTime.milliseconds)
         output.append(littleEndian: dateValue.milliseconds)
         output.append(littleEndian: lastModified.milliseconds)
@@ -36,6 +37,8 @@ extension ReuseFacts {
         freshnessLifetime = DeltaSeconds(Int64(bytes.littleEndian(at: 8) as UInt32))
         staleWhileRevalidate = DeltaSeconds(Int64(bytes.littleEndian(at: 12) as UInt32))
         staleIfError = DeltaSeconds(Int64(bytes.littleEndian(at: 16) as UInt32))
+        let signature: UInt32 = bytes.littleEndian(at: 20)
+        if signature > 0 { signatureLifetime = DeltaSeconds(Int64(signature) - 1) }
         dateValue = Timestamp(milliseconds: bytes.littleEndian(at: 32))
         lastModified = Timestamp(milliseconds: bytes.littleEndian(at: 40))
         initialAgeInMilliseconds = bytes.littleEndian(at: 48)

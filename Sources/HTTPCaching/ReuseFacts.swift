@@ -3,9 +3,11 @@ import HTTPMessage
 /// Where a freshness lifetime came from (RFC 9111 §4.2.1), in order of precedence.
 package enum LifetimeSource: UInt8, CaseIterable, Sendable {
     case none, heuristic, expires, maxAge, sMaxAge, rule
+    /// The origin server's words or a rule give more: the signature in Location ends before.
+    case signature
 
     /// The origin server said it.
-    package var isExplicit: Bool { self == .expires || self == .maxAge || self == .sMaxAge }
+    package var isExplicit: Bool { self == .expires || self == .maxAge || self == .sMaxAge || self == .signature }
 }
 
 /// What the decision to reuse a stored response needs to know of it, computed once when it is stored. Trivial: numbers only.
@@ -48,6 +50,8 @@ package struct ReuseFacts: Equatable, Sendable {
     package var lifetimeSource: LifetimeSource
     /// As the origin server's words give it; zero without any.
     package var freshnessLifetime: DeltaSeconds
+    /// No lifetime is longer: the time from Date to the end of the signature in Location (`SignedLocation`); the greatest without one.
+    package var signatureLifetime = DeltaSeconds.greatest
     package var staleWhileRevalidate: DeltaSeconds
     package var staleIfError: DeltaSeconds
     /// When the response's head had been received (RFC 9111 §4.2.3, response_time).

@@ -38,16 +38,17 @@ package enum StaleReason: UInt8, Sendable, CaseIterable {
 package enum OriginFailure: Sendable {
     /// Nothing may leave at all: the cache is disconnected (RFC 9111 §4.2.4).
     case disconnected
-    /// An error in the sense of RFC 5861 §4: the way to the origin server failed, or it answered 500, 502, 503 or 504.
+    /// The way to the origin server failed, or it answered with an error (`Reuse.isError`).
     case error
 }
 
 // Stale responses: when nobody has failed, and when the origin server has.
 extension Reuse {
-    /// Whether a response with this status is an error for which a stale one may stand in (RFC 5861 §4).
+    /// Whether a response with this status is an error that a stale one may replace: those of RFC 5861 §4, and 429, which says as little of
+    /// the resource.
     package static func isError(_ status: Status) -> Bool {
         switch status.code {
-        case 500, 502, 503, 504: true
+        case 429, 500, 502, 503, 504: true
         default: false
         }
     }
@@ -109,8 +110,8 @@ extension Reuse {
         guard objection(of: request, clock) == nil, request.accepts(staleness: clock.staleness) else {
             return validate(.stale, facts, request, overrides)
         }
-        // What has content to send is validated by its own exchange.
-        let mayWait = !request.contains(.isKeyedByContent)
+        // What has content to send is validated by its own exchange; a redirect whose signature has ended leads to an error meanwhile.
+        let mayWait = !request.contains(.isKeyedByContent) && !facts.isPastSignature(age: clock.age)
         if mayWait, clock.staleness <= facts.staleWhileRevalidate.milliseconds, facts.staleWhileRevalidate > .zero {
             return .staleAllowed(clock.terms(usedUnsafe: usedUnsafe(facts, clock)), .staleWhileRevalidate)
         }

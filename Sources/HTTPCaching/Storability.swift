@@ -133,6 +133,7 @@ package enum Storability {
         // A rule that names the status stands in for the explicit freshness that §3 asks for.
         let isNamed = overrides.statusLifetimes.lifetime(of: response.status) != nil
         guard isPermitted || isNamed || overrides.isTimeToLiveUnsafe else { return .notCacheable }
+        if facts.isPastSignature(age: facts.initialAgeInMilliseconds) { return .signature }
         if !isUseful(facts, overrides: overrides) { return .noLifetime }
         if let limit = overrides.maximumBodyLength, let length = contentLength(response.fields), length > limit {
             return .bodyTooLarge
@@ -198,6 +199,7 @@ package enum Storability {
         let lifetime = Freshness.lifetime(of: response, directives: directives, facts: facts)
         facts.freshnessLifetime = lifetime.value
         facts.lifetimeSource = lifetime.source
+        noteSignature(of: response, in: &facts)
         facts.initialAgeInMilliseconds = Age.correctedInitialAgeInMilliseconds(
             ageValue: Age.value(of: fields), dateValue: facts.dateValue, requestTime: requestTime,
             responseTime: facts.responseTime)
@@ -207,6 +209,16 @@ package enum Storability {
         }
         if !StoredFields.keep(.lastModified, of: fields, isTargeted: directives.isTargeted) { facts.flags.remove(.lastModified) }
         return facts
+    }
+
+    /// Freshness ends with the signature in Location at the latest, by the origin server's clock as with Expires (RFC 9111 §4.2.1).
+    private static func noteSignature(of response: ResponseHead, in facts: inout ReuseFacts) {
+        guard let end = SignedLocation.end(of: response) else { return }
+        facts.signatureLifetime = DeltaSeconds(
+            min(end.seconds - facts.dateValue.seconds, Int64(DeltaSeconds.greatest.seconds) - 1))
+        guard facts.freshnessLifetime > facts.signatureLifetime else { return }
+        facts.freshnessLifetime = facts.signatureLifetime
+        if facts.lifetimeSource.isExplicit { facts.lifetimeSource = .signature }
     }
 
     private static func note(_ directives: ResponseDirectives, in facts: inout ReuseFacts) {

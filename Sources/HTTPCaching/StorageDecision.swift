@@ -24,6 +24,8 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     case notCacheable
     /// Neither a lifetime nor a validator: it could never be used again.
     case noLifetime
+    /// The signature in Location has ended already.
+    case signature
     case bodyTooLarge
     /// The head is larger than a stored one may be (`StoredHead`).
     case headTooLarge
@@ -53,6 +55,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
         case .varyInvalid: "vary_invalid"
         case .notCacheable: "not_cacheable"
         case .noLifetime: "no_lifetime"
+        case .signature: "signature"
         case .bodyTooLarge: "body_too_large"
         case .headTooLarge: "head_too_large"
         case .validation: "validation"

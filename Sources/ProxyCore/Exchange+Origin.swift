@@ -28,7 +28,10 @@ extension Exchange {
             commands.append(.discardUpstreamBody)
             return upstreamFailed(.unexpectedNotModified, at: now, into: &commands)
         }
-        if isUnattended, response.status.code >= 500 { return leaveStored(into: &commands) }
+        if isUnattended, response.status.code >= 500 || Reuse.isError(response.status) {
+            retryAfter = RetryAfter.milliseconds(response.fields, at: now)
+            return leaveStored(into: &commands)
+        }
         if Reuse.isError(response.status), standsIn(for: .error, at: now) {
             return deliverStale(discardingBody: true, into: &commands)
         }

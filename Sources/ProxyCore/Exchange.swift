@@ -65,6 +65,8 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var removed: [StoredResponse] = []
     /// What is stored of an older representation than the response, which is to be stored: when that has come it goes, be that kept or not.
     var replaced: [StoredResponse] = []
+    /// How many milliseconds the origin server asks to wait after the error that it sent to a background fetch.
+    package internal(set) var retryAfter: Int64?
     /// The responses stored under the key, newest first: a 304 may identify several of them (RFC 9111 §4.3.4).
     var siblings: [StoredResponse] = []
     package internal(set) var invalidatedKeys: [[UInt8]] = []
@@ -162,6 +164,7 @@ package struct Exchange: ~Copyable, Sendable {
         selected = nil
         if !freshened.isEmpty { freshened = [] }
         if !removed.isEmpty { removed = [] }
+        if retryAfter != nil { retryAfter = nil }
         if !replaced.isEmpty { replaced = [] }
         if !invalidatedKeys.isEmpty { invalidatedKeys = [] }
         if !siblings.isEmpty { siblings = [] }

@@ -230,6 +230,26 @@ struct ExplainTests {
         #expect(explained.stage.requestCount() == 0)
     }
 
+    @Test("A redirect to a signed Location: its freshness ends with the signature, and that is the reason")
+    func tellsOfSignatures() throws {
+        let explained = try Explained()
+        func storage(secondsLeft: Int) throws -> [String: Any]? {
+            let end = Int(Date().timeIntervalSince1970) + secondsLeft
+            let explanation = try explained.explain(
+                "/x",
+                response: "HTTP/1.1 302 Found\r\nLocation: https://s.example/y?Expires=\(end)&Signature=a\r\n"
+                    + "Cache-Control: max-age=86400\r\n\r\n")
+            try Schema.check(explanation)
+            return steps(explanation)["storage"]
+        }
+        let stored = try storage(secondsLeft: 3600)
+        let values = stored?["values"] as? [String: Any]
+        #expect(values?["source"] as? String == "signature" && values?["lifetime"] as? Int ?? 0 <= 3600)
+        #expect((stored?["says"] as? String)?.contains("the signature in Location ends then") == true)
+        let refused = try storage(secondsLeft: -1)
+        #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
+    }
+
     @Test("No secret of a request stands in an explanation, as text or as JSON", arguments: ["application/json", "text/plain"])
     func keepsSecrets(accept: String) throws {
         let explained = try Explained()

@@ -102,6 +102,25 @@ struct StaleWhileRevalidateServingTests {
         #expect(lines.allSatisfy { $0.contains("\"cache\":\"failed\"") && $0.contains("\"upstream_status\":503") })
     }
 
+    @Test("An error's Retry-After holds for the background validations of its URL", arguments: [429, 503])
+    func obeysRetryAfter(status: Int) throws {
+        let count = Counter()
+        let stage = try Stage { _, connection in
+            count.next() == 1
+                ? connection.respond(fields: Self.window, body: "old")
+                : connection.respond("\(status) Busy", fields: "Retry-After: 120\r\n")
+        }
+        _ = try stage.fetch("/x")
+        stage.proxy.pass(seconds: 100)
+        // After each pause: how often the origin is asked. The second request joins the validation, and then asks for itself.
+        for (seconds, requests) in [(0, 3), (60, 4), (70, 6)] as [(Int64, Int)] {
+            stage.proxy.pass(seconds: seconds)
+            #expect(try stage.fetch("/x").text == "old")
+            #expect(try stage.fetch("/x", fields: Self.demand).status == status)
+            #expect(stage.requestCount() == requests, "\(seconds)")
+        }
+    }
+
     @Test("No more are under way at once than the limit says")
     func keepsToLimit() throws {
         let asked = Gate()

@@ -14,8 +14,8 @@ struct StaleIfErrorTests {
             failure, facts, for: RequestDirectives(get(field)), overrides: .none, at: arrival.advanced(seconds: seconds))
     }
 
-    @Test("500, 502, 503 and 504 are errors", arguments: 200...599)
-    func errors(status: UInt16) { #expect(Reuse.isError(Status(status)) == [500, 502, 503, 504].contains(status)) }
+    @Test("429, 500, 502, 503 and 504 are errors", arguments: 200...599)
+    func errors(status: UInt16) { #expect(Reuse.isError(Status(status)) == [429, 500, 502, 503, 504].contains(status)) }
 
     @Test(
         "Either side allows it, up to the bound; where both speak, both bounds hold",

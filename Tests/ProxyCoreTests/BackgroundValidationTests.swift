@@ -83,7 +83,7 @@ struct BackgroundValidationTests {
         #expect(book.exchange.removed.map { $0 === old } == [true])
     }
 
-    @Test("An error leaves it as it is, and is told", arguments: [500, 501, 502, 503, 504, 599])
+    @Test("An error leaves it as it is, and is told", arguments: [429, 500, 501, 502, 503, 504, 599])
     func leavesOnError(status: Int) throws {
         let book = try served(try stored())
         try book.run(
@@ -92,7 +92,20 @@ struct BackgroundValidationTests {
         #expect(book.exchange.trace.outcome == .failed && book.exchange.trace.upstreamStatus == UInt16(status))
     }
 
-    @Test("So does an answer that is for one client alone", arguments: [401, 403, 407, 429])
+    @Test(
+        "An error's Retry-After says how long the next validation waits",
+        arguments: [
+            ("Retry-After: 120", 120_000), ("Retry-After: 0", 0), ("Retry-After: soon", nil), ("X-No: wait", nil),
+        ] as [(String, Int64?)])
+    func notesRetryAfter(field: String, milliseconds: Int64?) throws {
+        for status in [429, 503] {
+            let book = try served(try stored())
+            try book.run(.validates, [.fetch], .response(status, field), [.discardUpstreamBody, .releaseJoined, .finish])
+            #expect(book.exchange.retryAfter == milliseconds)
+        }
+    }
+
+    @Test("So does an answer that is for one client alone", arguments: [401, 403, 407])
     func leavesOnRefusal(status: Int) throws {
         let book = try served(try stored())
         try book.run(

@@ -1,4 +1,5 @@
 import EventLoop
+import HTTPMessage
 import Synchronization
 import Testing
 
@@ -63,5 +64,21 @@ struct FetchTableTests {
         table.remove(entry)
         if case .leads = table.join(key, makeReply: makeReply) { Issue.record("the new fetch was forgotten") }
         table.remove(next)
+    }
+
+    @Test("A postponed key has no background fetch until the time is over; other keys have, and clients lead their own")
+    func postpones() throws {
+        let table = FetchTable()
+        let loop = try EventLoop()
+        let now = Timestamp(seconds: 1_700_000_000)
+        table.postpone(key, until: now.advanced(seconds: 120))
+        #expect(table.lead(key, at: now.advanced(seconds: 119)) == nil)
+        #expect(table.lead(key + [1], at: now) != nil)
+        let due = try #require(table.lead(key, at: now.advanced(seconds: 120)))
+        table.remove(due)
+        guard case .leads = table.join(key, makeReply: { loop.reply { (_: SharedFetch) in } }) else {
+            Issue.record("the client did not lead")
+            return
+        }
     }
 }

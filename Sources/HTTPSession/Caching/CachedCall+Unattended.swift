@@ -8,7 +8,8 @@ extension CachedCall {
     func validateUnattended(_ stored: StoredResponse) {
         let refusal = Storability.refusalWhateverMethod(head, directives, overrides, .none)
         let session = run.session
-        guard refusal == nil, !directives.contains(.onlyIfCached), session.validations.enter(key) else { return }
+        guard refusal == nil, !directives.contains(.onlyIfCached), session.validations.enter(key, at: .now)
+        else { return }
         var request = request.described
         request.method = .get
         // The caller's wishes about caches are not the cache's own.
@@ -16,8 +17,9 @@ extension CachedCall {
         request.fields["Pragma"] = nil
         Task { [request] in
             // Another validation may have ended between this call's look-up and its entry here.
-            if await isStillStored(stored) { await Self.validate(stored, by: request, in: session) }
-            session.validations.leave(key)
+            let isStored = await isStillStored(stored)
+            let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
+            session.validations.leave(key, until: retryAfter)
         }
     }
 
@@ -28,42 +30,78 @@ extension CachedCall {
         }
     }
 
-    private static func validate(_ stored: StoredResponse, by request: HTTPRequest, in session: HTTPSession) async {
+    /// - Returns: until when the origin server, which sent an error, asks to wait.
+    private static func validate(
+        _ stored: StoredResponse, by request: HTTPRequest, in session: HTTPSession
+    ) async -> Timestamp? {
         do throws(SessionError) {
             let scope = try TransferScope(session, request, Transfer())
             let taking = ExchangeLink.Taking.pieces(window: session.configuration.limits.unreadBodyLength)
-            try await scope.run { await Self.validate(stored, by: TransferRun(scope, request, taking: taking)) }
+            let retryAfter = try await scope.run {
+                await Self.validate(stored, by: TransferRun(scope, request, taking: taking))
+            }
             scope.end(nil)
+            return retryAfter
         } catch {
             // Monitors have heard of it. What is kept stays as it is, and is asked about again with its next use.
+            return nil
         }
     }
 
-    private static func validate(_ stored: StoredResponse, by run: TransferRun) async -> Result<Void, SessionError> {
+    private static func validate(_ stored: StoredResponse, by run: TransferRun) async -> Result<Timestamp?, SessionError> {
         do throws(SessionError) {
             let prepared = try PreparedRequest(run.request, of: run.session)
             guard let call = CachedCall(run, prepared),
                 case .replaced(let arrived, let keeping) = try await call.validation(of: stored, mayStandIn: false)
-            else { return .success(()) }
+            else { return .success(nil) }
             // An error of the origin's leaves what is kept as it is (RFC 9111 §4.3.3).
-            if arrived.head.status.code >= 500 {
+            if arrived.head.status.code >= 500 || Reuse.isError(arrived.head.status) {
+                let now = Timestamp.now
+                let wait = RetryAfter.milliseconds(arrived.head.fields, at: now)
                 arrived.discard()
-                return .success(())
+                return .success(wait.map { Timestamp(milliseconds: now.milliseconds + $0) })
             }
             await keeping.keep(arrived)
-            return await arrived.link.drain()
+            return await arrived.link.drain().map { nil }
         } catch { return .failure(error) }
     }
 }
 
-/// The keys that are validated for nobody at the moment.
+/// The keys of the background validations in flight, and of those for which the origin server asks to wait (Retry-After).
 final class UnattendedValidations: Sendable {
-    private let keys = Guarded<Set<CachedResponse.Key>>([])
+    private static let postponedLimit = 1024
 
-    var isEmpty: Bool { keys.withLock { $0.isEmpty } }
+    private struct Keys {
+        var inFlight: Set<CachedResponse.Key> = []
+        var postponed: [CachedResponse.Key: Timestamp] = [:]
+    }
 
-    /// - Returns: `false` where it is there already.
-    func enter(_ key: CachedResponse.Key) -> Bool { keys.withLock { $0.insert(key).inserted } }
+    private let keys = Guarded(Keys())
 
-    func leave(_ key: CachedResponse.Key) { _ = keys.withLock { $0.remove(key) } }
+    /// Whether no validation is in flight.
+    var isEmpty: Bool { keys.withLock { $0.inFlight.isEmpty } }
+
+    /// - Returns: `false` where a validation is in flight or has to wait.
+    func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
+        keys.withLock { keys in
+            if let end = keys.postponed[key] {
+                if now < end { return false }
+                keys.postponed[key] = nil
+            }
+            return keys.inFlight.insert(key).inserted
+        }
+    }
+
+    /// - Parameter end: until when the next validation waits.
+    func leave(_ key: CachedResponse.Key, until end: Timestamp?) {
+        keys.withLock { keys in
+            keys.inFlight.remove(key)
+            guard let end else { return }
+            if keys.postponed.count >= Self.postponedLimit {
+                keys.postponed = keys.postponed.filter { $0.value > .now }
+                if keys.postponed.count >= Self.postponedLimit { keys.postponed = [:] }
+            }
+            keys.postponed[key] = end
+        }
+    }
 }

@@ -256,6 +256,7 @@ extension LifetimeSource {
         case .maxAge: "max-age"
         case .sMaxAge: "s-maxage"
         case .rule: "rule"
+        case .signature: "signature"
         }
     }
 }

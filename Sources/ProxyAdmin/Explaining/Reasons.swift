@@ -94,6 +94,7 @@ struct ReasonText {
         .varyInvalid: ReasonText("its Vary cannot be read, or nominates too much", "RFC 9111 §4.1"),
         .notCacheable: ReasonText("nothing says that it may be stored", "RFC 9111 §3"),
         .noLifetime: ReasonText("it has neither a lifetime nor a validator: it could never be used again", "RFC 9111 §3"),
+        .signature: ReasonText("the signature in its Location has ended"),
         .bodyTooLarge: ReasonText("its body is longer than a rule lets be kept"),
         .headTooLarge: ReasonText("its head has more or longer fields than the store takes"),
         .validation: ReasonText("a rule's validation found it wanting"),
@@ -109,5 +110,6 @@ struct ReasonText {
         .maxAge: ReasonText("max-age", "RFC 9111 §5.2.2.1"),
         .sMaxAge: ReasonText("s-maxage", "RFC 9111 §5.2.2.10"),
         .rule: ReasonText("a rule's ttl"),
+        .signature: ReasonText("the signature in Location ends then"),
     ]
 }

@@ -27,7 +27,7 @@ extension LoopWorker {
     private func leadUnattended(_ key: [UInt8]) -> FetchEntry? {
         let limits = settings.proxyLimits
         guard !isDraining, shared.unattended.begin(limit: limits.unattendedValidations) else { return nil }
-        if let entry = fetches.lead(key, at: now, retryDelay: limits.unattendedRetryDelay) { return entry }
+        if let entry = fetches.lead(key, at: now) { return entry }
         shared.unattended.end()
         return nil
     }
@@ -64,7 +64,9 @@ extension ExchangeDriver {
     /// The exchange is over, with what it has come to.
     func noteUnattendedEnd() {
         worker.shared.unattended.end()
-        if exchange.trace.outcome == .failed { worker.fetches.postpone(exchange.key, at: worker.now) }
+        guard exchange.trace.outcome == .failed else { return }
+        let delay = max(worker.settings.proxyLimits.unattendedRetryDelay, exchange.retryAfter ?? 0)
+        worker.fetches.postpone(exchange.key, until: Timestamp(milliseconds: worker.now.milliseconds + delay))
     }
 
     /// The head has come, and there is nobody to send it to: the content goes into the store, or nowhere.

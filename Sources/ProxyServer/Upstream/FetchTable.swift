@@ -31,13 +31,13 @@ final class FetchTable: Sendable {
         var entries: [FetchKey: FetchEntry] = [:]
         /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
         var unshareable = [Int](repeating: 0, count: FetchTable.placeCount)
-        /// Keys that nobody asks about for nobody for a while, and since when, each in the place that its hash gives.
+        /// Keys about which no background fetch asks for a while, and until when, each in the place that its hash gives.
         var postponed = [Postponed](repeating: Postponed(), count: FetchTable.placeCount)
     }
 
     private struct Postponed {
         var hash = 0
-        var since = Timestamp(milliseconds: 0)
+        var end = Timestamp(milliseconds: 0)
     }
 
     private final class Shard: Sendable {
@@ -69,24 +69,23 @@ final class FetchTable: Sendable {
         return .waits(entry, number: number, reply)
     }
 
-    /// Leads the fetch of this key for no client, unless it is under way or such a one has failed within the delay, in milliseconds.
-    func lead(_ key: [UInt8], at now: Timestamp, retryDelay: Int64) -> FetchEntry? {
+    /// Leads the background fetch of this key, unless a fetch is in flight or the key is postponed.
+    func lead(_ key: [UInt8], at now: Timestamp) -> FetchEntry? {
         let key = FetchKey(key)
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            let delay = now.milliseconds - postponed.since.milliseconds
-            if postponed.hash == key.hash, (0..<retryDelay).contains(delay) { return nil }
+            if postponed.hash == key.hash, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry
             return entry
         }
     }
 
-    /// A fetch of this key for no client has failed.
-    func postpone(_ key: [UInt8], at now: Timestamp) {
+    /// A background fetch of this key has failed: the next one waits.
+    func postpone(_ key: [UInt8], until end: Timestamp) {
         let hash = FetchKey(key).hash
-        shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, since: now) }
+        shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, end: end) }
     }
 
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.

@@ -121,7 +121,7 @@ struct CacheModel: Equatable {
             if isOfOurs { return notModified(step, response, asked, at: now, &outcome, &choices) }
             return relay(response, &outcome)
         }
-        if [500, 502, 503, 504].contains(response.status), let asked,
+        if [429, 500, 502, 503, 504].contains(response.status), let asked,
             mayUseAfterFailure(step.request, asked, isUnreachable: false, at: now, &choices)
         {
             return answer(from: stored[asked], to: step.request, age: stored[asked].currentAge(at: now), &outcome)

@@ -1,0 +1,207 @@
+import HTTPMessage
+
+/// When the signature in a redirect's Location ends: from then on the redirect leads to an error, however fresh it is.
+///
+/// Known are the query parameters of Amazon S3 and its like (`X-Amz-Date` with `X-Amz-Expires`), Google Cloud Storage (`X-Goog-Date` with
+/// `X-Goog-Expires`), S3's second version and CloudFront (`Expires`, in seconds since 1970), Azure Storage (`se`, RFC 3339), and `exp` of
+/// a JWT (RFC 7519 §4.1.4) in any parameter.
+enum SignedLocation {
+    /// The earliest end that the Location names; `nil` where the response is not a redirect or Location is not signed so.
+    static func end(of response: ResponseHead) -> Timestamp? {
+        guard (300...399).contains(response.status.code), response.status != .notModified,
+            let line = response.fields.first(.location)
+        else { return nil }
+        return end(ofLocation: response.fields.value(of: line))
+    }
+
+    static func end(ofLocation location: Span<UInt8>) -> Timestamp? {
+        var start = location.count
+        var end = location.count
+        for index in 0..<location.count {
+            if location[index] == UInt8(ascii: "#") {
+                end = index
+                break
+            }
+            if location[index] == UInt8(ascii: "?"), start == location.count { start = index + 1 }
+        }
+        guard start < end else { return nil }
+        var terms = Terms()
+        var parameter = start
+        while parameter < end {
+            var next = parameter
+            while next < end, location[next] != UInt8(ascii: "&") { next += 1 }
+            terms.note(location.extracting(parameter..<next))
+            parameter = next + 1
+        }
+        return terms.end
+    }
+
+    /// What the parameters of one query say.
+    private struct Terms {
+        private var amazon = Period()
+        private var google = Period()
+        private var named: Timestamp?
+
+        var end: Timestamp? { [amazon.end, google.end, named].compactMap { $0 }.min() }
+
+        mutating func note(_ parameter: Span<UInt8>) {
+            var equals = 0
+            while equals < parameter.count, parameter[equals] != UInt8(ascii: "=") { equals += 1 }
+            guard equals < parameter.count else { return }
+            let name = parameter.extracting(0..<equals)
+            let value = decoded(parameter.extracting(equals + 1..<parameter.count))
+            if name.equalsIgnoringCase("x-amz-date") {
+                amazon.start = BasicTime.seconds(value.span)
+            } else if name.equalsIgnoringCase("x-amz-expires") {
+                amazon.length = DeltaSeconds(value.span)
+            } else if name.equalsIgnoringCase("x-goog-date") {
+                google.start = BasicTime.seconds(value.span)
+            } else if name.equalsIgnoringCase("x-goog-expires") {
+                google.length = DeltaSeconds(value.span)
+            } else if name.equalsIgnoringCase("expires") {
+                note(epochSeconds(value.span))
+            } else if name.equals("se") {
+                note(BasicTime.seconds(value.span))
+            } else if let expiry = JSONWebToken.expiry(of: value) {
+                note(expiry)
+            }
+        }
+
+        private mutating func note(_ seconds: Int64?) {
+            guard let seconds else { return }
+            let time = Timestamp(seconds: seconds)
+            named = named.map { min($0, time) } ?? time
+        }
+
+        /// At least ten digits: a smaller number is a length, not a moment.
+        private func epochSeconds(_ value: Span<UInt8>) -> Int64? {
+            guard (10...11).contains(value.count) else { return nil }
+            return SignedLocation.number(value)
+        }
+
+        private func decoded(_ value: Span<UInt8>) -> [UInt8] {
+            var octets: [UInt8] = []
+            octets.reserveCapacity(value.count)
+            var index = 0
+            while index < value.count {
+                if value[index] == UInt8(ascii: "%"), index + 2 < value.count,
+                    let high = ASCII.hexValue(value[index + 1]), let low = ASCII.hexValue(value[index + 2])
+                {
+                    octets.append(high << 4 | low)
+                    index += 3
+                } else {
+                    octets.append(value[index])
+                    index += 1
+                }
+            }
+            return octets
+        }
+    }
+
+    private struct Period {
+        var start: Int64?
+        var length: DeltaSeconds?
+
+        var end: Timestamp? {
+            guard let start, let length else { return nil }
+            return Timestamp(seconds: start + Int64(length.seconds))
+        }
+    }
+
+    /// Digits alone, eighteen at most.
+    fileprivate static func number(_ text: Span<UInt8>) -> Int64? {
+        guard (1...18).contains(text.count) else { return nil }
+        var number: Int64 = 0
+        for index in 0..<text.count {
+            guard ASCII.isDigit(text[index]) else { return nil }
+            number = number * 10 + Int64(text[index] &- 0x30)
+        }
+        return number
+    }
+}
+
+/// ISO 8601 in UTC, in its basic form (`20261124T103000Z`) and its extended one (`2026-11-24T10:30:00Z`), down to the day alone.
+private enum BasicTime {
+    static func seconds(_ text: Span<UInt8>) -> Int64? {
+        var digits: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if ASCII.isDigit(byte) {
+                digits.append(byte)
+            } else if byte == UInt8(ascii: ".") {
+                // Fractions of a second: the end is not later than the second that they stand in.
+                repeat { index += 1 } while index < text.count && ASCII.isDigit(text[index])
+                continue
+            } else if !isSeparator(byte) {
+                return nil
+            }
+            index += 1
+        }
+        guard [8, 12, 14].contains(digits.count) else { return nil }
+        let all = digits
+        func part(_ range: Range<Int>) -> Int { all[range].reduce(0) { $0 * 10 + Int($1 &- 0x30) } }
+        guard let day = CivilDate(year: part(0..<4), month: part(4..<6), day: part(6..<8)) else { return nil }
+        let hour = all.count > 8 ? part(8..<10) : 0
+        let minute = all.count > 8 ? part(10..<12) : 0
+        let second = all.count > 12 ? part(12..<14) : 0
+        guard hour < 24, minute < 60, second <= 60 else { return nil }
+        return day.daysSince1970 * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "T"), UInt8(ascii: "t"), UInt8(ascii: "Z"), UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+}
+
+/// `exp` of a JSON Web Token in its compact form (RFC 7515 §7.1): three parts in base64url, of which the second has the claims.
+private enum JSONWebToken {
+    static func expiry(of token: [UInt8]) -> Int64? {
+        // A JSON object's first letters, `{"`, in base64url.
+        guard token.starts(with: "eyJ".utf8) else { return nil }
+        let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let claims = decoded(parts[1]) else { return nil }
+        return smallest(of: claims)
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var letters = text.map { letter in
+            switch letter {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: letter
+            }
+        }
+        while letters.last == UInt8(ascii: "=") { letters.removeLast() }
+        while letters.count % 4 != 0 { letters.append(UInt8(ascii: "=")) }
+        return Base64.decode(letters)
+    }
+
+    /// The smallest number that is a member `exp`, wherever it stands: a bound, so that a nested one only shortens it.
+    private static func smallest(of claims: [UInt8]) -> Int64? {
+        let name = Array(#""exp""#.utf8)
+        var smallest: Int64?
+        var index = 0
+        while index + name.count <= claims.count {
+            guard claims[index..<index + name.count].elementsEqual(name) else {
+                index += 1
+                continue
+            }
+            index += name.count
+            var place = index
+            let skipBlanks = { while place < claims.count, claims[place] <= 0x20 { place += 1 } }
+            skipBlanks()
+            guard place < claims.count, claims[place] == UInt8(ascii: ":") else { continue }
+            place += 1
+            skipBlanks()
+            let end = claims[place...].firstIndex { !ASCII.isDigit($0) } ?? claims.count
+            guard let number = SignedLocation.number(claims.span.extracting(place..<end)) else { continue }
+            smallest = min(smallest ?? number, number)
+        }
+        return smallest
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPMessage
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("Redirects whose Location is signed")
+struct SignedLocationTests {
+    /// `{"alg":"HS256"}`, `{"sub":"a","exp":1717200300}` and a signature; then the same with blanks, and a nested `exp` that is earlier.
+    private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIiwiZXhwIjoxNzE3MjAwMzAwfQ.c2ln"
+    private static let nestedToken =
+        "eyJhbGciOiJIUzI1NiJ9.eyAiZXhwIiA6IDE3MTcyMDA2MDAsImEiOnsiZXhwIjoxNzE3MjAwMzAwfX0.c2ln"
+
+    private static func redirect(_ query: String, _ fields: String..., status: UInt16 = 302) -> ResponseHead {
+        var head = response(status, "Location: https://store.example/blob?\(query)")
+        for field in fields {
+            let parts = field.split(separator: ": ", maxSplits: 1)
+            head.fields.append(name: String(parts[0]), value: String(parts[1]))
+        }
+        return head
+    }
+
+    @Test(
+        "Freshness ends with the signature at the latest",
+        arguments: [
+            "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20240601T000000Z&X-Amz-Expires=300&X-Amz-Signature=ab",
+            "x-amz-expires=600&x-amz-date=20240531T235500Z#X-Amz-Expires=1",
+            "X-Goog-Date=20240601T000100Z&X-Goog-Expires=240&X-Goog-Signature=ab",
+            "AWSAccessKeyId=a&Expires=1717200300&Signature=ab", "expires=1717200300&Key-Pair-Id=a&Signature=ab",
+            "sv=2023-11-03&se=2024-06-01T00%3A05%3A00Z&sig=ab", "se=2024-06-01T00:05Z&sig=ab", "se=2024-06-01T00:05:00.1234567Z",
+            "jwt=\(token)", "a=b&token=\(nestedToken)&c", "jwt=\(token)&Expires=1717209999",
+            "Expires=1717209999&X-Amz-Date=20240601T000000Z&X-Amz-Expires=300",
+        ])
+    func endsWithTheSignature(query: String) throws {
+        for control in ["Cache-Control: max-age=3600", "Cache-Control: s-maxage=3600", "Expires: " + date(3600)] {
+            let facts = try facts(Self.redirect(query, control))
+            #expect(facts.freshnessLifetime == DeltaSeconds(300), "\(control)")
+            #expect(facts.lifetimeSource == .signature)
+            #expect(reuse(facts, after: 299).isFresh && !reuse(facts, after: 300).isFresh)
+        }
+        let short = try facts(Self.redirect(query, "Cache-Control: max-age=60"))
+        #expect(short.freshnessLifetime == DeltaSeconds(60) && short.lifetimeSource == .maxAge)
+    }
+
+    @Test(
+        "Other queries, and statuses that redirect nowhere, bound nothing",
+        arguments: [
+            "", "a=b", "X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z", "X-Amz-Date=20240601T000000Z&X-Goog-Expires=300",
+            "X-Amz-Date=20241301T000000Z&X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z&X-Amz-Expires=3x", "Expires=300",
+            "Expires=never", "Expires=", "se=5", "se=2024-06-01T25:00:00Z", "se=tomorrow", "jwt=eyJhbGciOiJIUzI1NiJ9.x.c2ln",
+            "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "exp=1717200300", "%=%&X-Amz-Date",
+        ])
+    func boundsNothing(query: String) throws {
+        let facts = try facts(Self.redirect(query, "Cache-Control: max-age=3600"))
+        #expect(facts.freshnessLifetime == DeltaSeconds(3600) && facts.signatureLifetime == .greatest)
+    }
+
+    @Test("A 200 and a 304 have no signed Location, a 301, 303, 307 and 308 have")
+    func statuses() throws {
+        for status in [200, 301, 302, 303, 307, 308] as [UInt16] {
+            let facts = try facts(Self.redirect("Expires=1717200300", "Cache-Control: max-age=3600", status: status))
+            #expect((facts.lifetimeSource == .signature) == (status != 200), "\(status)")
+        }
+    }
+
+    @Test("A rule's lifetime ends with the signature too, be it unsafe", arguments: [false, true])
+    func boundsRules(isUnsafe: Bool) throws {
+        let overrides = CacheOverrides(timeToLive: DeltaSeconds(3600), unsafe: isUnsafe)
+        let control = isUnsafe ? "Cache-Control: no-cache" : "X: 1"
+        let facts = try facts(Self.redirect("Expires=1717200300", control, status: 301), overrides: overrides)
+        #expect(facts.lifetime(under: overrides).source == .signature)
+        #expect(reuse(facts, overrides: overrides, after: 299).isFresh)
+        #expect(!reuse(facts, overrides: overrides, after: 300).isFresh)
+    }
+
+    @Test("Past the signature the redirect is not served while it is validated; for an origin that fails it is")
+    func isNotServedStale() throws {
+        let facts = try facts(
+            Self.redirect("Expires=1717200300", "Cache-Control: max-age=60, stale-while-revalidate=3600, stale-if-error=3600"))
+        guard case .staleAllowed(_, .staleWhileRevalidate) = reuse(facts, after: 299) else {
+            Issue.record("\(reuse(facts, after: 299))")
+            return
+        }
+        #expect(reuse(facts, after: 300) == .forward(.stale))
+        let standIn = Reuse.staleAfterFailure(
+            .error, facts, for: RequestDirectives(get()), overrides: .none, at: arrival.advanced(seconds: 300))
+        #expect(standIn?.staleReason == .staleIfError)
+    }
+
+    @Test("A redirect whose signature has ended is not stored")
+    func isNotStored() {
+        for query in ["Expires=1717200000", "X-Amz-Date=20240531T000000Z&X-Amz-Expires=300"] {
+            #expect(decide(Self.redirect(query, "Cache-Control: max-age=3600")).refusal == .signature, "\(query)")
+        }
+    }
+
+    @Test("The store keeps the end; facts of earlier versions have none")
+    func survivesTheStore() throws {
+        for query in ["Expires=1717200300", "a=b"] {
+            let facts = try facts(Self.redirect(query, "Cache-Control: max-age=3600"))
+            var octets: [UInt8] = []
+            facts.encode(into: &octets)
+            #expect(octets.count == ReuseFacts.encodedCount && ReuseFacts(decoding: octets.span) == facts)
+        }
+    }
+
+    @Test("By the origin server's clock, as Expires is")
+    func countsFromDate() throws {
+        let head = response(
+            302, "Location: /x?Expires=1717200300", "Cache-Control: max-age=3600", "Date: " + date(-100), "Age: 50")
+        let facts = try facts(head)
+        #expect(facts.freshnessLifetime == DeltaSeconds(400) && facts.currentAge(at: arrival) == DeltaSeconds(100))
+    }
+}
