@@ -44,7 +44,8 @@ package enum StoredFields {
         writeStatusLine(head.status, reason: head.span(of: head.reason), into: &output)
         let start = output.count
         for line in fields.lines where !Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {
-            fields.write(line, into: &output)
+            // Trailer fields need chunks, whose head is written for itself.
+            if line.known != .trailer { fields.write(line, into: &output) }
         }
         let shared = Extent(start..<output.count)
         for line in fields.lines where Validation.isLeftOutOfNotModified(line.known, hasEntityTag: hasEntityTag) {

@@ -49,6 +49,7 @@ extension Exchange {
             return switch known {
             case .contentLength: !keepsContentLength
             case .contentRange: delivery.range != nil
+            case .trailer: !delivery.isChunked
             default: false
             }
         }
@@ -163,6 +164,7 @@ extension Exchange {
             switch known {
             case .contentLength: true
             case .contentRange: delivery.range != nil
+            case .trailer: !delivery.isChunked
             case .contentType: delivery.multipart != nil
             default: false
             }
@@ -197,7 +199,9 @@ extension Exchange {
         matched.editResponse(&fields)
         writeStatusLine(.notModified, into: &output)
         let hasEntityTag = fields.contains(.etag)
-        output.appendEndToEndLines(of: fields) { Validation.isLeftOutOfNotModified($0, hasEntityTag: hasEntityTag) }
+        output.appendEndToEndLines(of: fields) {
+            $0 == .trailer || Validation.isLeftOutOfNotModified($0, hasEntityTag: hasEntityTag)
+        }
     }
 
     private func writeFraming(into output: inout [UInt8]) {

@@ -55,6 +55,8 @@ package struct Delivery: Equatable, Sendable {
         }
         length = bodyLength
         if case .known(let whole) = bodyLength { chooseRange(of: whole, of: stored, for: request) }
+        // In chunks, as the origin server sent them: nothing else has a place for trailer fields (RFC 9112 §7.1.2).
+        if !stored.trailers.isEmpty, speaks11, range == nil, multipart == nil, !isUnsatisfied { length = .unknown }
         frame()
     }
 

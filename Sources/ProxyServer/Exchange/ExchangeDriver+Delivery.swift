@@ -26,6 +26,8 @@ extension ExchangeDriver {
             delivery.end = range.upperBound
         } else if case .known(let length) = exchange.delivery.length {
             delivery.end = length
+        } else if delivery.reader == nil {
+            delivery.end = selected.body.length
         }
         if let whole = delivery.whole { return sendBytes(whole.joined, on: connection) }
         if delivery.reader != nil {
@@ -47,6 +49,12 @@ extension ExchangeDriver {
     private func sendBytes(_ bytes: [UInt8], on connection: ClientConnection) {
         let lower = Int(delivery.offset)
         let upper = min(bytes.count, Int(clamping: delivery.end))
+        if delivery.isChunked {
+            appendContent(bytes.span.extracting(lower..<upper), to: connection)
+            delivery.offset = delivery.end
+            _ = endBody(exchange.selected?.trailers ?? Fields())
+            return
+        }
         delivery.sentCount += UInt64(upper - lower)
         if upper - lower <= Self.copiedBodyLength {
             connection.output.buffer.append(bytes.span.extracting(lower..<upper))

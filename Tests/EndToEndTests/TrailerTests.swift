@@ -1,0 +1,94 @@
+import TestSupport
+import Testing
+
+@Suite("Trailer fields from the store (RFC 9110 §6.5, RFC 9111 §3.1)")
+struct TrailerTests {
+    private static let fresh = "Cache-Control: max-age=600\r\n"
+
+    private func stage(length: Int = 3, trailers: String = "X-Sum: 1\r\n", storePath: String? = ":memory:") throws -> Stage {
+        try Stage(storePath: storePath) { _, connection in
+            let body = String(repeating: "b", count: length)
+            let chunk = length > 0 ? "\(String(length, radix: 16))\r\n\(body)\r\n" : ""
+            return connection.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\nETag: \"1\"\r\n\(Self.fresh)\r\n"
+                    + "\(chunk)0\r\n\(trailers)\r\n")
+        }
+    }
+
+    private func fetch(_ stage: Stage, _ fields: String = "", method: String = "GET") throws -> ReceivedResponse {
+        try stage.fetch("/x", method: method, fields: fields)
+    }
+
+    @Test(
+        "A stored response ends with its trailer fields, in chunks, whatever its length and place",
+        arguments: [0, 3, 20_000, 300_000], [":memory:", nil])
+    func sendsThem(length: Int, storePath: String?) throws {
+        let stage = try stage(length: length, storePath: storePath)
+        for number in 0..<3 {
+            let response = try fetch(stage, number == 2 ? "TE: trailers\r\n" : "")
+            #expect(response.trailers.map { "\($0.name): \($0.value)" } == ["X-Sum: 1"], "\(number)")
+            #expect(response["Trailer"] == "X-Sum" && response["Transfer-Encoding"] == "chunked")
+            #expect(response["Content-Length"] == nil && response.body.count == length)
+        }
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("A response without content in chunks does not announce them: a part, 304, 416, HEAD, several parts")
+    func dropsTheAnnouncement() throws {
+        let stage = try stage(length: 100)
+        _ = try fetch(stage)
+        let requests = [
+            ("Range: bytes=0-9\r\n", "GET", 206), ("Range: bytes=0-9,50-59\r\n", "GET", 206),
+            ("Range: bytes=200-\r\n", "GET", 416),
+            ("If-None-Match: \"1\"\r\n", "GET", 304), ("", "HEAD", 200),
+        ]
+        for (fields, method, status) in requests {
+            let response = try fetch(stage, fields, method: method)
+            #expect(response.status == status && response["Trailer"] == nil && response.trailers.isEmpty, "\(method) \(fields)")
+        }
+        #expect(stage.requestCount() == 1)
+    }
+
+    @Test("An HTTP/1.0 client gets neither chunks nor the announcement, from the origin as from the store")
+    func sparesHTTP10() throws {
+        let stage = try stage()
+        for _ in 0..<2 {
+            let client = try stage.client()
+            client.send("GET \(stage.url("/x")) HTTP/1.0\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response["Trailer"] == nil && response["Transfer-Encoding"] == nil && response.text == "bbb")
+        }
+        #expect(try fetch(stage).trailers.count == 1)
+    }
+
+    @Test("Where the origin announced trailer fields and sent none, the stored response has a length and no announcement")
+    func announcesNothing() throws {
+        let stage = try stage(trailers: "")
+        _ = try fetch(stage)
+        let stored = try fetch(stage)
+        #expect(stored["Trailer"] == nil && stored["Content-Length"] == "3" && stored.text == "bbb")
+    }
+
+    @Test("A replayed response ends with the trailer fields that were recorded", arguments: [3, 300_000])
+    func replaysThem(length: Int) throws {
+        let stage = try RecordedStage { _, _, connection in
+            let body = String(repeating: "b", count: length)
+            return connection.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+                    + "\(String(length, radix: 16))\r\n\(body)\r\n0\r\nX-Sum: 1\r\n\r\n")
+        }
+        try stage.record { proxy in
+            let response = try stage.ask(proxy, "/a")
+            #expect(response.trailers.count == 1)
+        }
+        stage.origin.stop()
+        let proxy = try stage.replaying()
+        // The second is remembered by the loop.
+        for _ in 0..<2 {
+            let response = try stage.ask(proxy, "/a")
+            #expect(response.trailers.map { "\($0.name): \($0.value)" } == ["X-Sum: 1"])
+            #expect(response["Trailer"] == "X-Sum" && response.body.count == length)
+        }
+        #expect(try stage.ask(proxy, "/a", method: "HEAD")["Trailer"] == nil)
+    }
+}
