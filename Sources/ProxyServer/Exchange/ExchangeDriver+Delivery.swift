@@ -26,7 +26,8 @@ extension ExchangeDriver {
             delivery.end = range.upperBound
         } else if case .known(let length) = exchange.delivery.length {
             delivery.end = length
-        } else if delivery.reader == nil {
+        } else if delivery.reader == nil, !selected.trailers.isEmpty {
+            // In chunks for its trailer fields; a recording that broke off has none, and breaks off behind what it has.
             delivery.end = selected.body.length
         }
         if let whole = delivery.whole { return sendBytes(whole.joined, on: connection) }

@@ -111,12 +111,16 @@ enum StaleCases {
         erring("\($0) beside stale-if-error", ", stale-if-error=50, \($0)", servesStale: false)
     }
 
+    /// 429 says as little of the resource as a 503.
     private static let otherStatuses: [CacheCase] = [501, 505, 404, 403, 429].map { status in
-        CacheCase(
-            "\(status) is no error in this sense",
+        let isError = status == 429
+        return CacheCase(
+            "\(status) is \(isError ? "an" : "no") error in this sense",
             [
                 .init(answer: .init(200, ["Cache-Control: max-age=60, stale-if-error=50", tagged])),
-                .init(answer: .init(status), .any, status: status, body: "step 1", after: 100),
+                .init(
+                    answer: .init(status), .any, status: isError ? 200 : status, body: isError ? "step 0" : "step 1",
+                    after: 100),
             ])
     }
 
