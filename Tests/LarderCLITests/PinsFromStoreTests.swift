@@ -34,7 +34,12 @@ struct PinsFromStoreTests {
         let host = "127.0.0.1:\(origin.port)"
         let pin = try PinnedStage.pin(identity)
         origin.stop()
-        let running = try learn()
+        var running = try learn()
+        // The response is listed once the store's writer has committed it.
+        try eventually {
+            if running.output.isEmpty { running = try learn() }
+            return !running.output.isEmpty
+        }
         #expect(running.code == 0, "\(running)")
         #expect(running.output.contains("\(host):\n") && running.output.contains("of: [\"\(pin)\"]"), "\(running)")
         #expect(origin.connectionCount == 1)

@@ -89,7 +89,7 @@ struct RunTests {
             odd=$(printf 'a\\351\\377b'); export odd SSLKEYLOGFILE=/keys
             $larder run -- sh -c 'printf %s "$1$odd" | od -An -tx1; echo $SSLKEYLOGFILE; env | sort' sh "$odd" > $folder/with
             sh -c 'printf %s "$1$odd" | od -An -tx1; echo $SSLKEYLOGFILE; env | sort' sh "$odd" > $folder/without
-            diff $folder/without $folder/with | grep '^[<>]' | grep -a -v 'http://127\\.0\\.0\\.1:\\|larder-run\\.\\|^> no_proxy=$\\|^> NO_PROXY=$\\|NODE_USE\\|NOPROXY=,\\|noproxy=,\\|^> no_grpc_proxy=$'
+            diff $folder/without $folder/with | grep '^[<>]' | grep -a -v 'http://127\\.0\\.0\\.1:\\|larder-run\\.\\|^> no_proxy=$\\|^> NO_PROXY=$\\|^> RSYNC_PROXY=127\\.0\\.0\\.1:\\|NODE_USE\\|NOPROXY=,\\|noproxy=,\\|^> no_grpc_proxy=$'
             head -2 $folder/with
             """
         let outcome = try CommandLineTests.shell(script, Self.user(folder).merging(["LC_ALL": "C"]) { $1 })
