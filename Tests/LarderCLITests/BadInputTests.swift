@@ -38,7 +38,10 @@ struct BadInputTests {
                 "record --match none -o new -- true", 125,
                 "larder: error: record.match: cannot read $HOME/none: No such file or directory\n"
             ),
-            ("record --match bad -o new -- true", 125, "larder: error: record.match: $HOME/bad:1:2: JSON does not allow this byte here"),
+            (
+                "record --match bad -o new -- true", 125,
+                "larder: error: record.match: $HOME/bad:1:2: JSON does not allow this byte here"
+            ),
             (
                 "record -o none/new -- true", 125,
                 "larder: error: record.file: $HOME/none/new.partial: open: No such file or directory\n"

@@ -39,7 +39,8 @@ struct RecordSummary {
 
     /// Where replay would give one response in place of another.
     private var matchWarnings: [String] {
-        guard isWritten, let warnings = try? Snapshot(path: file.path).matchWarnings() else { return [] }  // replay says what is wrong with it
+        // A recording that cannot be read is reported when it is replayed.
+        guard isWritten, let warnings = try? Snapshot(path: file.path).matchWarnings() else { return [] }
         return warnings.map { "warning: \($0.text)" }
     }
 

@@ -67,7 +67,8 @@ extension StoreWriter {
 
     /// - Returns: whether the next transaction begins the log anew.
     private func restartLog() -> Bool {
-        guard let connection = tables?.connection, (try? connection.checkpoint(.restart)) != nil else { return false }  // asked again
+        // A checkpoint that fails is attempted again before the next transaction.
+        guard let connection = tables?.connection, (try? connection.checkpoint(.restart)) != nil else { return false }
         lastLogLength = 0
         core.queue.noteLog(length: 0)
         return true
