@@ -23,6 +23,26 @@ package struct HostScope: Hashable, Sendable {
         }
     }
 
+    /// Whether there may be a host for which both hold.
+    package func overlaps(_ other: HostScope) -> Bool {
+        guard port == nil || other.port == nil || port == other.port else { return false }
+        func isBelow(_ name: [UInt8], _ above: [UInt8]) -> Bool { name.suffix(above.count + 1) == [UInt8(ascii: ".")] + above }
+        func names(_ place: Place) -> (name: [UInt8], isPattern: Bool)? {
+            switch place {
+            case .host(.name(let name)): (name, false)
+            case .host(.address): nil
+            case .oneLabelBelow(let name), .below(let name): (name, true)
+            }
+        }
+        guard let left = names(place), let right = names(other.place) else { return place == other.place }
+        switch (left.isPattern, right.isPattern) {
+        case (false, false): return left.name == right.name
+        case (false, true): return isBelow(left.name, right.name)
+        case (true, false): return isBelow(right.name, left.name)
+        case (true, true): return left.name == right.name || isBelow(left.name, right.name) || isBelow(right.name, left.name)
+        }
+    }
+
     init(place: Place, port: UInt16?) {
         self.place = place
         self.port = port

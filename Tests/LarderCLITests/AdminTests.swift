@@ -198,16 +198,4 @@ struct AdminTests {
             #expect(response.status >= 400 && !response.text.contains("uptime_ms"), "\(target)")
         }
     }
-
-    @Test("The socket stands where the settings say, else in the user's runtime folder, /run for root, or the state folder")
-    func choosesItsPlace() throws {
-        let user = ["HOME": "/home/me", "XDG_RUNTIME_DIR": "/run/user/7"]
-        #expect(AdminSocketPath.of(try settings(""), user, isRoot: false) == "/run/user/7/larder/admin.sock")
-        let root = ["HOME": "/home/me"]
-        #expect(AdminSocketPath.of(try settings(""), root, isRoot: true) == "/run/larder/admin.sock")
-        #expect(AdminSocketPath.of(try settings(""), root, isRoot: false) == "/home/me/.local/state/larder/admin.sock")
-        #expect(AdminSocketPath.of(try settings(""), [:], isRoot: false) == nil)
-        #expect(AdminSocketPath.of(try settings("admin: {socket: off}"), user, isRoot: true) == nil)
-        #expect(AdminSocketPath.of(try settings("admin: {socket: /a/b.sock}"), user, isRoot: true) == "/a/b.sock")
-    }
 }

@@ -11,16 +11,21 @@ struct ConfigCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Reads all settings and says what is wrong; exit code 2 if anything is.")
 
+        @Flag(help: "Do not warn of a file, or of a key in it, that sets nothing.")
+        var allowEmpty = false
+
         @OptionGroup var options: SettingsOptions
 
         func run() throws {
             let loaded = try options.load(trustFiles: TrustFiles())
-            for warning in loaded.settings.tls.warnings() + loaded.settings.admissionWarnings {
+            let remarks = allowEmpty ? [] : loaded.remarks
+            for warning in remarks + loaded.settings.tls.warnings() + loaded.settings.admissionWarnings {
                 Terminal.talk("larder: warning: \(printable(warning, limit: 4096))\n")
             }
             let count = loaded.settings.rules.compiled.rules.count
             let source = loaded.file ?? "no settings file"
-            Terminal.output("\(source): good, \(count) rule\(count == 1 ? "" : "s")\n")
+            let verdict = loaded.file.map(loaded.emptyFiles.contains) == true ? "empty" : "good"
+            Terminal.output("\(source): \(verdict), \(count) rule\(count == 1 ? "" : "s")\n")
         }
     }
 

@@ -6,29 +6,36 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Says what a running Larder is and has done.")
 
-    @OptionGroup var options: SettingsOptions
+    @OptionGroup var options: RunningOptions
 
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
     func run() throws {
-        try RunningLarder.ask(try RunningLarder.connect(options), "GET", "/v1/status", form: output)
+        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/status", form: output)
     }
 }
 
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Makes a running Larder read its settings again.",
-        discussion: "As SIGHUP does. Settings with a mistake are refused as a whole: exit code 2, and those in force stay.")
+        discussion: """
+            As SIGHUP does. Settings with a mistake are refused as a whole: exit code 2, and those in force stay. So are a file that is empty and was not, \
+            and settings without any rule, password or pin where some are in force: a file that is being written is empty for a moment.
+            """)
 
-    @OptionGroup var options: SettingsOptions
+    @Flag(help: "Accept a file that is empty, and settings that lose all rules, passwords or pins.")
+    var allowEmpty = false
+
+    @OptionGroup var options: RunningOptions
 
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
     func run() throws {
         try RunningLarder.ask(
-            try RunningLarder.connect(options), "POST", "/v1/reload", form: output, failure: ExitCode(2))
+            try RunningLarder.connect(options.load()), "POST", "/v1/reload\(allowEmpty ? "?allow_empty=true" : "")", form: output,
+            failure: ExitCode(2))
     }
 }
 
@@ -37,13 +44,13 @@ struct StopCommand: ParsableCommand {
         commandName: "stop", abstract: "Ends a running Larder, and waits until it has ended.",
         discussion: "As SIGTERM does: what is under way is finished first (timeouts.drain). A second stop ends it at once.")
 
-    @OptionGroup var options: SettingsOptions
+    @OptionGroup var options: RunningOptions
 
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
     func run() throws {
-        let client = try RunningLarder.connect(options)
+        let client = try RunningLarder.connect(options.load())
         // Before it is told to end, so that its number cannot have gone to another.
         let end = client.serverProcess.map { larder_pidfd_open($0) } ?? -1
         defer { if end >= 0 { close(end) } }

@@ -50,7 +50,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
 
-    @OptionGroup var options: SettingsOptions
+    @OptionGroup var options: RunningOptions
 
     func validate() throws {
         if (url == nil) == (id == nil) { throw ValidationError("Give either a URL or --id.") }
@@ -71,7 +71,7 @@ struct ExplainCommand: ParsableCommand {
         if let id {
             let wanted = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             return try RunningLarder.ask(
-                try RunningLarder.connect(options), "GET", "/v1/traces?id=\(wanted)", form: output)
+                try RunningLarder.connect(options.load()), "GET", "/v1/traces?id=\(wanted)", form: output)
         }
         let content = try content()
         if replay { return try explainReplay(content) }
@@ -83,7 +83,7 @@ struct ExplainCommand: ParsableCommand {
         }
         let loaded = try options.load(trustFiles: connect ? TrustFiles() : nil)
         let server = try authority.flatMap { connect ? try PinCheck.judging([$0], loaded.settings).first : nil }
-        if let client = try RunningLarder.find(loaded) {
+        if let (client, _) = try RunningLarder.find(loaded) {
             return try RunningLarder.ask(
                 client, "POST", "/v1/explain" + (content.map { "?content=\($0.count)" } ?? ""), body: heads, form: output
             ) { tell($0, server) }

@@ -32,7 +32,8 @@ public struct Larder: ParsableCommand {
             """,
         version: "larder \(Version.number)",
         subcommands: [
-            ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, FetchCommand.self, EnvCommand.self,
+            ServeCommand.self, RunCommand.self, RecordCommand.self, ReplayCommand.self, ProjectCommand.self,
+            FetchCommand.self, EnvCommand.self,
             DoctorCommand.self, StatusCommand.self,
             ReloadCommand.self, ModeCommand.self, StopCommand.self, ExplainCommand.self, CacheCommand.self, ConfigCommand.self,
             PinsCommand.self, AuthorityCommand.self,

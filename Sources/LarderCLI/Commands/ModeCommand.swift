@@ -30,7 +30,7 @@ struct ModeCommand: ParsableCommand {
             "Writes what mode diff has found so far, or has found at last; - is standard output.", valueName: "file"))
     var report: String?
 
-    @OptionGroup var options: SettingsOptions
+    @OptionGroup var options: RunningOptions
 
     @Option(name: [.short, .long], help: "text or json.")
     var output = OutputForm.text
@@ -43,7 +43,7 @@ struct ModeCommand: ParsableCommand {
 
     func run() throws {
         if let report { return try write(report) }
-        let client = try RunningLarder.connect(options)
+        let client = try RunningLarder.connect(options.load())
         var parameters: [String] = []
         if let mode { parameters.append("mode=\(mode.rawValue)") }
         if reset { parameters.append("reset=true") }
@@ -59,11 +59,13 @@ struct ModeCommand: ParsableCommand {
         let place = "/v1/mode/differences"
         var (report, counts) = ("", "")
         // Each on a connection of its own, as the socket has it.
-        try RunningLarder.ask(try RunningLarder.connect(options), "GET", place, form: output, failure: ExitCode(2)) {
+        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: output, failure: ExitCode(2)) {
             report = $0
         }
         // Behind it, so that whatever stands in the report counts.
-        try RunningLarder.ask(try RunningLarder.connect(options), "GET", place, form: .json, failure: ExitCode(2)) { counts = $0 }
+        try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", place, form: .json, failure: ExitCode(2)) {
+            counts = $0
+        }
         if path == "-" {
             Terminal.output(report)
         } else {

@@ -32,6 +32,9 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Writes the ports there once they are open, one on a line.", valueName: "file"))
     var portFile: String?
 
+    @Flag(help: "Accept a settings file that is empty, and a reload that loses all rules, passwords or pins.")
+    var allowEmpty = false
+
     @OptionGroup var options: SettingsOptions
 
     @Flag(name: [.short, .long], help: "Says nothing at the start.")
@@ -46,7 +49,7 @@ struct ServeCommand: ParsableCommand {
     func run() throws {
         SignalThread.block()
         let loaded = try options.load(flags: flags, trustFiles: TrustFiles(opensKeyLog: true))
-        let plan = try ServingPlan(loaded)
+        let plan = try ServingPlan(loaded, allowsEmpty: allowEmpty)
         try serve(plan, loaded)
     }
 

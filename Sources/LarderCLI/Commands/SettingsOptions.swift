@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProxyAdmin
 import ProxyPolicy
 
 /// The options by which settings are given, the same for every verb that reads them.
@@ -12,22 +13,26 @@ struct SettingsOptions: ParsableArguments {
     /// The settings in force, after warnings were said. Problems are said and end the command with exit code 2.
     /// - Parameters:
     ///   - defaults: as `--set` has them, for what nobody has set there.
+    ///   - project: the settings of a project's folder.
     ///   - policy: a file whose settings take the place of the settings file's.
     ///   - trustFiles: what reads the files that `tls:` names; `nil` where they are not needed.
     ///   - hasChild: as `ProcessMemorySecrecy` wants to know it.
     func load(
         flags: [(flag: String, name: String, value: SettingsNode)] = [], defaults: [String] = [], policy: String? = nil,
+        project: ProjectSettings? = nil,
         trustFiles: TrustFiles? = nil, hasChild: Bool = false
     ) throws(ExitCode) -> LoadedSettings {
         // Among the files are keys and passphrases.
         if trustFiles != nil { ProcessMemorySecrecy.begin(hasChild: hasChild) }
         let sources = SettingsSources(
-            file: config, policy: policy, assignments: defaults + set, flags: flags, trustFiles: trustFiles)
+            file: config, policy: policy, project: project, assignments: defaults + set, flags: flags, trustFiles: trustFiles)
         let loaded = sources.load()
         for warning in loaded.warnings { Terminal.talk("larder: \(warning)\n") }
         switch loaded.outcome {
         case .settings(let settings):
-            return LoadedSettings(settings: settings, file: loaded.file, sources: sources)
+            for notice in loaded.notices { Terminal.talk("larder: \(printable(notice, limit: 4096))\n") }
+            return LoadedSettings(
+                settings: settings, file: loaded.file, sources: sources, emptyFiles: loaded.emptyFiles, remarks: loaded.remarks)
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
             throw ExitCode(2)
@@ -40,4 +45,8 @@ struct LoadedSettings {
     let settings: LarderSettings
     let file: String?
     let sources: SettingsSources
+    /// The files that were read and set nothing.
+    var emptyFiles: [String] = []
+    /// What in the files may be a mistake.
+    var remarks: [String] = []
 }

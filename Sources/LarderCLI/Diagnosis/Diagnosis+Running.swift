@@ -10,7 +10,12 @@ extension Diagnosis {
         func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, JoinedLarder?) {
             (Finding("larder", outcome, explanation, remedy: remedy), nil)
         }
-        guard let path = AdminSocketPath.of(loaded.settings, environment) else {
+        let path: String
+        switch AdminSocketPath.find(loaded.settings, environment) {
+        case .path(let found): path = found
+        case .several(let paths):
+            return found(.notable, RunningLarder.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
+        case .none:
             guard loaded.settings.admin.socket == .off else {
                 return found(.bad, "nothing says where its admin socket may stand", "export HOME=~; larder serve &")
             }

@@ -96,7 +96,7 @@ struct FetchWay {
     private static func running(_ options: SettingsOptions) -> ListenAddress? {
         let sources = SettingsSources(file: options.config, policy: nil, assignments: [], flags: [], trustFiles: nil)
         guard case .settings(let settings) = sources.load().outcome, !settings.clients.asksEverybody,
-            let path = AdminSocketPath.of(settings, sources.environment), let client = try? AdminClient(path: path),
+            case .path(let path) = AdminSocketPath.find(settings, sources.environment), let client = try? AdminClient(path: path),
             let (status, text) = try? client.send("GET", ClientSetUpRoute.path, accept: "application/json"), status.isSuccessful
         else { return nil }
         let proxies = JSONAnswer(text)["proxies"] as? [String] ?? []

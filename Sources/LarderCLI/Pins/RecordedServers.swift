@@ -18,8 +18,8 @@ struct RecordedServers {
     /// - Throws: exit code 1 after saying why there is nothing to read.
     init(of loaded: LoadedSettings) throws {
         var octets: [UInt8] = []
-        if let path = AdminSocketPath.of(loaded.settings, loaded.sources.environment), try RunningLarder.find(loaded) != nil {
-            try RunningCache(path: path).send("GET", "chains", []) { octets += $0 }
+        if let running = try RunningLarder.find(loaded) {
+            try RunningCache(path: running.path).send("GET", "chains", []) { octets += $0 }
         } else {
             let path = try ServingPlan(loaded).storePath
             guard path != ":memory:" else {

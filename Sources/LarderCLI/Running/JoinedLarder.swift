@@ -90,8 +90,7 @@ struct JoinedLarder {
     }
 
     /// - Throws: exit code 1, after saying what is wrong.
-    init(_ options: SettingsOptions, over given: [String: String], filesIn place: Place) throws {
-        let loaded = try options.load()
+    init(_ loaded: LoadedSettings, over given: [String: String], filesIn place: Place) throws {
         let client = try RunningLarder.connect(loaded)
         do throws(Failure) {
             try self.init(client, over: given, filesIn: place)

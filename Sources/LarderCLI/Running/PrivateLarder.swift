@@ -11,6 +11,8 @@ struct PrivateLarder {
     /// What a run is asked to be.
     struct Terms {
         var policy: String?
+        /// Where no policy is given.
+        var project: ProjectSettings?
         /// `nil`: the store that the settings name, or none where that cannot be had.
         var store: String?
         /// Where the access log goes, beside being counted.
@@ -49,7 +51,7 @@ struct PrivateLarder {
             let authority = terms.interceptsNobody ? nil : try Self.authority(terms.clock)
             let loaded = try options.load(
                 flags: Self.flags(terms, folder, logPath: log?.path), defaults: ["log.level=error"],
-                policy: terms.policy,
+                policy: terms.policy, project: terms.policy == nil ? terms.project : nil,
                 trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
                 hasChild: true)
             if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
@@ -60,8 +62,8 @@ struct PrivateLarder {
             let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
             server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
             settings = loaded.settings
-            adminSocket = plan.adminSocketPath
             address = server.addresses[0]
+            adminSocket = plan.adminSocketPath(port: address.port)
         } catch { throw Self.failureCode }
         log?.collect(copy: logFile)
     }

@@ -10,8 +10,8 @@ import ProxyServer
 extension RunningServer {
     /// A socket that was asked for by name must stand; the usual one is left out where there is no place for it. One in use is
     /// an error in either case: its Larder would no longer be found.
-    static func openAdminSocket(_ plan: ServingPlan, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
-        guard let path = plan.adminSocketPath else {
+    static func openAdminSocket(_ plan: ServingPlan, port: UInt16, _ logger: Logger) throws(ExitCode) -> AdminSocket? {
+        guard let path = plan.adminSocketPath(port: port) else {
             if plan.settings.admin.socket == .auto {
                 logger.notice("nothing says where an admin socket could stand: there is none")
             }
@@ -43,7 +43,7 @@ extension RunningServer {
     private func routes(_ plan: ServingPlan, _ loaded: LoadedSettings) -> [AdminRoute] {
         [
             StatusRoute.route(of: statusSource(plan, loaded), server: server, store: store),
-            ControlRoutes.reload { ended in self.reload(ended) },
+            ControlRoutes.reload { allowsEmpty, ended in self.reload(allowingEmpty: allowsEmpty, ended) },
             ControlRoutes.stop { self.drain() },
             ClientSetUpRoute.route(addresses) { self.trust },
             PinAuditRoute.route(pinAudit) { self.trust },

@@ -27,6 +27,9 @@ final class RunningServer: Sendable {
     private let startedWith: LarderSettings
     /// As they are now.
     let served: Guarded<ServedSettings>
+    /// The files that those were read from.
+    private let readFiles: Guarded<(file: String?, empty: [String])>
+    private let allowsEmpty: Bool
     let pinAudit = PinAudit()
     let recordings: RunningRecordings
     let log: ProcessLog
@@ -52,7 +55,7 @@ final class RunningServer: Sendable {
             loops: plan.loopCount)
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = if let opened { opened } else { try Self.listen(settings.listen, logger) }
-        let adminSocket = try Self.openAdminSocket(plan, logger)
+        let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
         (store, storeRemark) = try Self.openStore(plan, logger)
         // Two of us in a row are no loop: each signs Via with a name of its own.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
@@ -90,6 +93,11 @@ final class RunningServer: Sendable {
         sources = loaded.sources
         startedWith = settings
         served = Guarded(inForce)
+        readFiles = Guarded((loaded.file, loaded.emptyFiles))
+        allowsEmpty = plan.allowsEmpty
+        if !allowsEmpty {
+            for file in loaded.emptyFiles { logger.warning("\(printable(file, limit: 4096)) is empty: it sets nothing") }
+        }
         for warning in settings.tls.warnings() + settings.admissionWarnings + inForce.replayWarnings {
             logger.warning("\(warning)")
         }
@@ -159,8 +167,12 @@ final class RunningServer: Sendable {
     }
 
     /// Reads the settings again; where they are bad, those in force stay.
-    /// - Parameter ended: hears what came of it, on another thread.
-    func reload(_ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) { inTurn({ self.readAgain() }, ended) }
+    /// - Parameters:
+    ///   - allowsEmpty: whether an empty file, and the loss of all rules, passwords or pins, is accepted; the server may accept it always.
+    ///   - ended: hears what came of it, on another thread.
+    func reload(allowingEmpty allowsEmpty: Bool = false, _ ended: @escaping @Sendable (ControlRoutes.Reload) -> Void) {
+        inTurn({ self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty) }, ended)
+    }
 
     /// Changes what is in force: one at a time, whoever asks for it, and on a thread of its own, since a recording that ends waits for exchanges.
     /// - Parameter ended: hears what came of it, on that thread.
@@ -168,7 +180,7 @@ final class RunningServer: Sendable {
         reloading.async { ended(change()) }
     }
 
-    private func readAgain() -> ControlRoutes.Reload {
+    private func readAgain(allowingEmpty allowsEmpty: Bool) -> ControlRoutes.Reload {
         let loaded = sources.load(isFirst: false)
         switch loaded.outcome {
         case .problems(let problems):
@@ -176,12 +188,23 @@ final class RunningServer: Sendable {
             log.logger.error("the settings were not read again: those in force stay")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
+            let former = readFiles.withLock { $0 }
+            let losses =
+                allowsEmpty
+                ? []
+                : SettingsLoss.reasons(
+                    from: served.withLock { $0.read }, file: former.file, empty: former.empty, to: settings, loaded)
+            if !losses.isEmpty {
+                for loss in losses { log.logger.error("the settings were not read again: \(loss); those in force stay") }
+                return .refused(problems: losses)
+            }
             do throws(RunningRecordings.Refusal) {
                 try putInForce(served.withLock { $0.reading(settings) })
             } catch {
                 log.logger.error("\(printable(error.reason, limit: 4096)); those in force stay")
                 return .refused(problems: [error.reason])
             }
+            readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
             for warning in settings.tls.warnings() + settings.admissionWarnings + served.withLock({ $0.replayWarnings }) {
                 log.logger.warning("\(warning)")
             }

@@ -7,17 +7,23 @@ struct ServingPlan {
     /// `:memory:`, or the file's absolute path.
     let storePath: String
     let loopCount: Int
-    /// `nil` where there is to be no admin socket, or nothing says where it could stand.
-    let adminSocketPath: String?
     /// Whether a store's file that cannot be had, because another process has it or there is no place for it, is only read, or done without.
     let mayForgetWhatIsNew: Bool
+    /// Whether an empty settings file, and a reload that loses all rules, passwords or pins, is accepted.
+    let allowsEmpty: Bool
+    private let environment: [String: String]
+
+    /// - Parameter port: that of the first listener.
+    /// - Returns: `nil` where there is to be no admin socket, or nothing says where it could stand.
+    func adminSocketPath(port: UInt16) -> String? { AdminSocketPath.of(settings, environment, port: port) }
 
     /// - Throws: exit code 2, after saying what is wrong.
-    init(_ loaded: LoadedSettings, mayForgetWhatIsNew: Bool = false) throws(ExitCode) {
+    init(_ loaded: LoadedSettings, mayForgetWhatIsNew: Bool = false, allowsEmpty: Bool = false) throws(ExitCode) {
         settings = loaded.settings
         self.mayForgetWhatIsNew = mayForgetWhatIsNew
+        self.allowsEmpty = allowsEmpty
         loopCount = settings.loops ?? min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
-        adminSocketPath = AdminSocketPath.of(settings, loaded.sources.environment)
+        environment = loaded.sources.environment
         if let path = settings.store.path {
             storePath = path == ":memory:" ? path : URL(filePath: path).path
         } else if let folder = UserFolders(loaded.sources.environment).cache {

@@ -9,7 +9,42 @@ enum SettingsFile {
     /// - Parameter mayBePipe: whether what somebody else writes is waited for, as nobody may who serves.
     /// - Throws: also for a file that is longer, and for what is no file.
     static func octets(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
-        try octets(from: opened(path, mayBePipe: mayBePipe).handle, atMost: limit)
+        try whole { () throws(Unreadable) in
+            let (handle, facts) = try opened(path, mayBePipe: mayBePipe)
+            return try read(handle, facts, atMost: limit)
+        }
+    }
+
+    /// How often a file is read that changes during the read, and the pause between two attempts in milliseconds. An editor that writes a file in
+    /// place is done within a few.
+    private static let attempts = 20
+    private static let pause: Int32 = 10
+
+    /// Reads until nothing was written during a read.
+    /// - Parameter attempt: one read, and whether the file was the same before and after it.
+    static func whole(
+        _ attempt: () throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool)
+    ) throws(Unreadable) -> [UInt8] {
+        for number in 1...attempts {
+            let (octets, isUnchanged) = try attempt()
+            if isUnchanged { return octets }
+            if number < attempts { poll(nil, 0, pause) }
+        }
+        throw Unreadable(reason: "it changes while it is read")
+    }
+
+    private static func read(
+        _ handle: FileHandle, _ before: stat, atMost limit: Int
+    ) throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool) {
+        let octets = try octets(from: handle, atMost: limit)
+        guard before.st_mode & S_IFMT == S_IFREG else { return (octets, true) }
+        var after = stat()
+        guard fstat(handle.fileDescriptor, &after) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        func isSame(_ left: timespec, _ right: timespec) -> Bool { left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec }
+        let isUnchanged =
+            before.st_size == after.st_size && isSame(before.st_mtim, after.st_mtim) && isSame(before.st_ctim, after.st_ctim)
+            && octets.count >= Int(after.st_size)
+        return (octets, isUnchanged)
     }
 
     private static func opened(_ path: String, mayBePipe: Bool = false) throws(Unreadable) -> (handle: FileHandle, facts: stat) {
@@ -32,7 +67,7 @@ enum SettingsFile {
         return (handle, facts)
     }
 
-    private static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+    static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
         let data: Data
         do {
             data = try handle.read(upToCount: limit + 1) ?? Data()
@@ -46,9 +81,11 @@ enum SettingsFile {
     /// As `octets`, of a file that has a secret in it.
     /// - Throws: also where others than its owner may read it.
     static func secretOctets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
-        let (handle, facts) = try opened(path)
-        guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
-        return try octets(from: handle, atMost: limit)
+        try whole { () throws(Unreadable) in
+            let (handle, facts) = try opened(path)
+            guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
+            return try read(handle, facts, atMost: limit)
+        }
     }
 
     static func node(at path: String, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {

@@ -8,6 +8,8 @@ package struct SettingsLayer: Sendable {
     package let root: SettingsNode
     /// Where the files stand that it names without a folder of their own.
     let folder: String
+    /// How much of it holds.
+    var use = Use.own
 
     package init(name: String, root: SettingsNode, folder: String = ".") {
         self.name = name
@@ -68,7 +70,11 @@ package enum SettingsReader {
             var problems = SettingsProblems()
             let cursor = SettingsCursor(layer.root)
             if !cursor.isNull {
+                let (former, formerOrigins) = (settings, origins)
                 readGroup("", cursor, layer: layer, into: &settings, origins: &origins, problems: &problems)
+                if problems.isEmpty {
+                    settle(layer, &settings, over: former, &origins, formerOrigins, trustFiles: trustFiles, problems: &problems)
+                }
             }
             located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
         }
@@ -87,8 +93,41 @@ package enum SettingsReader {
         return located.isEmpty ? .settings(settings) : .problems(located)
     }
 
+    /// What holds of a project's settings. Its rules stand before the user's, which so have the last word, and every denial of theirs.
+    private static func settle(
+        _ layer: SettingsLayer, _ settings: inout LarderSettings, over former: LarderSettings, _ origins: inout [String: Origin],
+        _ formerOrigins: [String: Origin], trustFiles: TrustFiles?, problems: inout SettingsProblems
+    ) {
+        if case .own = layer.use { return }
+        if case .restricted(let terms) = layer.use {
+            terms.settle(
+                &settings, over: former, origins: &origins, formerOrigins: formerOrigins, of: layer, trustFiles: trustFiles,
+                problems: &problems)
+        }
+        guard let origin = origins["rules"], origin.layer == layer.name else { return }
+        let rules = settings.rules.compiled.rules + former.rules.compiled.rules
+        guard rules.count <= PolicyLimits.rules else {
+            problems.add("with your own, more than \(PolicyLimits.rules) rules", path: "rules", at: origin.place)
+            return
+        }
+        func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }
+        let nodes = items(settings.rules.node) + items(former.rules.node)
+        settings.rules = LarderSettings.Rules(
+            node: SettingsNode(.sequence(nodes), at: origin.place), compiled: PolicyRuleSet(rules: rules))
+    }
+
+    /// The settings that have a value there, known ones alone.
+    static func names(in root: SettingsNode, below group: String = "") -> [String] {
+        guard case .mapping(let entries) = root.value else { return [] }
+        return entries.flatMap { entry -> [String] in
+            let name = group.isEmpty ? entry.key : "\(group).\(entry.key)"
+            if SettingsSchema.groups.contains(name) { return names(in: entry.value, below: name) }
+            return SettingsSchema.byName[name] != nil && !SettingsCursor(entry.value).isNull ? [name] : []
+        }
+    }
+
     /// Where a setting's value came from.
-    struct Origin {
+    struct Origin: Sendable {
         let layer: String
         var folder = "."
         let place: SettingsPlace

@@ -8,6 +8,8 @@ package struct SettingsSources: Sendable {
     var file: String?
     /// `--policy`: a second file, whose settings take the place of the first one's.
     var policy: String?
+    /// The settings of a project's folder, between the file and the policy.
+    var project: ProjectSettings?
     /// Each `name=value`, the value as YAML.
     var assignments: [String] = []
     /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
@@ -22,6 +24,12 @@ package struct SettingsSources: Sendable {
         var file: String?
         /// What is worth a word and stops nothing.
         var warnings: [String] = []
+        /// The files that were read and set nothing.
+        var emptyFiles: [String] = []
+        /// What is said of a project's settings.
+        var notices: [String] = []
+        /// What in the files may be a mistake: a file, or a key in it, that sets nothing.
+        var remarks: [String] = []
     }
 
     /// - Parameter isFirst: whether the file may be a pipe, which is read only once.
@@ -29,16 +37,35 @@ package struct SettingsSources: Sendable {
         var layers: [SettingsLayer] = []
         var unreadable: [LocatedProblem] = []
         var warnings: [String] = []
+        var emptyFiles: [String] = []
+        var remarks: [String] = []
+        var notices: [String] = []
+        var digest: String?
 
         let path = file ?? Self.usualFile(environment)
-        for path in [path, policy].compactMap({ $0 }) {
+        func add(fileAt path: String) {
             do throws(SettingsProblems) {
                 let root = try SettingsFile.node(at: path, mayBePipe: isFirst)
                 layers.append(SettingsLayer(name: path, root: root, folder: Self.folder(of: path)))
+                if SettingsLoss.isEmpty(root) { emptyFiles.append(path) }
+                remarks += SettingsLoss.remarks(on: root, in: path)
             } catch {
                 unreadable += error.all.map { LocatedProblem(source: path, problem: $0) }
             }
         }
+        if let path { add(fileAt: path) }
+        if let project {
+            do throws(SettingsProblems) {
+                let read = try project.read(environment)
+                if let layer = read.layer { layers.append(layer) }
+                notices += read.notice.map { [$0] } ?? []
+                warnings += read.warning.map { [printable($0, limit: 4096)] } ?? []
+                digest = read.digest
+            } catch {
+                unreadable += error.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
+            }
+        }
+        if let policy { add(fileAt: policy) }
         func add(_ layer: Result<SettingsLayer, SettingsProblems>, from source: String) {
             switch layer {
             case .success(let layer): layers.append(layer)
@@ -72,11 +99,17 @@ package struct SettingsSources: Sendable {
 
         // Both kinds at once: a broken --set does not hide a wrong key in the file.
         var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
+        // What was decided about is what was read, files that the settings name included.
+        if let project, let digest, !project.isUnchanged(since: digest) {
+            let problems = ProjectSettings.problem("this project's files changed while they were read; nothing of them is used")
+            unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
+        }
         if !unreadable.isEmpty {
             if case .problems(let problems) = outcome { unreadable += problems }
             outcome = .problems(unreadable)
         }
-        return Loaded(outcome: outcome, file: path, warnings: warnings)
+        return Loaded(
+            outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
     }
 
     /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, if there.

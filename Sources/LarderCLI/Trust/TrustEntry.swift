@@ -12,6 +12,10 @@ struct TrustEntry: Sendable {
     let path: String
     let place: SettingsPlace
 
+    func with(_ terms: TrustTerms) -> TrustEntry {
+        TrustEntry(name: name, host: host, port: port, scope: scope, terms: terms, path: path, place: place)
+    }
+
     /// Every entry of a mapping that can be read; what cannot is a problem.
     static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [TrustEntry]? {
         cursor.entries(problems: &problems)?.compactMap { entry in

@@ -42,6 +42,7 @@ struct TrustLoading {
         }
         loading.add(settings.hosts.entries, from: origin("tls.hosts"))
         if let folder = settings.pinsFrom { loading.addFiles(of: folder, from: origin("tls.pins_from")) }
+        loading.add(settings.projectHosts)
         loading.add(settings.clientCertificates.entries, from: origin("tls.client_certificates"))
         let fallback = loading.fallback(settings.fallback, isWritten: origins["tls.default"] != nil, origin("tls.default"))
         // Last, so that what is refused for something else makes no file.
@@ -101,6 +102,22 @@ struct TrustLoading {
             sites.append(TrustSite(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
             let way = interceptsUsually && host.terms.connect == nil ? .intercept : files.connectWay(of: host.terms)
             ways.append((host.scope, way))
+        }
+    }
+
+    /// The user's own policy for a host holds, be it for more hosts or for fewer.
+    private mutating func add(_ hosts: [TrustSettings.ProjectHost]) {
+        let users = positions
+        for host in hosts {
+            let entry = host.entry
+            if let (_, position) = users.filter({ $0.key.overlaps(entry.scope) }).min(by: { $0.value < $1.value }) {
+                let reason = "your settings have a policy for this host, at \(position)"
+                report(
+                    "a project may not set this: \(reason); \(ProjectTerms.remedy)", path: entry.path, at: entry.place,
+                    in: host.origin)
+            } else {
+                add([entry], from: host.origin)
+            }
         }
     }
 

@@ -5,6 +5,8 @@ import ServerTrust
 package struct TrustSettings: Equatable, Sendable {
     var fallback = Fallback()
     var hosts = Hosts()
+    /// Of a project that the user has not decided about: they hold beside `hosts`, and never in their place.
+    var projectHosts: [ProjectHost] = []
     package var connect = Connect()
     /// The folder of further files with hosts.
     var pinsFrom: String?
@@ -68,6 +70,11 @@ extension TrustSettings {
     }
 
     package enum Permission: String, CaseIterable, Sendable { case allow, deny }
+
+    struct ProjectHost: Sendable {
+        let entry: TrustEntry
+        let origin: SettingsReader.Origin
+    }
 
     struct Hosts: Sendable {
         var entries: [TrustEntry] = []

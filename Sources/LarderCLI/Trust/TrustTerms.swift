@@ -49,6 +49,33 @@ struct TrustTerms: Sendable {
         return words
     }
 
+    /// Whether the key is written.
+    func says(_ key: String) -> Bool { written?[key] != nil }
+
+    /// Those that are named.
+    var files: [NamedFile] {
+        var files = listFiles
+        if case .bundle(let file) = anchors { files.append(file) }
+        for source in (pins?.live ?? []) + (pins?.backup ?? []) {
+            if case .file(let file) = source { files.append(file) }
+        }
+        return files
+    }
+
+    /// The same terms for a place in another file.
+    func withFullPaths(from origin: SettingsReader.Origin) -> TrustTerms {
+        func full(_ file: NamedFile) -> NamedFile { NamedFile(path: origin.path(of: file.path), cursor: file.cursor) }
+        func full(_ source: PinTerms.Source) -> PinTerms.Source {
+            if case .file(let file) = source { .file(full(file)) } else { source }
+        }
+        var terms = self
+        terms.listFiles = listFiles.map(full)
+        if case .bundle(let file) = anchors { terms.anchors = .bundle(full(file)) }
+        terms.pins?.live = pins?.live.map(full) ?? []
+        terms.pins?.backup = pins?.backup.map(full) ?? []
+        return terms
+    }
+
     /// What CONNECT gets.
     var connectWay: ConnectWay { connect ?? connectWayUnsaid }
 

@@ -10,13 +10,14 @@ package enum ControlRoutes {
         case refused(problems: [String])
     }
 
-    /// - Parameter reload: may take seconds, where a recording ends: it returns at once, and says later what came of it.
+    /// - Parameter reload: may take seconds, where a recording ends: it returns at once, and says later what came of it. `allow_empty=true` in the
+    ///   query accepts an empty file.
     package static func reload(
-        _ reload: @escaping @Sendable (_ ended: @escaping @Sendable (Reload) -> Void) -> Void
+        _ reload: @escaping @Sendable (_ allowsEmpty: Bool, _ ended: @escaping @Sendable (Reload) -> Void) -> Void
     ) -> AdminRoute {
-        AdminRoute(.post, "/v1/reload") { request, exchange in
+        AdminRoute(.post, "/v1/reload", parameters: [AdminParameter("allow_empty", .words(["true"]))]) { request, exchange in
             let reply = exchange.loop.reply { (outcome: Reload) in answer(outcome, to: request, exchange) }
-            reload { reply.send($0) }
+            reload(request["allow_empty"] != nil) { reply.send($0) }
         }
     }
 

@@ -3,7 +3,7 @@ import ProxyAdmin
 
 /// The store that a verb is about: a running Larder's, or a file.
 struct CachePlace: ParsableArguments {
-    @OptionGroup var settings: SettingsOptions
+    @OptionGroup var settings: RunningOptions
 
     @Option(help: ArgumentHelp("A store's file, read without asking a running Larder.", valueName: "path"))
     var store: String?
@@ -16,18 +16,8 @@ struct CachePlace: ParsableArguments {
     /// - Throws: exit code 1 or 2 after saying what is wrong.
     func open() throws -> Access {
         let loaded = try settings.load()
-        if store == nil, let path = AdminSocketPath.of(loaded.settings, loaded.sources.environment) {
-            do throws(AdminClient.Failure) {
-                // Only to see that somebody listens: each question has a connection of its own.
-                _ = try AdminClient(path: path)
-                return .running(RunningCache(path: path))
-            } catch {
-                guard case .notRunning = error else {
-                    Terminal.talk("larder: \(error)\n")
-                    throw ExitCode.failure
-                }
-            }
-        }
+        // Only to see that a Larder answers: each question has a connection of its own.
+        if store == nil, let running = try RunningLarder.find(loaded) { return .running(RunningCache(path: running.path)) }
         return .file(try file(loaded))
     }
 

@@ -10,10 +10,10 @@ extension PinsCommand {
         @Option(name: [.short, .long], help: "text or json.")
         var output = OutputForm.text
 
-        @OptionGroup var options: SettingsOptions
+        @OptionGroup var options: RunningOptions
 
         func run() throws {
-            try RunningLarder.ask(try RunningLarder.connect(options), "GET", "/v1/pins/audit", form: output)
+            try RunningLarder.ask(try RunningLarder.connect(options.load()), "GET", "/v1/pins/audit", form: output)
         }
     }
 }

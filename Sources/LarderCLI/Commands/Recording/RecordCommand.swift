@@ -69,6 +69,8 @@ struct RecordCommand: ParsableCommand {
     )
     var strict = false
 
+    @OptionGroup var projectOptions: ProjectOptions
+
     @OptionGroup var networkOptions: NetworkOptions
 
     @OptionGroup var options: SettingsOptions
@@ -116,7 +118,8 @@ struct RecordCommand: ParsableCommand {
     ) -> PrivateLarder.Terms {
         var terms = PrivateLarder.Terms()
         terms.network = network
-        terms.policy = policy ?? project?.policy
+        terms.policy = policy
+        terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: false) }
         // Nothing is stored.
         terms.store = ":memory:"
         terms.log = log

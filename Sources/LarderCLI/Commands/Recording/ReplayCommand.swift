@@ -88,6 +88,8 @@ struct ReplayCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "No summary.")
     var quiet = false
 
+    @OptionGroup var projectOptions: ProjectOptions
+
     @OptionGroup var networkOptions: NetworkOptions
 
     @OptionGroup var options: SettingsOptions
@@ -111,7 +113,9 @@ struct ReplayCommand: ParsableCommand {
         guard named != nil || FileManager.default.fileExists(atPath: file) else {
             throw PrivateLarder.fail("there is no \(file): make it with `larder record -- COMMAND`, or name a recording")
         }
-        let isStrict = strict ?? (project.map { $0.recording == URL(filePath: file).standardizedFileURL.path } ?? false)
+        let isStrict =
+            strict
+            ?? (project.map { $0.recording == URL(filePath: file).resolvingSymlinksInPath().standardizedFileURL.path } ?? false)
         let network = try networkOptions.network(in: run.folder)
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
         let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
@@ -190,7 +194,8 @@ struct ReplayCommand: ParsableCommand {
         var terms = PrivateLarder.Terms()
         terms.clock = formerClock
         terms.network = network
-        terms.policy = policy ?? project?.policy
+        terms.policy = policy
+        terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: true) }
         if !cache { terms.store = ":memory:" }
         terms.log = log
         terms.mode = .replay

@@ -18,11 +18,11 @@ struct EnvCommand: ParsableCommand {
     @Option(help: "sh, fish, pwsh, json, dotenv, docker (build arguments), apt (apt.conf) or gradle (gradle.properties).")
     var shell = ShellSyntax.sh
 
-    @OptionGroup var options: SettingsOptions
+    @OptionGroup var options: RunningOptions
 
     func run() throws {
         let given = ProcessInfo.processInfo.environment
-        let larder = try JoinedLarder(options, over: given, filesIn: .user)
+        let larder = try JoinedLarder(options.load(), over: given, filesIn: .user)
         if larder.asksEverybody { Terminal.talk("larder: \(PrivateLarder.asking)\n") }
         Terminal.output(shell.text(larder.environment, over: given))
     }

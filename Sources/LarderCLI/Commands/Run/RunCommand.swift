@@ -92,7 +92,7 @@ struct RunCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         if join {
-            guard let larder = try? JoinedLarder(options, over: run.environment, filesIn: .of(run.folder)) else {
+            guard let larder = try? JoinedLarder(options.load(), over: run.environment, filesIn: .of(run.folder)) else {
                 throw PrivateLarder.failureCode  // it has said why
             }
             if larder.asksEverybody { throw PrivateLarder.fail(PrivateLarder.asking) }

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import ProxyAdmin
+import ProxyPolicy
+
+struct ProjectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "project", abstract: "Decide whether the settings in a project's .larder folder are used.",
+        discussion: """
+            `larder record` and `larder replay` use .larder/policy.yaml. Without a decision it may set only what cannot send data to another server or \
+            weaken your own settings: rules, replay, limits, record.match, and stricter trust. A decision holds for the folder's files as they are now: \
+            any changed byte needs a new one. The recording and the key do not count.
+
+              larder project status
+              larder project allow
+              larder replay --project-settings=allow -- make
+
+            Decisions are stored in $XDG_STATE_HOME/larder/projects, else ~/.local/state/larder/projects.
+            """,
+        subcommands: [Status.self, Allow.self, Deny.self])
+
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status", abstract: "Show the decision, and what needs one.")
+
+        @OptionGroup var options: Options
+
+        func run() throws {
+            let folder = try options.folder()
+            let environment = ProcessInfo.processInfo.environment
+            Terminal.output("folder    \(printable(folder.path, limit: 4096))\n")
+            guard let policy = try ProjectCommand.policy(of: folder) else {
+                return Terminal.output("settings  none\n")
+            }
+            let standing: ProjectSettings.Standing
+            do throws(ProjectDecisions.Failure) {
+                standing = try ProjectSettings.standing(of: folder, policy: policy, environment)
+            } catch { throw ProjectCommand.fail(error.reason) }
+            let decision =
+                switch standing {
+                case .undecided(wasDecided: false): "none"
+                case .undecided(wasDecided: true): "none; the files have changed since the last one"
+                case .allowed: "allowed"
+                case .denied: "denied"
+                }
+            Terminal.output("settings  \(printable(folder.policy, limit: 4096))\ndecision  \(decision)\n")
+            let label = if case .allowed = standing { "allowed" } else { "refused" }
+            for line in options.refused(folder, environment) { Terminal.output("\(label)   \(printable(line, limit: 4096))\n") }
+        }
+    }
+
+    struct Allow: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "allow", abstract: "Use all settings of the project, as its files are now.",
+            discussion:
+                "Read .larder/policy.yaml first: it can name servers, certificates and proxies for everything that the project's commands send."
+        )
+
+        @OptionGroup var options: Options
+
+        func run() throws { try ProjectCommand.decide(.allow, options.folder()) }
+    }
+
+    struct Deny: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "deny", abstract: "Use no settings of the project, as its files are now.")
+
+        @OptionGroup var options: Options
+
+        func run() throws { try ProjectCommand.decide(.deny, options.folder()) }
+    }
+
+    struct Options: ParsableArguments {
+        @Argument(help: ArgumentHelp("A folder of the project. The default is the working folder.", valueName: "folder"))
+        var place: String?
+
+        @OptionGroup var settings: SettingsOptions
+
+        /// - Throws: exit code 1 after saying that there is none.
+        func folder() throws -> ProjectFolder {
+            let start = URL(filePath: place ?? FileManager.default.currentDirectoryPath).path
+            if let folder = ProjectFolder(above: start) { return folder }
+            throw ProjectCommand.fail("there is no folder .larder in \(start) or above")
+        }
+
+        /// What is wrong with the settings, without a decision.
+        func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [String] {
+            var sources = SettingsSources(file: settings.config, assignments: settings.set, environment: environment)
+            sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
+            // As a run has it: hosts are intercepted.
+            sources.trustFiles = TrustFiles(
+                authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+            guard case .problems(let problems) = sources.load().outcome else { return [] }
+            return problems.map(\.description)
+        }
+    }
+
+    private static func decide(_ word: ProjectDecisions.Word, _ folder: ProjectFolder) throws {
+        guard let policy = try policy(of: folder) else {
+            throw fail("\(folder.path) has no settings: there is no policy.yaml in it")
+        }
+        let digest: String
+        do throws(ProjectDigest.Failure) {
+            digest = try ProjectDigest.make(of: folder, policy: policy)
+        } catch { throw fail("the files of \(folder.path) cannot be decided about: \(error.reason)") }
+        do throws(ProjectDecisions.Failure) {
+            let decisions = try ProjectDecisions(ProcessInfo.processInfo.environment)
+            try decisions.storing(ProjectDecisions.Decision(folder: folder.path, digest: digest, word: word))
+        } catch { throw fail(error.reason) }
+        let action = word == .allow ? "allowed" : "denied"
+        Terminal.output("\(action): \(printable(folder.policy, limit: 4096)) (\(digest))\n")
+    }
+
+    private static func policy(of folder: ProjectFolder) throws -> [UInt8]? {
+        do throws(SettingsFile.Unreadable) {
+            return try folder.readPolicy()
+        } catch { throw fail("cannot read \(folder.policy): \(error.reason)") }
+    }
+
+    private static func fail(_ reason: String) -> ExitCode {
+        Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+        return .failure
+    }
+}

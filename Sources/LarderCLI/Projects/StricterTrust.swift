@@ -1,0 +1,84 @@
+import HTTPSession
+import ProxyPolicy
+import ServerTrust
+
+/// Trust that a project may add: each server that it accepts, the user's settings accept too.
+///
+/// A term is stricter that has fewer certificates, keys or protocols accepted, or more checked. Anchors are never a project's to name, not even fewer:
+/// whose certificates are trusted is the user's word alone.
+enum StricterTrust {
+    /// Puts a project's terms for a host over those that the user's settings have for it.
+    /// - Parameters:
+    ///   - base: the user's `tls.default`; `nil` where it denies.
+    ///   - way: what CONNECT gets by it.
+    /// - Returns: what the project says, and for all else what the user says; `nil` after a problem.
+    static func merge(
+        _ proposed: TrustTerms, over base: TrustTerms?, way: ConnectWay, problems: inout SettingsProblems
+    ) -> TrustTerms? {
+        let before = problems.count
+        func refuse(_ key: String, _ reason: String) {
+            proposed.report("a project may not set this: \(reason); \(ProjectTerms.remedy)", at: key, to: &problems)
+        }
+        guard let base else {
+            if proposed.connect != .deny { refuse("connect", "your settings deny every host that they do not name") }
+            return problems.count == before ? proposed : nil
+        }
+        var terms = proposed
+        func settle<Value>(
+            _ key: String, _ path: WritableKeyPath<TrustTerms, Value>, _ reason: String,
+            isStricter: (_ proposed: Value, _ base: Value) -> Bool
+        ) {
+            if !proposed.says(key) {
+                terms[keyPath: path] = base[keyPath: path]
+            } else if !isStricter(proposed[keyPath: path], base[keyPath: path]) {
+                refuse(key, reason)
+            }
+        }
+        settle("anchors", \.anchors, "only you name the certificates that are trusted") { _, _ in false }
+        settle("validate_host", \.validatesHost, "it accepts another host's certificate") { $0 || !$1 }
+        settle("allow_untrusted_root", \.allowsUntrustedRoot, "it trusts any root") { !$0 || $1 }
+        settle("allow_expired", \.allowsExpired, "it accepts expired certificates") { !$0 || $1 }
+        settle("until", \.until, "it weakens the policy") { _, _ in false }
+        settle("pins", \.pins, "your settings pin this host") { _, base in base == nil }
+        settle("minimum_tls", \.minimumTLSVersion, "your settings ask for a newer TLS") { $0 == .tls13 || $1 == .tls12 }
+        settle("minimum_key_sizes", \.minimumKeySizes, "it accepts shorter keys") {
+            $0.rsa >= $1.rsa && $0.ellipticCurve >= $1.ellipticCurve
+        }
+        settle("refuse_digests", \.refusedDigests, "it accepts more digests") { $0.isSuperset(of: $1) }
+        settle("crl_files", \.listFiles, "your settings have files of their own") { _, base in base.isEmpty }
+        settle("crl", \.listCheck, "it checks less") { $0.rawValue >= $1.rawValue }
+        settle("ocsp", \.stapleCheck, "it checks less") { $0.rawValue >= $1.rawValue }
+        settle("sct", \.auditsSignedTimestamps, "it checks less") { $0 || !$1 }
+        settle("connect", \.connect, "CONNECT would get `\(way)` otherwise, and less is seen of what passes") { proposed, _ in
+            rank(proposed ?? way) >= rank(way)
+        }
+        // A tunnel hides the keys that a project pins.
+        if !proposed.says("connect"), proposed.pins != nil, terms.connect == .tunnel { terms.connect = nil }
+        return problems.count == before ? terms : nil
+    }
+
+    /// How much Larder sees and judges of what passes.
+    private static func rank(_ way: ConnectWay) -> Int {
+        switch way {
+        case .tunnel: 0
+        case .probe: 1
+        case .intercept: 2
+        case .deny: 3
+        }
+    }
+
+    /// - Returns: why a project may not set this one of `tls.connect`; `nil` where it may.
+    static func weakening(_ name: String, _ proposed: TrustSettings.Connect, over base: TrustSettings.Connect) -> String? {
+        let isStricter: Bool =
+            switch name {
+            case "tls.connect.missing_name": proposed.missingName == .deny || base.missingName == .allow
+            case "tls.connect.encrypted_hello": proposed.encryptedHello == .deny || base.encryptedHello == .allow
+            case "tls.connect.other_protocols": proposed.otherProtocols == .deny || base.otherProtocols == .tunnel
+            case "tls.connect.verdicts_kept": proposed.verdictsKept <= base.verdictsKept
+            case "tls.connect.refusals_kept": proposed.refusalsKept <= base.refusalsKept
+            case "tls.connect.never_intercept": Set(proposed.neverIntercept).isSubset(of: base.neverIntercept)
+            default: false
+            }
+        return isStricter ? nil : "it is less strict than your settings"
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LarderCLI
+
+@Suite("Which Larder a command asks")
+struct AdminSocketTests {
+    private static let user = ["HOME": "/home/me", "XDG_RUNTIME_DIR": "/run/user/7"]
+
+    @Test("The socket has the port in its name and stands in the user's runtime folder, /run for root, or the state folder")
+    func choosesItsPlace() throws {
+        func path(_ yaml: String, _ environment: [String: String], isRoot: Bool) throws -> String? {
+            AdminSocketPath.of(try settings(yaml), environment, port: 3181, isRoot: isRoot)
+        }
+        #expect(try path("", Self.user, isRoot: false) == "/run/user/7/larder/admin-3181.sock")
+        let root = ["HOME": "/home/me"]
+        #expect(try path("", root, isRoot: true) == "/run/larder/admin-3181.sock")
+        #expect(try path("", root, isRoot: false) == "/home/me/.local/state/larder/admin-3181.sock")
+        #expect(try path("", [:], isRoot: false) == nil)
+        #expect(try path("admin: {socket: off}", Self.user, isRoot: true) == nil)
+        #expect(try path("admin: {socket: /a/b.sock}", Self.user, isRoot: true) == "/a/b.sock")
+    }
+
+    /// The settings, the sockets in the folder that a Larder answers on, others in it, and which is found.
+    @Test(
+        "A command asks the Larder on the port that the settings name, else the only one that runs",
+        arguments: [
+            ("", [], ["admin-4000.sock"], .path("admin-3180.sock")),
+            ("", ["admin-4000.sock"], ["admin-5000.sock", "admin-4000.sock.lock"], .path("admin-4000.sock")),
+            ("", ["admin-4000.sock", "admin-3180.sock"], [], .path("admin-3180.sock")),
+            ("", ["admin-4000.sock", "admin-500.sock"], [], .several(["admin-500.sock", "admin-4000.sock"])),
+            ("", ["admin.sock"], [], .path("admin.sock")),
+            ("", ["admin.sock", "admin-4000.sock"], [], .several(["admin-4000.sock", "admin.sock"])),
+            ("", ["admin-04000.sock", "admin-x.sock", "admin-.sock", "admin"], [], .path("admin-3180.sock")),
+            ("listen: ['127.0.0.1:4000']", ["admin-4000.sock", "admin-5000.sock"], [], .path("admin-4000.sock")),
+            // It was started with --listen, perhaps.
+            ("listen: ['127.0.0.1:4000']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
+            ("listen: ['127.0.0.1:4000']", ["admin.sock"], [], .path("admin.sock")),
+            ("listen: ['127.0.0.1:0']", ["admin-5000.sock"], [], .path("admin-5000.sock")),
+            ("admin: {socket: off}", ["admin-5000.sock"], [], .none),
+        ] as [(String, [String], [String], AdminSocketPath.Found)])
+    func findsTheLarder(yaml: String, running: [String], others: [String], expected: AdminSocketPath.Found) throws {
+        let home = try TemporaryFolder()
+        let folder = "\(home.path)/larder"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for name in running + others { _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil) }
+        let paths = Set(running.map { "\(folder)/\($0)" })
+        let found = AdminSocketPath.find(try settings(yaml), ["XDG_RUNTIME_DIR": home.path]) { paths.contains($0) }
+        let whole: AdminSocketPath.Found =
+            switch expected {
+            case .none: .none
+            case .path(let name): .path("\(folder)/\(name)")
+            case .several(let names): .several(names.map { "\(folder)/\($0)" })
+            }
+        #expect(found == whole)
+    }
+
+    /// A `larder serve` with the usual socket; it ends with the test.
+    private final class Served {
+        let port: String
+        private let process = Process()
+
+        init(in folder: TemporaryFolder, name: String, _ environment: [String: String]) throws {
+            let ports = "\(folder.path)/\(name)"
+            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+                .appending(path: "larder")
+            process.arguments = [
+                "serve", "--listen", "127.0.0.1:0", "--store", ":memory:", "--set", "log.access.path=/dev/null", "--port-file",
+                ports,
+            ]
+            process.environment = CleanEnvironment.variables.merging(environment) { $1 }
+            process.standardOutput = FileHandle.nullDevice
+            let talk = ServeTests.Talk()
+            process.standardError = talk.pipe
+            try process.run()
+            talk.collect()
+            try #require(talk.wait(for: "export http_proxy="), "\(talk.text)")
+            port = String(try String(contentsOfFile: ports, encoding: .utf8).dropLast())
+        }
+
+        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    }
+
+    private func environment(_ folder: TemporaryFolder) -> [String: String] {
+        ["folder": folder.path, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "TMPDIR": folder.path]
+    }
+
+    @Test("Two Larders of one user run beside each other; commands name the one that they ask, and find the only one")
+    func servesTwo() throws {
+        let folder = try TemporaryFolder()
+        let one = try Served(in: folder, name: "one", environment(folder))
+        let two = try Served(in: folder, name: "two", environment(folder))
+        defer { withExtendedLifetime((one, two)) {} }
+        let (first, second) = (one.port, two.port)
+        let sockets = [first, second].map { "\(folder.path)/larder/admin-\($0).sock" }
+        for path in sockets { #expect(FileManager.default.fileExists(atPath: path)) }
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $folder
+            larder() { $larder "$@" 2>> said; }
+            asked() { larder "$@" | grep -o '127.0.0.1:[0-9]*' | head -1; }
+            larder status; echo "none $?"
+            asked status --listen 127.0.0.1:$second
+            asked status --listen $second
+            asked status --socket $folder/larder/admin-$second.sock
+            LARDER_ADMIN_SOCKET=$folder/larder/admin-$first.sock asked status
+            LARDER_ADMIN_SOCKET=$folder/larder/admin-$first.sock asked status --listen $second
+            asked env --listen $first
+            larder mode --listen $second
+            larder explain --listen $second --id 0123456789abcdef; echo "no trace $?"
+            larder cache ls --listen $second; echo "listed $?"
+            larder run --join --set listen=[127.0.0.1:$second] -- sh -c 'echo $http_proxy'
+            larder reload --listen $second
+            larder stop --listen $second; echo "stopped $?"
+            larder status --listen $second; echo "gone $?"
+            asked status
+            larder run --join -- sh -c 'echo $http_proxy'
+            larder doctor --client curl | grep larder:
+            larder stop; echo "stopped $?"
+            larder status; echo "gone $?"
+            cat said
+            """, environment(folder).merging(["first": first, "second": second]) { $1 })
+        #expect(
+            outcome.output == """
+                none 1
+                127.0.0.1:\(second)
+                127.0.0.1:\(second)
+                127.0.0.1:\(second)
+                127.0.0.1:\(first)
+                127.0.0.1:\(second)
+                127.0.0.1:\(first)
+                live
+                no trace 1
+                listed 0
+                http://127.0.0.1:\(second)
+                the settings were read again
+                stopping
+                stopped 0
+                gone 1
+                127.0.0.1:\(first)
+                http://127.0.0.1:\(first)
+                good     larder: one runs, on 127.0.0.1:\(first); https goes through untouched
+                stopping
+                stopped 0
+                gone 1
+                larder: several Larders run, at \([first, second].sorted { Int($0) ?? 0 < Int($1) ?? 0 }.map { "\(folder.path)/larder/admin-\($0).sock" }.joined(separator: ", ")); choose one with LARDER_ADMIN_SOCKET=PATH, or with --socket or --listen where the command has them
+                larder: No request of this id is remembered (any more).
+                larder: no Larder is running: nothing answers on \(sockets[1])
+                larder: no Larder is running: nothing answers on \(folder.path)/larder/admin-3180.sock
+
+                """, "\(outcome)")
+    }
+
+    @Test(
+        "--listen and --socket that say nothing useful are wrong usage",
+        arguments: [["--listen", "a"], ["--listen", "0"], ["--listen", "1", "--socket", "a"]])
+    func refusesWords(words: [String]) throws {
+        #expect(try CommandLineTests.larder(["status"] + words).code == 2)
+    }
+}
