@@ -80,7 +80,7 @@ struct SessionValueTests {
         }
         defer { origin.stop() }
         let session = try HTTPSession.plain()
-        let request = try HTTPRequest(.get, origin.uri())
+        let request = HTTPRequest(.get, origin.uri())
         let final = max(status, 600)
         let error = try await HTTPSession.failure { try await session.value(request, as: RawSerializer()) }
         #expect(error.causes.map(\.code) == [.unacceptableStatus])

@@ -177,7 +177,7 @@ struct TransferControlTests {
         defer { origin.stop() }
         let session = try HTTPSession.plain()
         let transfer = Transfer()
-        let request = try HTTPRequest(.get, origin.uri("/a"))
+        let request = HTTPRequest(.get, origin.uri("/a"))
         #expect(try await session.send(request, as: transfer).text == "a")
         let folder = try TemporaryFolder()
         let path = folder.path("file")
