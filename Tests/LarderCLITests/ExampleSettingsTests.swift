@@ -48,8 +48,9 @@ struct ExampleSettingsTests {
     func showsDefaults() throws {
         let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "rules:" }
         let settingLines = lines.filter { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }.filter { line in
-            line.drop { $0 == " " }.prefix { $0.isLowercase || $0 == "_" }.endIndex != line.endIndex
-                && line.drop { $0 == " " }.drop { $0.isLowercase || $0 == "_" }.first == ":"
+            let trimmed: Substring = line.drop { $0 == " " }
+            let rest: Substring = trimmed.drop { $0.isLowercase || $0 == "_" }
+            return rest.first == ":"
         }
         let text = settingLines.joined(separator: "\n")
         #expect(try settings(text) == LarderSettings())

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import HTTPSerialization
 
 /// The digest of all files in a project's folder that its settings consist of, or may name: all but the recording, which Larder writes, and the key.
@@ -26,11 +27,7 @@ enum ProjectDigest {
         for file in files.found.sorted(by: { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }) {
             hasher.update(Array("\(file.digest) \(file.name.utf8.count) \(file.name)\n".utf8).span)
         }
-        return "sha256:\(digits(hasher.finish()))"
-    }
-
-    private static func digits(_ digest: ContentDigest) -> String {
-        digest.octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "sha256:\(Hexadecimal.encode(hasher.finish().octets))"
     }
 
     private struct Files {
@@ -67,7 +64,7 @@ enum ProjectDigest {
             guard found.count < fileLimit else { throw Failure(reason: "it has more than \(fileLimit) files") }
             let hasher = DigestHasher(.sha256)
             hasher.update(octets.span)
-            found.append((name, digits(hasher.finish())))
+            found.append((name, Hexadecimal.encode(hasher.finish().octets)))
         }
 
         private func read(_ path: String) throws(Failure) -> [UInt8] {

@@ -22,7 +22,7 @@ struct TransformWork: Sendable {
             let content = try transform.content(of: body, isOverdue: { patience.isOver })
             let hasher = DigestHasher(.sha256)
             hasher.update(content.span)
-            return .made(TransformedContent(body: content, digest: Self.hexadecimal(hasher.finish().octets.prefix(8))))
+            return .made(TransformedContent(body: content, digest: Array(Hexadecimal.encode(hasher.finish().octets.prefix(8)).utf8)))
         } catch {
             return .failed(error)
         }
@@ -63,9 +63,5 @@ struct TransformWork: Sendable {
             return (pointer, value)
         }
         return edits
-    }
-
-    private static func hexadecimal(_ octets: ArraySlice<UInt8>) -> [UInt8] {
-        octets.flatMap { octet in [octet >> 4, octet & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 } }
     }
 }

@@ -49,8 +49,11 @@ enum RecordingText {
 
     private static func write(_ fields: Fields, behind mark: [UInt8], to text: inout [UInt8]) {
         for line in fields.lines {
-            text +=
-                mark + fields.bytes[line.name.range] + [ASCII.colon, ASCII.space] + fields.bytes[line.value.range] + [ASCII.lf]
+            text += mark
+            text += fields.bytes[line.name.range]
+            text += [ASCII.colon, ASCII.space]
+            text += fields.bytes[line.value.range]
+            text.append(ASCII.lf)
         }
     }
 

@@ -133,10 +133,13 @@ struct ModelHistory {
     private mutating func date(around seconds: Int) -> String {
         if random.chance(70) { return ModelDate.text(seconds) }
         let text = ModelDate.text(seconds)
-        return random.one(of: [
+        var words: [Substring] = text.split(separator: " ")
+        words[3] = "23"
+        let forms: [String] = [
             ModelDate.text(seconds, .rfc850), ModelDate.text(seconds, .asctime), text.lowercased(), text.uppercased(),
-            String(text.dropLast(3)) + "EST", text.filter { $0 != "," }, "0", "-1", String(text.dropLast(4)), "soon",
-            text.split(separator: " ").enumerated().map { $0.offset == 3 ? "23" : String($0.element) }.joined(separator: " "),
-        ])
+            "\(text.dropLast(3))EST", text.filter { $0 != "," }, "0", "-1", String(text.dropLast(4)), "soon",
+            words.joined(separator: " "),
+        ]
+        return random.one(of: forms)
     }
 }
