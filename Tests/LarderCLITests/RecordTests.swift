@@ -183,4 +183,23 @@ struct RecordTests {
         }
         #expect(outcome.talk.contains("larder: there is no generation 9; the newest one is 2"), "\(outcome.talk)")
     }
+
+    @Test("The summary of a recording names requests that match rules make equal although their responses have different bodies")
+    func warnsOfEqualRequests() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "\(request.target)\n") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME
+            echo '{"canonicalisers":[{"uri":"'$url'/list*","query":{"ignore":["page"]}}]}' > match.json
+            $larder record --match match.json -o a.larder -- curl -sS -o x $url/list?page=1 -o x $url/list?page=2; echo $?
+            $larder record --match match.json -o b.larder -- curl -sS -o x $url/list?page=1 -o x $url/other?page=2; echo $?
+            """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(outcome.output == "0\n0\n", "\(outcome)")
+        let url = "http://127.0.0.1:\(origin.port)/list?page="
+        let warning = "the match rules make 2 requests equal whose responses have different bodies: GET \(url)1 and \(url)2"
+        let lines = outcome.talk.split(separator: "\n").filter { $0.contains("the match rules make") }
+        #expect(lines == ["larder: warning: \(warning)"], "\(outcome.talk)")
+    }
 }
