@@ -17,15 +17,17 @@ struct RequestTallyTests {
             #"{"method":"GET","url":"http://a.test/2?password=open-sesame&n=1","cache":"denied","bytes":0,"error":"offline_miss"}"#,
             #"{"url":"a.test:443","cache":"tunnel","connect":"intercept","bytes":9}"#, "", "{", "[1]",
         ])
-        #expect(tally.requests == 5 && tally.hits == 1 && tally.sentBytes == 2048 && tally.savedBytes == 1000)
-        #expect(tally.hosts["a.test"] == .init(requests: 3, hits: 1) && tally.hosts["b.test:443"] == .init(requests: 1, hits: 0))
+        #expect(
+            tally.requests == 4 && tally.hits == 1 && tally.tunnelCount == 1 && tally.sentBytes == 2048
+                && tally.savedBytes == 1000)
+        #expect(tally.hosts["a.test"] == .init(requests: 3, hits: 1) && tally.hosts["b.test:443"] == .init(tunnels: 1))
         #expect(
             RunSummary(tally: tally, remarks: ["and so on"]).text
                 == """
-                larder: 5 requests, 1 hit, 1000 B saved of 2.0 KiB, 1 denied, 1 missed
+                larder: 4 requests, 1 hit, 1000 B saved of 2.0 KiB, 1 denied, 1 missed, 1 tunnel
                 larder:   a.test 3 requests, 1 hit
-                larder:   b.test:443 1 request, 0 hits
                 larder:   c.test 1 request, 0 hits
+                larder:   b.test:443 1 tunnel
                 larder:   not let through (no): POST http://c.test/?q
                 larder:   not let through (offline_miss): GET http://a.test/2?password={secret}&n=1
                 larder: and so on
@@ -38,9 +40,10 @@ struct RequestTallyTests {
         let hidden = #"{"url":"a.test:443","cache":"tunnel","connect":"probe","uninspected":"no_http1_offered","bytes":9}"#
         let plain = #"{"url":"b.test:80","cache":"tunnel","connect":"tunnel","uninspected":"not_tls","bytes":9}"#
         let tally = Self.tally([hidden, plain, hidden])
-        #expect(tally.requests == 3 && tally.uninspectedCount == 3)
+        #expect(tally.requests == 0 && tally.tunnelCount == 3 && tally.uninspectedCount == 3)
         let text = RunSummary(tally: tally, remarks: []).text
-        #expect(text.hasPrefix("larder: 3 requests, 0 hits, 0 B saved of 27 B, 0 denied, 3 not intercepted\n"))
+        #expect(text.hasPrefix("larder: 0 requests, 0 hits, 0 B saved of 27 B, 0 denied, 3 tunnels, 3 not intercepted\n"))
+        #expect(text.contains("larder:   a.test:443 2 tunnels\n"))
         #expect(
             text.hasSuffix(
                 """
@@ -48,6 +51,36 @@ struct RequestTallyTests {
                 larder:   not intercepted (not_tls), so no rule saw its requests: b.test:80
 
                 """))
+    }
+
+    @Test("A tunnel in which the client sent plain HTTP counts by its requests alone")
+    func countsPlainTunnelsOnce() {
+        let tally = Self.tally([
+            #"{"url":"a.test:8080","cache":"tunnel","connect":"http","bytes":0}"#,
+            #"{"url":"http://a.test:8080/1","cache":"miss","bytes":1}"#,
+        ])
+        #expect(tally.sawClient && tally.requests == 1 && tally.tunnelCount == 0)
+        #expect(RunSummary(tally: tally, remarks: []).text.contains("larder:   a.test:8080 1 request, 0 hits\n"))
+    }
+
+    @Test("Requests that failed are counted and named, up to the limit")
+    func namesFailures() {
+        let failure = #"{"method":"GET","url":"https://a.test/1","cache":"failed","error":"certificate_not_trusted","bytes":9}"#
+        let text = RunSummary(tally: Self.tally([failure]), remarks: []).text
+        #expect(text.hasPrefix("larder: 1 request, 0 hits, 0 B saved of 9 B, 0 denied, 1 failed\n"))
+        #expect(text.hasSuffix("larder:   failed (certificate_not_trusted): GET https://a.test/1\n"))
+        let many = RunSummary(tally: Self.tally(Array(repeating: failure, count: RequestTally.refusalLimit + 1)), remarks: [])
+            .text
+        #expect(many.hasSuffix("larder:   and 1 more failed\n"))
+    }
+
+    @Test("A tunnel that was refused for clear text in it has its remark")
+    func remarksOnClearText() {
+        let refused =
+            #"{"method":"CONNECT","url":"a.test:50051","cache":"denied","error":"tls_failed","detail":"not_tls","bytes":0}"#
+        #expect(
+            Self.tally([refused]).clearTextRemark?.hasPrefix("a.test:50051: the client sent neither TLS nor HTTP/1.1") == true)
+        #expect(Self.tally([#"{"url":"http://a.test/","cache":"denied","detail":"rule","bytes":0}"#]).clearTextRemark == nil)
     }
 
     @Test(

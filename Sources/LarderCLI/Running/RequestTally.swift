@@ -6,6 +6,8 @@ struct RequestTally {
     struct Host: Equatable {
         var requests = 0
         var hits = 0
+        /// Of which Larder cannot see what came in them.
+        var tunnels = 0
     }
 
     struct Refusal: Equatable {
@@ -31,10 +33,16 @@ struct RequestTally {
     private(set) var replayedCount = 0
     /// Requests that were answered with an error of ours for what went wrong at the origin.
     private(set) var failedCount = 0
+    /// The first of them.
+    private(set) var failures: [Refusal] = []
+    /// Tunnels whose requests have no lines in the log.
+    private(set) var tunnelCount = 0
     /// Hosts whose tunnels were intercepted, and of these the ones whose client rejected Larder's certificate.
     private var interceptedHosts: Set<String> = []
     private var rejectedHosts: Set<String> = []
-    /// The first of both kinds.
+    /// The first one whose tunnel was refused, since the client sent neither TLS nor HTTP/1.1 in it.
+    private var clearTextHost: String?
+    /// The first requests that were denied, or missed.
     private(set) var refusals: [Refusal] = []
     /// Tunnels to hosts that are intercepted, which hid their requests from rules and store.
     private(set) var uninspectedCount = 0
@@ -57,34 +65,51 @@ struct RequestTally {
             let outcome = record["cache"] as? String, outcome != "background"
         else { return }
         sawClient = true
-        // What was asked for in such a tunnel has lines of its own.
-        if record["connect"] as? String == "intercept" {
-            noteTunnel(to: record["url"] as? String ?? "", isRejected: record["error"] as? String == Self.rejectionWord)
-            if outcome == "tunnel" { return }
-        }
-        let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
         let url = record["url"] as? String ?? ""
         let error = record["error"] as? String
+        let way = record["connect"] as? String
+        if way == Self.interceptWord { noteInterception(of: url, isRejected: error == Self.rejectionWord) }
+        let isTunnel = outcome == "tunnel"
+        // The requests in such a tunnel have lines of their own.
+        if isTunnel, way == Self.interceptWord || way == Self.plainWord { return }
+        let bytes = (record["bytes"] as? NSNumber)?.uint64Value ?? 0
+        sentBytes &+= bytes
+        if let reason = record["uninspected"] as? String { noteUninspected(url, reason) }
+        if isTunnel {
+            tunnelCount += 1
+            add(host: Self.host(of: url)) { $0.tunnels += 1 }
+            return
+        }
         let isHit = Self.hitWords.contains(outcome)
         requests += 1
-        sentBytes &+= bytes
         if isHit {
             hits += 1
             savedBytes &+= bytes
         }
-        add(host: Self.host(of: url), isHit: isHit)
-        if let reason = record["uninspected"] as? String { noteUninspected(url, reason) }
+        add(host: Self.host(of: url)) {
+            $0.requests += 1
+            if isHit { $0.hits += 1 }
+        }
         if outcome == Self.replayedWord { replayedCount += 1 }
         if error == Self.missWord {
             missedCount += 1
-            note(record, Self.missWord, nearest: record["nearest"] as? String)
+            Self.note(record, Self.missWord, nearest: record["nearest"] as? String, in: &refusals)
         } else if outcome == "failed" {
             failedCount += 1
+            Self.note(record, error ?? outcome, in: &failures)
         } else if outcome == "denied" {
             deniedCount += 1
-            note(record, record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome)
+            let reason = record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome
+            if reason == Self.clearTextWord, clearTextHost == nil { clearTextHost = Self.host(of: url) }
+            Self.note(record, reason, in: &refusals)
         }
     }
+
+    /// CONNECT to a host that is intercepted, and CONNECT in which the client sent plain HTTP/1.1.
+    private static let interceptWord = "intercept"
+    private static let plainWord = "http"
+    /// What the client sent in its tunnel was neither TLS nor HTTP/1.1.
+    private static let clearTextWord = "not_tls"
 
     /// The client ended its handshake with an alert about Larder's certificate.
     private static let rejectionWord = "client_refused_certificate"
@@ -95,6 +120,14 @@ struct RequestTally {
         return
             "\(missedCount) missed offline; a run stores no 401 or 404 without a lifetime and no answer to POST unless a rule says so: "
             + "docs/offline.md has the rules"
+    }
+
+    /// A sentence about a tunnel that was refused for what the client sent in it, such as gRPC in clear.
+    var clearTextRemark: String? {
+        clearTextHost.map {
+            "\($0): the client sent neither TLS nor HTTP/1.1 in its tunnel; tls.hosts with connect: tunnel for the host lets it through, "
+                + "past all rules"
+        }
     }
 
     /// A sentence about hosts whose tunnels were intercepted and in which no request came: the client did not trust the certificate. Some
@@ -109,20 +142,19 @@ struct RequestTally {
     }
 
     /// - Parameter authority: of CONNECT. Hosts of https URLs are noted without the usual port.
-    private mutating func noteTunnel(to authority: String, isRejected: Bool) {
+    private mutating func noteInterception(of authority: String, isRejected: Bool) {
         guard interceptedHosts.count < Self.hostLimit else { return }
         let host = authority.hasSuffix(":443") ? String(authority.dropLast(4)) : authority
         interceptedHosts.insert(host)
         if isRejected { rejectedHosts.insert(host) }
     }
 
-    private mutating func add(host name: String, isHit: Bool) {
+    private mutating func add(host name: String, _ change: (inout Host) -> Void) {
         guard hosts[name] != nil || hosts.count < Self.hostLimit else {
             otherHosts += 1
             return
         }
-        hosts[name, default: Host()].requests += 1
-        if isHit { hosts[name]?.hits += 1 }
+        change(&hosts[name, default: Host()])
     }
 
     private mutating func noteUninspected(_ url: String, _ reason: String) {
@@ -131,11 +163,11 @@ struct RequestTally {
         if uninspected.count < Self.refusalLimit, !uninspected.contains(tunnel) { uninspected.append(tunnel) }
     }
 
-    private mutating func note(_ record: [String: Any], _ reason: String, nearest: String? = nil) {
-        guard refusals.count < Self.refusalLimit else { return }
+    private static func note(_ record: [String: Any], _ reason: String, nearest: String? = nil, in list: inout [Refusal]) {
+        guard list.count < refusalLimit else { return }
         let url = SecretMark.replacingSecrets(inURL: record["url"] as? String ?? "")
         let request = (record["method"] as? String).map { "\($0) \(url)" } ?? url
-        refusals.append(Refusal(request: request, reason: reason, nearest: nearest))
+        list.append(Refusal(request: request, reason: reason, nearest: nearest))
     }
 
     /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.

@@ -9,7 +9,8 @@ struct RunSummary {
     private static let hostsTold = 10
 
     var text: String {
-        ([countsLine] + hostLines + refusalLines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
+        ([countsLine] + hostLines + refusalLines + failureLines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }
+            .joined()
     }
 
     private var countsLine: String {
@@ -17,15 +18,31 @@ struct RunSummary {
         return "\(Self.count(tally.requests, "request")), \(Self.count(tally.hits, "hit")), \(saved) saved of "
             + "\(EntryText.size(tally.sentBytes)), \(tally.deniedCount) denied"
             + (tally.missedCount > 0 ? ", \(tally.missedCount) missed" : "")
+            + (tally.failedCount > 0 ? ", \(tally.failedCount) failed" : "")
+            + (tally.tunnelCount > 0 ? ", \(Self.count(tally.tunnelCount, "tunnel"))" : "")
             + (tally.uninspectedCount > 0 ? ", \(tally.uninspectedCount) not intercepted" : "")
     }
 
     private var hostLines: [String] {
-        let ordered = tally.hosts.sorted { ($1.value.requests, $0.key) < ($0.value.requests, $1.key) }
+        let ordered = tally.hosts.sorted {
+            ($1.value.requests, $1.value.tunnels, $0.key) < ($0.value.requests, $0.value.tunnels, $1.key)
+        }
         let told = ordered.prefix(Self.hostsTold)
         let others = tally.otherHosts + ordered.dropFirst(Self.hostsTold).reduce(0) { $0 + $1.value.requests }
-        return told.map { "  \($0.key) \(Self.count($0.value.requests, "request")), \(Self.count($0.value.hits, "hit"))" }
+        return told.map { "  \($0.key) \(Self.counts(of: $0.value))" }
             + (others > 0 ? ["  other hosts \(Self.count(others, "request"))"] : [])
+    }
+
+    private static func counts(of host: RequestTally.Host) -> String {
+        let tunnels = host.tunnels > 0 ? [count(host.tunnels, "tunnel")] : []
+        let requests = host.requests > 0 ? [count(host.requests, "request"), count(host.hits, "hit")] : []
+        return (requests + tunnels).joined(separator: ", ")
+    }
+
+    private var failureLines: [String] {
+        let others = tally.failedCount - tally.failures.count
+        return tally.failures.map { "  failed (\($0.reason)): \($0.request)" }
+            + (others > 0 ? ["  and \(others) more failed"] : [])
     }
 
     private var refusalLines: [String] {

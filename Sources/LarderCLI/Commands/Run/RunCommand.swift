@@ -115,7 +115,7 @@ struct RunCommand: ParsableCommand {
         let tally = larder.close()
         let unseen = UnseenRun(tally, hasOwnNetwork: false, offersNetwork: false)
         if summary, let tally {
-            let told = [unseen?.sentence, tally.untrustedRemark, offline ? tally.offlineRemark : nil]
+            let told = [unseen?.sentence, tally.untrustedRemark, tally.clearTextRemark, offline ? tally.offlineRemark : nil]
             let remarks = told.compactMap { $0 } + run.remarks(on: larder)
             Terminal.talk(RunSummary(tally: tally, remarks: remarks).text)
         } else if let unseen {
