@@ -234,8 +234,7 @@ def main():
     is_short, wanted = "-s" in sys.argv, [word for word in sys.argv[1:] if word != "-s"]
     (WORK / "tmp").mkdir()
     (WORK / "runtime").mkdir(mode=0o700)
-    clients.Handler = Handler
-    secure = clients.Origin()
+    secure = clients.Origin(Handler)
     clients.publish(secure)
     (ROOT / "debian-maven").symlink_to(DEBIAN_MAVEN)
     (ROOT / "page").mkdir()

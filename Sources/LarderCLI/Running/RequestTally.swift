@@ -118,8 +118,8 @@ struct RequestTally {
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline; a run stores no 401 or 404 without a lifetime and no answer to POST unless a rule says so: "
-            + "docs/offline.md has the rules"
+            "\(missedCount) missed offline; a run stores no answer to POST, and none with neither a lifetime nor a validator, unless a rule "
+            + "says so: docs/offline.md has the rules"
     }
 
     /// A sentence about a tunnel that was refused for what the client sent in it, such as gRPC in clear.
