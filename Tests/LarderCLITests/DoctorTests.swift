@@ -32,7 +32,7 @@ struct DoctorTests {
             again() { larder stop > $HOME/said 2>&1; serve; }
             serve() {
                 rm -f $HOME/port
-                larder serve --quiet --port-file $HOME/port &
+                larder serve --quiet --port-file $HOME/port "$@" &
                 until test -s $HOME/port; do kill -0 $! || exit 1; sleep 0.02; done
             }
             # What is wrong, and what is said to mend it.
@@ -48,10 +48,16 @@ struct DoctorTests {
             """, ["HOME": folder.path, "TMPDIR": "\(folder.path)/tmp", "XDG_RUNTIME_DIR": folder.path].merging(further) { $1 })
     }
 
-    @Test("A root that was replaced on disk while the running Larder uses the one before is found, and larder reload mends it")
-    func findsReplacedRoots() throws {
+    @Test(
+        "A root that was replaced on disk while the running Larder uses the one before is found, and larder reload mends it",
+        arguments: [
+            "",
+            "sed -i '/^tls:/d' $config; larder stop > $HOME/said 2>&1; serve --set 'tls.default={connect: intercept}'; eval \"$(larder env)\"",
+        ])
+    func findsReplacedRoots(setUp: String) throws {
         let outcome = try Self.outcome(
             of: """
+                \(setUp)
                 mv $ca $ca.before && larder ca init > $HOME/said 2>&1
                 named; mend; eval "$(larder env)"; well
                 """)

@@ -3,12 +3,12 @@ import Foundation
 import ServerTrust
 
 extension Diagnosis {
-    /// The authority by which these settings intercept.
+    /// The authority by which these settings intercept, or the running Larder by an option of its own.
     /// - Parameters:
     ///   - isRunning: whether a Larder runs that would have to read it again.
     ///   - used: the root that the running Larder uses; `nil` where it intercepts nothing.
     func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
-        guard loaded.settings.tls.namesInterception else {
+        guard loaded.settings.tls.namesInterception || used != nil else {
             return Finding("authority", .good, "none is needed: these settings intercept nothing")
         }
         let settings = loaded.settings.tls.authority
