@@ -5,6 +5,7 @@ package struct Status: Equatable, Hashable, Sendable {
     package init(_ code: UInt16) { self.code = code }
 
     package static let switchingProtocols = Status(101)
+    package static let earlyHints = Status(103)
     package static let ok = Status(200)
     package static let partialContent = Status(206)
     package static let notModified = Status(304)
@@ -16,6 +17,7 @@ package struct Status: Equatable, Hashable, Sendable {
     package var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"
+        case 103: "Early Hints"
         case 200: "OK"
         case 204: "No Content"
         case 206: "Partial Content"

@@ -6,6 +6,10 @@ package enum SnapshotLimits {
     package static let recordLength = 2 << 20
     /// Field lines of one head.
     package static let fieldLines = 1024
+    /// Responses with the status 103 that are kept of one exchange. `ParseLimits.informationalResponseCount` lets no more through by default.
+    package static let earlyHints = 8
+    /// Bytes of the fields of all of them.
+    package static let earlyHintsLength = 32 << 10
     /// Octets of the manifest.
     package static let manifestLength = 1 << 20
     /// Octets of a request's body that are kept; of a longer one the digest.

@@ -8,7 +8,7 @@ import struct
 import sys
 
 HEAD = struct.Struct(">B16s32s32sII")
-REQUEST_FIELD, STATUS, RESPONSE_FIELD, TRAILER, RESPONSE_BODY, FAILURE = 3, 6, 8, 9, 10, 11
+REQUEST_FIELD, STATUS, RESPONSE_FIELD, TRAILER, RESPONSE_BODY, FAILURE, EARLY_HINTS = 3, 6, 8, 9, 10, 11, 15
 VOLATILE = """age alt-svc cache-status cf-ray date expires nel report-to server-timing set-cookie via x-amz-request-id
 x-amzn-requestid x-amzn-trace-id x-cache x-cache-hits x-correlation-id x-github-request-id x-request-id x-runtime x-served-by
 x-timer x-trace-id""".split()
@@ -34,6 +34,12 @@ def parts(row):
         place += 5 + count
 
 
+def content_line(line):
+    name, _, text = line.partition(b":")
+    name = name.lower()
+    return name + b":" + (b"" if name.decode() in VOLATILE else text)
+
+
 def content_form(row):
     _, _, key, _, _, position = HEAD.unpack_from(row)
     found = list(parts(row))
@@ -42,19 +48,23 @@ def content_form(row):
         if tag == STATUS:
             form += bytes([tag]) + value
     for wanted in (RESPONSE_FIELD, TRAILER):
-        lines = []
-        for tag, value in found:
-            if tag == wanted:
-                name, _, text = value.partition(b":")
-                name = name.lower()
-                lines.append(name + b":" + (b"" if name.decode() in VOLATILE else text))
-        for line in sorted(lines):
+        for line in sorted(content_line(value) for tag, value in found if tag == wanted):
             form += struct.pack(">BI", wanted, len(line)) + line
     for tag, value in found:
         if tag == RESPONSE_BODY:
             form += bytes([tag]) + value[:40]
         if tag == FAILURE:
             form += bytes([tag]) + value[:1]
+        if tag == EARLY_HINTS:
+            hints = [[]]
+            for line in value.split(b"\n")[:-1]:
+                if line:
+                    hints[-1].append(content_line(line))
+                else:
+                    hints.append([])
+            for hint in hints[:-1]:
+                text = b"".join(line + b"\n" for line in sorted(hint))
+                form += struct.pack(">BI", tag, len(text)) + text
     return form
 
 

@@ -28,6 +28,23 @@ struct ComparingTests {
         #expect(try SnapshotDiff(from: one, to: one).entries.isEmpty)
     }
 
+    @Test("Another 103 is a difference of fields, and merging and collecting keep it")
+    func comparesEarlyHints() throws {
+        var hinted = Exchange("http://a:80/1", "one")
+        hinted.earlyHints = [[("Link", "</a.css>; rel=preload")], [("Link", "</b.js>")]]
+        let (old, new) = (try Self.write([Exchange("http://a:80/1", "one")]), try Self.write([hinted]))
+        let (one, other) = (try Snapshot(path: old.path), try Snapshot(path: new.path))
+        #expect(one.roots.content != other.roots.content)
+        #expect(try SnapshotDiff(from: one, to: other).entries.map(\.text) == ["~ GET http://a:80/1  (fields: link)"])
+        let merged = SnapshotFixture()
+        _ = try SnapshotMaintenance.merge([old.path, new.path], to: merged.path, tool: "test", now: Exchange.began)
+        #expect(try SnapshotMaintenance.collect(merged.path) == 1)
+        let snapshot = try Snapshot(path: merged.path)
+        _ = try snapshot.verify()
+        let hints = try #require(snapshot.recording(at: 0).response?.earlyHints)
+        #expect(hints.map(\.bytes.text) == ["Link</a.css>; rel=preload", "Link</b.js>"])
+    }
+
     @Test("Merged snapshots answer from the last that knows, and keep the older answers")
     func merges() throws {
         let one = try Self.write([Exchange("http://a:80/1", "one"), Exchange("http://a:80/2", "two")])

@@ -177,6 +177,7 @@ struct KnownSecretTests {
             text += recording.request.uri.text + recording.request.fields.bytes.text
             text += recording.response?.fields.bytes.text ?? ""
             text += recording.response?.trailers.bytes.text ?? ""
+            for hints in recording.response?.earlyHints ?? [] { text += hints.bytes.text }
             for (body, _) in recording.bodies { text += try snapshot.octets(of: body).text }
         }
         return text

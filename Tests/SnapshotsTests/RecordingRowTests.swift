@@ -17,6 +17,7 @@ struct RecordingRowTests {
                 body: RecordedBody(digest: digest, length: 4, pieces: digest, isKept: false)),
             response: RecordedResponse(
                 status: Status(201), reason: Array("Made".utf8), fields: fields, trailers: fields,
+                earlyHints: [fields, Fields(), fields],
                 body: RecordedBody(digest: digest, length: 4, pieces: digest, isKept: true)),
             failure: RecordedFailure(.cutShort, code: "connection_lost"),
             times: RecordedTimes(started: Timestamp(milliseconds: 1_795_415_000_123), phases: [1, nil, 3]),
@@ -37,6 +38,50 @@ struct RecordingRowTests {
         #expect(read.failure == RecordedFailure(.cutShort, code: "connection_lost"))
         #expect(read.times[.dns] == nil)
         #expect(read.times[.connect] == 3)
+    }
+
+    @Test("The 103s stand in order behind the other parts; a row without them is what it was")
+    func holdsEarlyHints() throws {
+        var recording = Self.recording()
+        let read = try #require(RecordingRow.decode(RecordingRow.encode(recording)))
+        #expect(read.response?.earlyHints.map(\.count) == [2, 0, 2])
+        let with = RecordingRow.encode(recording)
+        recording.response?.earlyHints = []
+        let without = RecordingRow.encode(recording)
+        // But for the marks.
+        #expect(with.starts(with: without.dropLast()) && with[without.count - 1] == 2 && with[without.count] == 15)
+        #expect(without.last == 0)
+        #expect(RecordingRow.decode(without)?.response?.earlyHints.isEmpty == true)
+    }
+
+    @Test("103s are read up to their limits, and no further", arguments: [0, 1])
+    func limitsEarlyHints(excess: Int) {
+        var recording = Self.recording()
+        recording.response?.earlyHints = Array(repeating: Fields(), count: SnapshotLimits.earlyHints + excess)
+        #expect((RecordingRow.decode(RecordingRow.encode(recording)) == nil) == (excess > 0))
+        var long = Fields()
+        long.append(name: "a", value: String(repeating: "b", count: SnapshotLimits.earlyHintsLength - 4 + excess))
+        recording.response?.earlyHints = [long]
+        #expect((RecordingRow.decode(RecordingRow.encode(recording)) == nil) == (excess > 0))
+    }
+
+    @Test(
+        "A damaged 103 makes no recording",
+        arguments: ["", "a:b\n", "a:b\nc", "a:b\n\nc", "a\n\n", ":b\n\n", "a:b\r\n\n", "a b:c\n\n", "a:\u{0}\n\n"])
+    func refusesDamagedEarlyHints(octets: String) {
+        var recording = Self.recording()
+        recording.response?.earlyHints = []
+        func row(_ octets: String, marks: UInt8 = 2) -> [UInt8] {
+            var row = RecordingRow.encode(recording)
+            row[row.count - 1] = marks
+            row.append(15)
+            row.append(bigEndian: UInt32(octets.utf8.count))
+            return row + octets.utf8
+        }
+        #expect(RecordingRow.decode(row("a:b\n\n")) != nil && RecordingRow.decode(row(octets)) == nil)
+        #expect(RecordingRow.decode(row("a:b\n\n", marks: 0)) == nil)
+        recording.response = nil
+        #expect(RecordingRow.decode(row("a:b\n\n")) == nil)
     }
 
     @Test("A row that is cut, or has octets behind its end, is none")

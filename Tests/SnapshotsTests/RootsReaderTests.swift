@@ -14,6 +14,7 @@ struct RootsReaderTests {
         let fixture = SnapshotFixture()
         var exchanges = (0..<count).map { Exchange("http://a:80/\($0)", "body \($0 % 11)") }
         if count > 1 {
+            exchanges[1].earlyHints = [[("Link", "</b>"), ("date", "x"), ("A", "")], [], [("Link", "</a>")]]
             exchanges[1].fields += [("Date", "Mon, 23 Nov 2026 06:23:20 GMT"), ("x-b", "2"), ("X-A", ""), ("Set-Cookie", "a=b")]
         }
         try fixture.write(exchanges)

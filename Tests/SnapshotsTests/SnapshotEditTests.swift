@@ -20,6 +20,7 @@ struct SnapshotEditTests {
         var other = Exchange("http://a:80/other", "other")
         other.method = "POST"
         other.requestBody = Array("body".utf8)
+        other.earlyHints = [[("Link", "</a.css>; rel=preload")]]
         let key = try SigningTests.key()
         try fixture.write([Exchange("http://a:80/list?_=1", "it"), other], signing: key)
         let source = try Self.opened(fixture)
@@ -39,6 +40,7 @@ struct SnapshotEditTests {
             let same = try #require(after.first { $0.request.uri == recording.request.uri })
             #expect(same.request.fields.bytes == recording.request.fields.bytes)
             #expect(same.response?.fields.bytes == recording.response?.fields.bytes)
+            #expect(same.response?.earlyHints.map(\.bytes) == recording.response?.earlyHints.map(\.bytes))
             #expect(same.response?.body == recording.response?.body)
             #expect(same.request.body == recording.request.body)
             #expect(same.times == recording.times)

@@ -43,6 +43,8 @@ struct Exchange {
     var status: UInt16 = 200
     var fields: [(String, String)] = [("Content-Type", "text/plain")]
     var body: [UInt8] = []
+    /// The fields of each 103 before the response.
+    var earlyHints: [[(String, String)]] = []
     var started = Exchange.began
 
     init(_ uri: String, _ body: String = "") {
@@ -73,7 +75,8 @@ struct Exchange {
                 request: RecordedRequest(
                     method: request.method, uri: request.uri, fields: request.fields, body: try writer.body(requestBody)),
                 response: RecordedResponse(
-                    status: Status(status), reason: Array("OK".utf8), fields: response, body: try writer.body(body)),
+                    status: Status(status), reason: Array("OK".utf8), fields: response,
+                    earlyHints: earlyHints.map(Self.fields), body: try writer.body(body)),
                 times: RecordedTimes(started: started, phases: [nil, 1000, 2000, nil, 10, 500, 20]), identity: identity,
                 generation: writer.generation))
     }

@@ -9,6 +9,7 @@ struct TextFolderTests {
         exchanges[0].fields = [("X-Empty", ""), ("X-Blank", "a  b"), ("Content-Type", "application/json")]
         exchanges[1].requestFields = [("Authorization", "Bearer larderSecret0123456789abcdef0123456789abcdef")]
         exchanges[2].body = Array(0...255)
+        exchanges[3].earlyHints = [[("Link", "</a.css>; rel=preload"), ("X-Empty", "")], [], [("Link", "</b.js>")]]
         return exchanges
     }
 
@@ -47,7 +48,7 @@ struct TextFolderTests {
 
     @Test(
         "A folder that means harm is refused (T46)",
-        arguments: ["link", "pipe", "path", "line", "colon", "suffix", "secret", "manifest", "huge"])
+        arguments: ["link", "pipe", "path", "line", "colon", "suffix", "secret", "manifest", "huge", "hints", "hint"])
     func refusesHostile(kind: String) throws {
         let fixture = SnapshotFixture()
         try fixture.write([Exchange("http://a:80/one", "body")])
@@ -70,6 +71,8 @@ struct TextFolderTests {
         case "path": try edit(" kept .txt", " kept ../../../../etc/passwd")
         case "line": try edit("\n> GET", "\n> GET\n> GET")
         case "colon": try edit("< Content-Type: ", "< Content-Type ")
+        case "hints": try edit("\n< 200", String(repeating: "\n<103", count: SnapshotLimits.earlyHints + 1) + "\n< 200")
+        case "hint": try edit("\n< 200", "\n<103 Link: </a>\n< 200")
         case "suffix": try edit("kept .txt", "kept .sh")
         case "secret": try edit("http://a:80/one", "http://a:80/?x=\(Planted.gitHub)")
         case "manifest": try "{}".write(toFile: folder + "/manifest.json", atomically: true, encoding: .utf8)

@@ -47,11 +47,18 @@ extension ExchangeDriver: OriginExchangeDelegate {
     // A fetch that was let go may still be on its way to its end: only what the fetch at hand says is heard.
 
     func exchange(_ upstream: OriginExchange, didReceiveInformational head: borrowing ResponseHead) {
-        guard upstream == fetch.upstream, !fetch.isContinuing, let connection else { return }
+        guard upstream == fetch.upstream, !fetch.isContinuing else { return }
+        recordInformational(head)
+        sendInformational(head)
+        connection?.flush()
+    }
+
+    /// Writes an interim response for the client, where it speaks HTTP/1.1 (RFC 9110 §15.2).
+    func sendInformational(_ head: borrowing ResponseHead) {
+        guard let connection else { return }
         let before = connection.output.buffer.count
         exchange.writeInformational(head, into: &connection.output.buffer)
         delivery.headCount += UInt64(connection.output.buffer.count - before)
-        connection.flush()
     }
 
     func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {

@@ -73,11 +73,23 @@ extension ExchangeDriver {
     private func recalled(_ known: ReplayedAnswer, from layers: RecordingLayers) {
         exchange.recollection = .found(known.stored, layer: UInt8(clamping: known.layer))
         delivery.recordingMember = known.logMember
+        sendEarlyHints(known.earlyHints)
         if let body = known.body { delivery.recorded = RecordedBodyPlace(layers: layers, layer: known.layer, body: body) }
         handle(.recalled(at: now))
     }
 
+    /// They come before the final response, as they came from the origin (RFC 8297 §2).
+    private func sendEarlyHints(_ hints: [Fields]) {
+        for fields in hints {
+            var head = ResponseHead()
+            head.status = .earlyHints
+            head.fields = fields
+            sendInformational(head)
+        }
+    }
+
     private func recalled(_ answer: LayerAnswer, from layers: RecordingLayers?) {
+        if case .found(_, let place) = answer { sendEarlyHints(place.earlyHints) }
         switch answer {
         case .found(.response(let stored, let isLengthTold, _), let place):
             if !isLengthTold { exchange.selectedLength = .unknown }
@@ -139,7 +151,7 @@ extension ExchangeDriver {
 
 extension Fields {
     /// The same lines, over octets that hold nothing else.
-    fileprivate var alone: Fields {
+    var alone: Fields {
         var fields = Fields()
         fields.reserve(byteCount: bytes.count, lineCount: count)
         for line in lines { fields.append(name: name(of: line), value: value(of: line)) }

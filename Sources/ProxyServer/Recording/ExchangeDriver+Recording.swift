@@ -30,6 +30,12 @@ extension ExchangeDriver {
         boundSending()
     }
 
+    /// Of the interim responses, those with the status 103 are recorded. What a 100 or a 102 says holds for one connection alone.
+    func recordInformational(_ head: borrowing ResponseHead) {
+        guard let tape, head.status == .earlyHints else { return }
+        tape.earlyHints(head.fields.alone)
+    }
+
     private func recordHead() {
         guard let tape else { return }
         let isUnshared = ResponseDirectives(exchange.response.fields, targets: .none).forbidsSharing
@@ -43,9 +49,7 @@ extension ExchangeDriver {
         exchange.withHeads { _, response in
             let phrase = response.span(of: response.reason)
             for index in phrase.indices { reason.append(phrase[index]) }
-            for line in response.fields.lines {
-                fields.append(name: response.fields.name(of: line), value: response.fields.value(of: line))
-            }
+            fields = response.fields.alone
         }
         tape.head(status: exchange.response.status, reason: reason, fields: fields)
     }

@@ -99,7 +99,9 @@ final class LayerReader {
         let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error && !terms.movesDates
         return .found(
             .response(stored, isLengthTold: isLengthTold, isLasting: isLasting),
-            AnswerPlace(layer: number, place: found.place, body: later, digest: recorded?.digest))
+            AnswerPlace(
+                layer: number, place: found.place, body: later, digest: recorded?.digest,
+                earlyHints: found.recording.response?.earlyHints ?? []))
     }
 
     /// What had come of the answer comes again, and ends where it ended.
@@ -113,7 +115,10 @@ final class LayerReader {
         }
         let length: BodyLength = found.recording.response?.toldLength.map { .known($0) } ?? .unknown
         return .found(
-            .broken(stored, length, failure), AnswerPlace(layer: number, place: found.place, body: body, digest: body?.digest))
+            .broken(stored, length, failure),
+            AnswerPlace(
+                layer: number, place: found.place, body: body, digest: body?.digest,
+                earlyHints: found.recording.response?.earlyHints ?? []))
     }
 
     func nearest(to query: RecordingQuery, missedFor reason: MissReason) -> NearMissReport? {

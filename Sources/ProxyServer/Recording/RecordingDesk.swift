@@ -45,6 +45,8 @@ final class RecordingDesk: TimerHandler {
         exchanges[number] = try recorder.begin(request)
     }
 
+    func earlyHints(_ number: UInt64, _ fields: Fields) { exchanges[number]?.earlyHints(fields) }
+
     func head(_ number: UInt64, _ status: Status, _ reason: [UInt8], _ fields: Fields) {
         exchanges[number]?.head(status: status, reason: reason, fields: fields)
     }

@@ -200,4 +200,6 @@ struct AnswerPlace: Sendable {
     let body: RecordedBody?
     /// Of the whole content as it was recorded; `nil` where it has none.
     let digest: SHA256Digest?
+    /// The fields of each 103 that is sent before it.
+    var earlyHints: [Fields] = []
 }

@@ -25,6 +25,11 @@ struct RecordingTape: Sendable {
         self.number = number
     }
 
+    /// The fields of a 103, before the head.
+    func earlyHints(_ fields: Fields) {
+        file.run(fields.bytes.count) { [number] desk in desk.earlyHints(number, fields) }
+    }
+
     func head(status: Status, reason: [UInt8], fields: Fields) {
         file.run(0) { [number] desk in desk.head(number, status, reason, fields) }
     }

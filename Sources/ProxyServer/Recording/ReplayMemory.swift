@@ -75,6 +75,7 @@ final class ReplayedAnswer {
     let layer: Int
     /// Where the content is read piece by piece; `nil` where the response holds it.
     let body: RecordedBody?
+    let earlyHints: [Fields]
     /// What the log says of it.
     let logMember: [UInt8]
 
@@ -88,6 +89,7 @@ final class ReplayedAnswer {
         self.stored = stored
         layer = place.layer
         body = place.body
+        earlyHints = place.earlyHints
         self.logMember = logMember
     }
 
@@ -95,7 +97,7 @@ final class ReplayedAnswer {
     var cost: Int {
         let content = if case .bytes(let bytes) = stored.body { bytes.count } else { 0 }
         return 512 + head.count + uri.count + stored.head.fields.bytes.count + stored.preparedHead.count + logMember.count
-            + content
+            + content + earlyHints.reduce(0) { $0 + $1.bytes.count }
     }
 
     func isFor(_ head: Span<UInt8>, _ uri: Span<UInt8>) -> Bool {

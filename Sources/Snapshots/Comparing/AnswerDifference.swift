@@ -11,7 +11,7 @@ struct AnswerDifference {
         if old.failure?.kind != new.failure?.kind { aspects.insert(.failure) }
         if old.response?.body?.digest != new.response?.body?.digest { aspects.insert(.body) }
         let lines = [old, new].map {
-            Set($0.response.map { ContentForm.lines(of: $0.fields) + ContentForm.lines(of: $0.trailers) } ?? [])
+            Set($0.response.map { ContentForm.allLines(of: $0) } ?? [])
         }
         fieldNames = Set(
             lines[0].symmetricDifference(lines[1]).map { String(decoding: $0.prefix { $0 != ASCII.colon }, as: UTF8.self) }

@@ -63,16 +63,20 @@ package struct RecordedResponse: Sendable {
     package var reason: [UInt8]
     package var fields: Fields
     package var trailers: Fields
+    /// The fields of each 103 (Early Hints, RFC 8297) that came before it, in order.
+    package var earlyHints: [Fields]
     /// `nil` without a body, which is not told from an empty one.
     package var body: RecordedBody?
 
     package init(
-        status: Status, reason: [UInt8] = [], fields: Fields, trailers: Fields = Fields(), body: RecordedBody? = nil
+        status: Status, reason: [UInt8] = [], fields: Fields, trailers: Fields = Fields(), earlyHints: [Fields] = [],
+        body: RecordedBody? = nil
     ) {
         self.status = status
         self.reason = reason
         self.fields = fields
         self.trailers = trailers
+        self.earlyHints = earlyHints
         self.body = body
     }
 }

@@ -16,11 +16,12 @@ extension RecordingRow {
         else { return nil }
         // Either a head came, or it is said why none did; and what belongs to a head stands behind one.
         guard parts.response != nil || parts.failure != nil else { return nil }
+        guard (marks & earlyHintsMark != 0) == (parts.response?.earlyHints.isEmpty == false) else { return nil }
         var recording = Recording(
             request: request, response: parts.response, failure: parts.failure, times: times, protocolName: protocolName,
             chain: parts.chain, identity: RequestIdentity(primary: primary, key: key, secrets: secrets),
             generation: span.bigEndian(at: generationRange.lowerBound), position: span.bigEndian(at: positionRange.lowerBound))
-        recording.isRedacted = marks == redactedMark
+        recording.isRedacted = marks & redactedMark != 0
         return recording
     }
 
@@ -103,7 +104,11 @@ extension RecordingRow {
             case .marks:
                 guard value.count == 1 else { return false }
                 marks = value[0]
-                return value[0] & ~redactedMark == 0
+                return value[0] & ~(redactedMark | earlyHintsMark) == 0
+            case .earlyHints:
+                guard response != nil, let hints = RecordingRow.hints(value) else { return false }
+                response?.earlyHints = hints
+                return !hints.isEmpty && EarlyHints.areWithinLimits(hints)
             }
         }
     }
@@ -117,6 +122,22 @@ extension RecordingRow {
         guard isToken(name), isFieldValue(value) else { return false }
         fields.append(name: name, value: value)
         return true
+    }
+
+    private static func hints(_ value: Span<UInt8>) -> [Fields]? {
+        var hints: [Fields] = []
+        var fields = Fields()
+        var start = 0
+        for place in 0..<value.count where value[place] == ASCII.lf {
+            if start == place {
+                hints.append(fields)
+                fields = Fields()
+            } else {
+                guard note(value.extracting(start..<place), in: &fields) else { return nil }
+            }
+            start = place + 1
+        }
+        return start == value.count && fields.count == 0 ? hints : nil
     }
 
     private static func body(_ value: Span<UInt8>) -> RecordedBody? {

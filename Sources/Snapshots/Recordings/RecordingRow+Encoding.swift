@@ -30,7 +30,9 @@ extension RecordingRow {
         if let failure = recording.failure { append(.failure, [failure.kind.rawValue] + failure.code.utf8, to: &row) }
         append(.times, octets(of: recording.times), to: &row)
         if let chain = recording.chain { append(.chain, chain.octets, to: &row) }
-        append(.marks, [recording.isRedacted ? redactedMark : 0], to: &row)
+        let hints = recording.response?.earlyHints ?? []
+        append(.marks, [(recording.isRedacted ? redactedMark : 0) | (hints.isEmpty ? 0 : earlyHintsMark)], to: &row)
+        if !hints.isEmpty { append(.earlyHints, EarlyHints.encode(hints), to: &row) }
         return row
     }
 

@@ -18,10 +18,12 @@ enum RecordingRow {
     enum Part: UInt8 {
         case method = 1, uri, requestField, requestBody, protocolName
         case status, reason, responseField, trailer, responseBody
-        case failure, times, chain, marks
+        case failure, times, chain, marks, earlyHints
 
         var mayRepeat: Bool { self == .requestField || self == .responseField || self == .trailer }
     }
 
     static let redactedMark: UInt8 = 1
+    /// Another part is behind the marks, which are the last of other rows: a row that is cut is none.
+    static let earlyHintsMark: UInt8 = 2
 }

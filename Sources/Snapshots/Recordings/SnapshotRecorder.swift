@@ -92,6 +92,14 @@ package final class SnapshotRecorder {
 
     fileprivate func redact(_ fields: inout Fields) -> Bool { redactor.redact(&fields) }
 
+    /// A placeholder may be longer than its secret: what goes past the limits is left out.
+    fileprivate func redact(_ hints: inout [Fields]) -> Bool {
+        var isRedacted = false
+        for index in hints.indices { isRedacted = redact(&hints[index]) || isRedacted }
+        hints = EarlyHints.withinLimits(hints)
+        return isRedacted
+    }
+
     fileprivate func body(_ octets: [UInt8], describedBy fields: Fields) -> Redactor.Body {
         defer { noteKnowledge() }
         return redactor.body(octets, describedBy: fields)
@@ -140,6 +148,7 @@ package final class SnapshotRecorder {
             }
             result.isRedacted = redact(&response.fields) || result.isRedacted
             result.isRedacted = redact(&response.trailers) || result.isRedacted
+            result.isRedacted = redact(&response.earlyHints) || result.isRedacted
             result.response = response
         }
         guard result.isRedacted else { return nil }
@@ -178,6 +187,8 @@ package final class ExchangeRecording {
     /// As it came; `nil` where nothing is compared.
     private var asked: RequestToMatch?
     private var response: RecordedResponse?
+    /// What came before the response.
+    private var earlyHints: [Fields] = []
     private var isRedacted: Bool
     /// What was known to be secret when the request came.
     private let knowledge: Int
@@ -210,11 +221,18 @@ package final class ExchangeRecording {
         asked?.body = body
     }
 
+    /// The fields of a 103 as it came, before the head of the final response. What goes past the limits is not kept.
+    package func earlyHints(_ fields: Fields) {
+        var fields = fields
+        SnapshotRecorder.removeHopByHop(from: &fields)
+        if EarlyHints.areWithinLimits(earlyHints + [fields]) { earlyHints.append(fields) }
+    }
+
     /// The head of the response as it came.
     package func head(status: Status, reason: [UInt8], fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
-        response = RecordedResponse(status: status, reason: reason, fields: fields)
+        response = RecordedResponse(status: status, reason: reason, fields: fields, earlyHints: earlyHints)
     }
 
     /// The next octets of the response's body, without its transfer coding.
@@ -253,6 +271,7 @@ package final class ExchangeRecording {
         failure: RecordedFailure? = nil
     ) throws(SnapshotError) -> RecordingOutcome {
         if let response { recorder.learn(response.fields) }
+        for hints in response?.earlyHints ?? [] { recorder.learn(hints) }
         recorder.learn(trailers)
         let content = try finishBody(isBroken: failure != nil)
         isRedacted = try recorder.redact(&request, knownSince: knowledge) || isRedacted
@@ -261,6 +280,7 @@ package final class ExchangeRecording {
             isRedacted = recorder.redact(&response!.fields) || isRedacted  // asked for right above
             isRedacted = recorder.redact(&trailers) || isRedacted
             response?.trailers = trailers
+            isRedacted = recorder.redact(&response!.earlyHints) || isRedacted  // asked for right above
         }
         var recording = Recording(
             request: RecordedRequest(method: request.method, uri: request.uri, fields: request.fields),

@@ -5,6 +5,9 @@ extension FoundRecording {
     package func moved(to time: Timestamp) -> FoundRecording {
         var recording = recording
         recording.response?.fields.moveDates(from: recording.times.started, to: time)
+        for index in recording.response?.earlyHints.indices ?? 0..<0 {
+            recording.response?.earlyHints[index].moveDates(from: recording.times.started, to: time)
+        }
         recording.times.started = time
         return FoundRecording(
             recording: recording, place: place, position: position, sequenceLength: sequenceLength, isFromGet: isFromGet)

@@ -4,7 +4,7 @@ import ServerTrust
 /// What a recording means, apart from when it was made and by whom: what is hashed into the root `content`.
 ///
 /// Key (32 octets), position (4), then parts as in a row: the status, the reason is left out, each response field in lower case with its
-/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure. Of volatile fields the names alone stand there.
+/// value, sorted, each trailer likewise, the body's digest and length, the kind of failure, the fields of each 103. Of volatile fields the names alone stand there.
 enum ContentForm {
     /// What differs from one answer to the next without meaning another one: when it was sent, how long it had been stored, who passed it on, and
     /// what is made anew for each.
@@ -30,6 +30,9 @@ enum ContentForm {
             }
         }
         if let failure = recording.failure { form += [RecordingRow.Part.failure.rawValue, failure.kind.rawValue] }
+        for hints in recording.response?.earlyHints ?? [] {
+            append(.earlyHints, [lines(of: hints).flatMap { $0 + [ASCII.lf] }], to: &form)
+        }
         return form
     }
 
@@ -39,6 +42,11 @@ enum ContentForm {
             form.append(bigEndian: UInt32(line.count))
             form += line
         }
+    }
+
+    /// Those of the head, of the trailers and of each 103.
+    static func allLines(of response: RecordedResponse) -> [[UInt8]] {
+        lines(of: response.fields) + lines(of: response.trailers) + response.earlyHints.flatMap(lines(of:))
     }
 
     /// `name:value` each, sorted by their octets.

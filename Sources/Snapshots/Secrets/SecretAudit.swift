@@ -27,6 +27,7 @@ extension Snapshot {
             guard let response = recording.response else { continue }
             audit.note(response.fields, "response field")
             audit.note(response.trailers, "trailer field")
+            for hints in response.earlyHints { audit.note(hints, "103 field") }
             try look(in: response.body, response.fields, "response body", &audit)
         }
         return audit.places

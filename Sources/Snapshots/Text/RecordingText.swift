@@ -13,14 +13,18 @@ import ServerTrust
 ///     > GET http://example.com:80/
 ///     > Accept: */*
 ///
+///     <103
+///     <103 Link: </style.css>; rel=preload
 ///     < 200 OK
 ///     < Content-Type: text/plain
 ///     < body sha256:… 5 … kept .txt
 ///
-/// Lines behind `>` and `<` hold the octets of fields as they are; the line that begins with `body` has no colon behind a name and so is no field.
+/// Lines behind `>`, `<` and `<103` hold the octets of fields as they are; the line that begins with `body` has no colon behind a name and so is no field.
 /// What it says of identity and positions is not written: it comes out again from the rest.
 enum RecordingText {
     static let firstLine = Array("larder-recording 1".utf8)
+    /// Begins a 103; its fields stand behind the same with a blank.
+    static let earlyHintsLine = Array("<103".utf8)
 
     static func write(_ recording: Recording) -> [UInt8] {
         var text = firstLine + [ASCII.lf]
@@ -40,7 +44,12 @@ enum RecordingText {
         write(recording.request.body, of: recording.request.fields, behind: request, to: &text)
         guard let response = recording.response else { return text }
         let mark = Array("< ".utf8)
-        text += [ASCII.lf] + mark + Array("\(response.status.code) ".utf8) + response.reason + [ASCII.lf]
+        text.append(ASCII.lf)
+        for hints in response.earlyHints {
+            text += earlyHintsLine + [ASCII.lf]
+            write(hints, behind: earlyHintsLine + [ASCII.space], to: &text)
+        }
+        text += mark + Array("\(response.status.code) ".utf8) + response.reason + [ASCII.lf]
         write(response.fields, behind: mark, to: &text)
         write(response.body, of: response.fields, behind: mark, to: &text)
         write(response.trailers, behind: Array("<< ".utf8), to: &text)

@@ -13,12 +13,17 @@ struct RecordingTextReader {
     private var failure: RecordedFailure?
     private var request: RecordedRequest?
     private var response: RecordedResponse?
+    private var earlyHints: [Fields] = []
     private var suffixes: [SHA256Digest: String] = [:]
     private var position: UInt32 = 0
 
     /// `nil` unless all that has to be said was said.
     var parsed: RecordingText.Parsed? {
-        guard let request, let generation, let started, let protocolName, response != nil || failure != nil else { return nil }
+        guard let request, let generation, let started, let protocolName, response != nil || failure != nil,
+            earlyHints.isEmpty || response != nil, EarlyHints.areWithinLimits(earlyHints)
+        else { return nil }
+        var response = response
+        response?.earlyHints = earlyHints
         let nothing = SHA256Digest(of: [])
         var recording = Recording(
             request: request, response: response, failure: failure, times: RecordedTimes(started: started, phases: phases),
@@ -37,6 +42,14 @@ struct RecordingTextReader {
         }
         if line.isEmpty { return true }
         if line.starts(with: Array("> ".utf8)) { return takeRequest(Array(line[2...])) }
+        if line == RecordingText.earlyHintsLine {
+            guard earlyHints.count < SnapshotLimits.earlyHints else { return false }
+            earlyHints.append(Fields())
+            return true
+        }
+        if line.starts(with: RecordingText.earlyHintsLine + [ASCII.space]) {
+            return !earlyHints.isEmpty && Self.note(Array(line[5...]), in: &earlyHints[earlyHints.count - 1])
+        }
         if line.starts(with: Array("<< ".utf8)) {
             return response != nil && Self.note(Array(line[3...]), in: &response!.trailers)
         }
