@@ -1,4 +1,4 @@
-/// A slow, plain reading of RFC 9111, 5861 and 8246 for a shared cache: an array of stored responses, and functions that quote what
+/// A slow, plain reading of RFC 9111, 5861, 6585 (429) and 8246 for a shared cache: an array of stored responses, and functions that quote what
 /// they obey. It knows nothing of the rooms that it is held against, and shares no line with them.
 ///
 /// Where the texts leave a choice, `ModelChoice` lists it with its sentence, and every way is tried. Where a sentence of
@@ -15,6 +15,7 @@
 ///   out once more, without preconditions of ours.
 /// - Location and Content-Location of the same origin are invalidated (§4.4: "MAY"), by removal.
 /// - A request with If-Match or If-Unmodified-Since is forwarded (§4.3.2: "not applicable to a cache").
+/// - 429 is an error, as those of RFC 5861 §4 are: where stale-if-error permits it, a stale response stands in for it.
 /// - A stale response does not stand in for a failed origin server against the request's own words.
 struct CacheModel: Equatable {
     var stored: [ModelStored] = []
@@ -154,7 +155,9 @@ struct CacheModel: Equatable {
             mayStore && (!ModelStorage.isOfNoUse(kept) || !choices.may(.leavesOutWhatIsOfNoUse))
             && (!names.contains("*") || choices.may(.keepsWhatNeverMatches))
         guard isWanted else {
-            if let asked, response.status < 500, choices.may(.removesWhatIsOutdated) { stored.remove(at: asked) }
+            // RFC 6585 §4: 429 speaks of how many requests the client sends, not of the representation.
+            let isOfResource = response.status < 500 && response.status != 429
+            if let asked, isOfResource, choices.may(.removesWhatIsOutdated) { stored.remove(at: asked) }
             return
         }
         kept.response.fields = ModelStorage.storedFields(response.fields)
@@ -281,6 +284,8 @@ struct CacheModel: Equatable {
         _ step: ModelStep, _ response: ModelResponse, _ asked: Int, from requestTime: Int, to now: Int,
         _ choices: inout ModelChoices
     ) {
+        // A 429 is never kept, and removes nothing.
+        if response.status == 429 { return }
         if response.status >= 500, !choices.may(.storesErrorsBehind) { return }
         let request = ModelRequest(method: "GET", url: step.request.url, fields: step.request.fields)
         keep(request, response, asked, from: requestTime, to: now, &choices)

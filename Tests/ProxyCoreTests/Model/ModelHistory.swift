@@ -61,7 +61,7 @@ struct ModelHistory {
         answer.delay = random.chance(80) ? 0 : random.one(of: [1, 2, 10])
         answer.behaviour = random.chance(86) ? .answers : random.one(of: [.fails, .fails, .claimsNotModified])
         let status =
-            random.chance(72) ? 200 : random.one(of: [203, 204, 299, 301, 302, 404, 410, 500, 502, 503, 504, 599, 499])
+            random.chance(72) ? 200 : random.one(of: [203, 204, 299, 301, 302, 404, 410, 429, 429, 500, 502, 503, 504, 599, 499])
         // A HEAD's fields may become those of a stored body, which stays what it is.
         let body = method == "HEAD" ? [] : ["X-Body: \(number)"]
         var lines = body + ["X-Meta: \(number)"] + freshness() + validators()

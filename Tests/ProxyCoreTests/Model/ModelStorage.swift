@@ -13,6 +13,8 @@ enum ModelStorage {
         // "the response status code is final"; "if the response status code is 206 or 304, or the "must-understand" cache directive
         // is present: the cache understands the response status code".
         if response.status < 200 || response.status == 206 || response.status == 304 { return false }
+        // RFC 6585 §4: "Responses with the 429 status code MUST NOT be stored by a cache."
+        if response.status == 429 { return false }
         if directives.has("must-understand") {
             guard understood.contains(response.status) else { return false }
         } else if directives.has("no-store") {
