@@ -69,11 +69,11 @@ extension ReuseFacts {
     func lifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource, usedUnsafe: Bool) {
         guard let timeToLive = overrides.lifetime(of: status) else {
             let isGuessed = lifetimeSource == .heuristic && overrides.permitsHeuristic == false
-            return isGuessed ? (.zero, .none, false) : (freshnessLifetime, lifetimeSource, false)
+            return isGuessed ? (.zero, .none, false) : (freshnessLifetime, limitingSource, false)
         }
         let isContradicted = lifetimeSource.isExplicit || prohibitsStaleUse
         guard isContradicted else { return withinSignature(timeToLive, usedUnsafe: false) }
-        guard overrides.isTimeToLiveUnsafe, permitsUnsafeUse else { return (freshnessLifetime, lifetimeSource, false) }
+        guard overrides.isTimeToLiveUnsafe, permitsUnsafeUse else { return (freshnessLifetime, limitingSource, false) }
         return withinSignature(timeToLive, usedUnsafe: true)
     }
 

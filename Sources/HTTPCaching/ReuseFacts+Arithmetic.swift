@@ -2,8 +2,18 @@ import HTTPMessage
 
 /// The numbers behind a decision on freshness (RFC 9111 §4.2), for explanations.
 extension ReuseFacts {
-    /// The lifetime in force under these overrides.
-    package func freshnessLifetime(under overrides: CacheOverrides) -> DeltaSeconds { lifetime(under: overrides).value }
+    /// The lifetime in force under these overrides, and what it comes from.
+    package func lifetimeInForce(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource) {
+        let lifetime = lifetime(under: overrides)
+        return (lifetime.value, lifetime.source)
+    }
+
+    /// What the lifetime without rules ends with. `lifetimeSource` says whether the origin server gave it: a guessed one stays a guess where the
+    /// signature cuts it short.
+    package var limitingSource: LifetimeSource {
+        let isCut = lifetimeSource == .heuristic && freshnessLifetime == signatureLifetime
+        return isCut ? .signature : lifetimeSource
+    }
 
     /// corrected_initial_age in whole seconds (RFC 9111 §4.2.3).
     package var initialAge: DeltaSeconds { DeltaSeconds(initialAgeInMilliseconds / 1000) }

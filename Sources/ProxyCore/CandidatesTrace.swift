@@ -41,23 +41,24 @@ package struct CandidatesTrace: Sendable {
     }
 
     /// - Parameter lifetime: the one in force, with what rules say of it.
-    mutating func note(lifetime: DeltaSeconds) { freshness?.lifetimeInForce = lifetime }
+    mutating func note(_ lifetime: (value: DeltaSeconds, source: LifetimeSource)) {
+        freshness?.lifetime = lifetime.value
+        freshness?.lifetimeSource = lifetime.source
+    }
 }
 
 /// The numbers by which a stored response was judged fresh or stale (RFC 9111 §4.2). Trivial.
 package struct FreshnessTrace: Sendable {
-    /// As the origin server's words give it.
-    package let lifetime: DeltaSeconds
-    package let lifetimeSource: LifetimeSource
-    package internal(set) var lifetimeInForce: DeltaSeconds
+    /// The one in force: a rule's, or what the origin server's words give.
+    package internal(set) var lifetime: DeltaSeconds
+    package internal(set) var lifetimeSource: LifetimeSource
     package let age: DeltaSeconds
     package let initialAge: DeltaSeconds
     package let residentTime: DeltaSeconds
 
     init(_ facts: ReuseFacts, at now: Timestamp) {
         lifetime = facts.freshnessLifetime
-        lifetimeSource = facts.lifetimeSource
-        lifetimeInForce = lifetime
+        lifetimeSource = facts.limitingSource
         age = facts.currentAge(at: now)
         initialAge = facts.initialAge
         residentTime = facts.residentTime(at: now)

@@ -10,7 +10,7 @@ package enum StorageTrace: Equatable, Sendable {
         self =
             switch decision {
             case .store(let facts, let usedUnsafe):
-                .stored(lifetime: facts.freshnessLifetime, source: facts.lifetimeSource, usedUnsafe: usedUnsafe)
+                .stored(lifetime: facts.freshnessLifetime, source: facts.limitingSource, usedUnsafe: usedUnsafe)
             case .doNotStore(let refusal): .refused(refusal)
             }
     }

@@ -15,9 +15,10 @@ struct ExplainTests {
 
         init(
             _ yaml: String = "", loops: Int = 1, storePath: String? = ":memory:",
-            change: (inout ServerSettings) -> Void = { _ in }
+            change: (inout ServerSettings) -> Void = { _ in },
+            answer: @escaping @Sendable (OriginRequest, borrowing OriginConnection) -> Bool = { Recipes.answer($0, $1) }
         ) throws {
-            stage = try Stage(yaml, loops: loops, storePath: storePath, change: change) { Recipes.answer($0, $1) }
+            stage = try Stage(yaml, loops: loops, storePath: storePath, change: change, answer: answer)
             socket = "\(stage.proxy.folder.path)/admin.sock"
             let tellsQuery = try TestProxy.settings(yaml).log.access.includesQuery
             admin = try AdminServer(
@@ -248,6 +249,52 @@ struct ExplainTests {
         #expect((stored?["says"] as? String)?.contains("the signature in Location ends then") == true)
         let refused = try storage(secondsLeft: -1)
         #expect((refused?["values"] as? [String: Any])?["reason"] as? String == "signature")
+    }
+
+    /// A redirect whose signature ends in 600 s.
+    private static func signedRedirect(
+        _ fields: String
+    ) -> @Sendable (OriginRequest, borrowing OriginConnection) -> Bool {
+        { _, connection in
+            let end = Int(Date().timeIntervalSince1970) + 600
+            return connection.respond(
+                "301 Moved Permanently", fields: "Location: https://s.example/y?Expires=\(end)&Signature=a\r\n\(fields)",
+                body: "")
+        }
+    }
+
+    @Test(
+        "A stale redirect under a rule with a ttl: the reason is the signature where it ended before the ttl, else the rule",
+        arguments: [(3600, "signature"), (300, "rule")], ["", "Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n"])
+    func tellsOfSignaturesUnderRules(rule: (ttl: Int, source: String), modified: String) throws {
+        let sources = try Self.sources("rules: [{name: keep, cache: {ttl: \(rule.ttl)s}}]", modified, steps)
+        #expect(sources == ["fresh \(rule.source)", "stale \(rule.source)"])
+    }
+
+    @Test("A guessed lifetime that the signature cuts short ends for the signature, while it is fresh as when it is stale")
+    func tellsOfSignaturesUnderHeuristics() throws {
+        let sources = try Self.sources("", "Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n", steps)
+        #expect(sources == ["fresh signature", "stale signature"])
+    }
+
+    /// What is told of the lifetime of a signed redirect while it is fresh, and 1000 s later.
+    private static func sources(
+        _ yaml: String, _ fields: String, _ steps: ([String: Any]) -> [String: [String: Any]]
+    ) throws -> [String] {
+        let explained = try Explained(yaml, answer: signedRedirect(fields))
+        for seconds in [0, 0, 1000] as [Int64] {
+            explained.stage.proxy.pass(seconds: seconds)
+            #expect(try explained.stage.fetch("/x").status == 301)
+        }
+        return try explained.stage.proxy.loggedLines(3).dropFirst().map { line in
+            let explanation = try explained.ask("GET /v1/traces?id=\(line["id"] as? String ?? "")").json
+            try Schema.check(explanation)
+            let freshness = try #require(steps(explanation)["freshness"])
+            let lifetime = steps(["steps": freshness["steps"] ?? []])["lifetime"]
+            let isFresh = (freshness["values"] as? [String: Any])?["fresh"] as? Bool == true
+            let source = (lifetime?["values"] as? [String: Any])?["source"] as? String
+            return "\(isFresh ? "fresh" : "stale") \(source ?? "")"
+        }
     }
 
     @Test("No secret of a request stands in an explanation, as text or as JSON", arguments: ["application/json", "text/plain"])

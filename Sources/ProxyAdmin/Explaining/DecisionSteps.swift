@@ -125,17 +125,17 @@ struct DecisionSteps {
     var freshnessStep: Explanation.Step? {
         guard let freshness = trace.candidates.freshness else { return nil }
         let age = freshness.age
-        let lifetime = lifetimeInForce(freshness)
-        let isFresh = Int64(lifetime.value.seconds) > Int64(age.seconds)
-        let source = ReasonText(lifetime.source)
+        let lifetime = freshness.lifetime
+        let isFresh = Int64(lifetime.seconds) > Int64(age.seconds)
+        let source = ReasonText(freshness.lifetimeSource)
         return Explanation.Step(
             "freshness",
-            "\(isFresh ? "fresh" : "stale"): lifetime \(lifetime.value.seconds) s \(isFresh ? ">" : "≤") age \(age.seconds) s",
+            "\(isFresh ? "fresh" : "stale"): lifetime \(lifetime.seconds) s \(isFresh ? ">" : "≤") age \(age.seconds) s",
             "RFC 9111 §4.2", values: [("fresh", .bool(isFresh))],
             steps: [
                 Explanation.Step(
-                    "lifetime", "\(lifetime.value.seconds) s: \(source.says)", source.section,
-                    values: [("seconds", .number(Int(lifetime.value.seconds))), ("source", .string(lifetime.source.word))]),
+                    "lifetime", "\(lifetime.seconds) s: \(source.says)", source.section,
+                    values: [("seconds", .number(Int(lifetime.seconds))), ("source", .string(freshness.lifetimeSource.word))]),
                 Explanation.Step(
                     "age",
                     "\(age.seconds) s: \(freshness.initialAge.seconds) s when it was received, "
@@ -146,15 +146,6 @@ struct DecisionSteps {
                         ("resident", .number(Int(freshness.residentTime.seconds))),
                     ]),
             ])
-    }
-
-    /// A rule's where one was in force, else the origin server's.
-    private func lifetimeInForce(_ freshness: FreshnessTrace) -> (value: DeltaSeconds, source: LifetimeSource) {
-        let value = freshness.lifetimeInForce
-        return switch trace.reuse {
-        case .fresh(let terms), .staleAllowed(let terms, _): (value, terms.lifetimeSource)
-        default: (value, value == freshness.lifetime ? freshness.lifetimeSource : .rule)
-        }
     }
 
     // MARK: The decision
