@@ -69,7 +69,8 @@ extension CachedCall {
 
 /// The keys of the background validations in flight, and of those for which the origin server asks to wait (Retry-After).
 final class UnattendedValidations: Sendable {
-    private static let postponedLimit = 1024
+    /// Keys that wait at the same time.
+    static let postponedLimit = 1024
 
     private struct Keys {
         var inFlight: Set<CachedResponse.Key> = []
@@ -97,11 +98,11 @@ final class UnattendedValidations: Sendable {
         keys.withLock { keys in
             keys.inFlight.remove(key)
             guard let end else { return }
-            if keys.postponed.count >= Self.postponedLimit {
-                keys.postponed = keys.postponed.filter { $0.value > .now }
-                if keys.postponed.count >= Self.postponedLimit { keys.postponed = [:] }
-            }
             keys.postponed[key] = end
+            // The one that ends first is over already, or loses the least of its wait.
+            if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value < $1.value }) {
+                keys.postponed[first.key] = nil
+            }
         }
     }
 }

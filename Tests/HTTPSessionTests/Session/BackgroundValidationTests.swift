@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPCaching
+import HTTPMessage
 import TestSupport
 import Testing
 
@@ -80,5 +81,80 @@ struct BackgroundValidationTests {
         #expect(try await late.value == "1")
         try await until { session.validations.isEmpty }
         #expect(origin.requestHeads.count == 2)
+    }
+
+    /// A session, and an origin whose first response to each path is stale at once and whose others are errors with these fields.
+    private static func stage(_ status: String, _ fields: String) throws -> (session: HTTPSession, origin: ScriptedOrigin) {
+        let known = Guarded<Set<String>>([])
+        let origin = ScriptedOrigin.answering { request, connection in
+            if known.withLock({ $0.insert(request.target).inserted }) {
+                return connection.respond(fields: "Cache-Control: max-age=0, stale-while-revalidate=600\r\n", body: "stored")
+            }
+            return connection.respond(status, fields: fields, body: "error")
+        }
+        return (try HTTPSession.plain { $0.cache = MemoryResponseCache() }, origin)
+    }
+
+    @Test(
+        "After an error with Retry-After its URL is not validated again before that, and another URL is",
+        arguments: ["429 Too Many Requests", "503 Service Unavailable"], ["600", "Fri, 01 Jan 2100 00:00:00 GMT"])
+    func obeysRetryAfter(status: String, wait: String) async throws {
+        let (session, origin) = try Self.stage(status, "Retry-After: \(wait)\r\n")
+        defer { origin.stop() }
+        func get(_ path: String) async throws -> String {
+            let text = try await session.send(HTTPRequest(.get, origin.uri(path))).text
+            try await until { session.validations.isEmpty }
+            return text
+        }
+        for _ in 0..<4 { #expect(try await get("/a") == "stored") }
+        #expect(origin.requestHeads.count == 2)
+        for _ in 0..<3 { #expect(try await get("/b") == "stored") }
+        #expect(origin.requestHeads.count == 4)
+    }
+
+    @Test(
+        "Without a Retry-After that has still to come, each use of the stale response validates it",
+        arguments: ["", "0", "soon", "Fri, 01 Jan 2010 00:00:00 GMT"])
+    func validatesAtOnce(wait: String) async throws {
+        let (session, origin) = try Self.stage("503 Service Unavailable", wait.isEmpty ? "" : "Retry-After: \(wait)\r\n")
+        defer { origin.stop() }
+        for _ in 0..<4 {
+            #expect(try await session.send(HTTPRequest(.get, origin.uri())).text == "stored")
+            try await until { session.validations.isEmpty }
+        }
+        // The first use stored it.
+        #expect(origin.requestHeads.count == 4)
+    }
+
+    @Test("Where too many keys wait, the one whose wait ends first is given up, and no other")
+    func keepsTheLongestWaits() {
+        let validations = UnattendedValidations()
+        let now = Timestamp(seconds: 1_795_415_000)
+        func key(_ number: Int) -> CachedResponse.Key { CachedResponse.Key(Array("http://a/\(number)".utf8)) }
+        func wait(_ number: Int, seconds: Int64) {
+            #expect(validations.enter(key(number), at: now))
+            validations.leave(key(number), until: now.advanced(seconds: seconds))
+        }
+        let limit = UnattendedValidations.postponedLimit
+        // The one in the middle ends first.
+        for number in 0..<limit { wait(number, seconds: number == limit / 2 ? 10 : 100 + Int64(number)) }
+        #expect((0..<limit).allSatisfy { !validations.enter(key($0), at: now) })
+        wait(limit, seconds: 50)
+        let free = (0...limit).filter { validations.enter(key($0), at: now) }
+        #expect(free == [limit / 2])
+        // A wait that ends before all others is itself the one.
+        validations.leave(key(limit / 2), until: now.advanced(seconds: 20))
+        #expect((0...limit).filter { validations.enter(key($0), at: now) } == [limit / 2])
+    }
+
+    @Test("A wait that is over keeps nothing back")
+    func endsWaits() {
+        let validations = UnattendedValidations()
+        let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
+        #expect(validations.enter(key, at: now) && !validations.enter(key, at: now))
+        validations.leave(key, until: now.advanced(seconds: 5))
+        #expect(!validations.enter(key, at: now.advanced(seconds: 4)) && validations.enter(key, at: now.advanced(seconds: 5)))
+        validations.leave(key, until: nil)
+        #expect(validations.isEmpty && validations.enter(key, at: now))
     }
 }
