@@ -190,6 +190,73 @@ struct PartialTests {
         withExtendedLifetime(hold) {}
     }
 
+    /// Two parts of another name, which make a response in extents.
+    private func storeInExtents(_ name: String, in store: ResponseStore) throws {
+        try self.store(0..<2_000_000, in: store, name: name)
+        try self.store(2_000_000..<3_000_000, in: store, name: name)
+    }
+
+    @Test(
+        "A response in extents that was found before a purge can be read to its end, and its extents are deleted once nobody has it",
+        arguments: [true, false])
+    func keepsWhatWasFound(isInMemory: Bool) throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open {
+            $0.memoryBodyLimit = 0
+            if !isInMemory { $0.memory = .init(high: 0, low: 0) }
+        }
+        try storeInExtents("p", in: store)
+        var found = isInMemory ? store.find(Sample.key("p")) : store.foundOnDisk(Sample.key("p"))
+        let place = try #require(found.flatMap(FillingTests.placeOnDisk))
+        #expect(place.id < 0)
+        #expect(store.purgeNow(PurgeTests.matching("http://example.test/p")).done() == 1)
+        try waitForDeletions(in: store)
+        #expect(found.flatMap { store.wholeBody($0) }.map { $0 == body } == true)
+        found = nil
+        try eventually { !store.readNow(place, at: 0).isGood }
+    }
+
+    @Test("A response in part that was found before it was deleted can be read as far as it reaches")
+    func keepsPartThatWasFound() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        try self.store(0..<1_000_000, in: store)
+        var found = store.partials(of: Sample.key("p")).first?.response
+        let place = try #require(found.flatMap(FillingTests.placeOnDisk))
+        #expect(store.purgeNow(PurgeTests.matching("http://example.test/p")).done() == 1)
+        try waitForDeletions(in: store)
+        #expect(store.readNow(place, at: 900_000).isGood)
+        withExtendedLifetime(found) {}
+        found = nil
+        try eventually { !store.readNow(place, at: 0).isGood }
+    }
+
+    @Test("An extent that another one replaces is deleted while its response is held")
+    func deletesReplacedExtents() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        try self.store(100_000..<300_000, in: store)
+        let found = try #require(store.partials(of: Sample.key("p")).first)
+        let place = try #require(FillingTests.placeOnDisk(found.response))
+        let hold = store.hold(place)
+        try self.store(0..<1_000_000, in: store)
+        try eventually {
+            store.drain()
+            return try fixture.count(of: "chunk") == Int64(Chunk.count(forLength: 1_000_000))
+        }
+        #expect(store.readNow(place, at: 0).isGood)
+        withExtendedLifetime((found, hold)) {}
+    }
+
+    /// Returns when the writer has been at what was deleted: what is deleted after it is gone.
+    private func waitForDeletions(in store: ResponseStore) throws {
+        try self.store(0..<1_000_000, in: store, name: "next")
+        // Without what was found, which would keep it.
+        let next = try #require(store.partials(of: Sample.key("next")).first.flatMap { FillingTests.placeOnDisk($0.response) })
+        #expect(store.purgeNow(PurgeTests.matching("http://example.test/next")).done() == 1)
+        try eventually { !store.readNow(next, at: 0).isGood }
+    }
+
     @Test("What a crash leaves of a part is kept where it belongs")
     func survivesCrash() throws {
         let fixture = StoreFixture()

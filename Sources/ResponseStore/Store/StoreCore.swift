@@ -166,10 +166,9 @@ final class BodyHolds: Sendable {
         BodyReference(id: body.id, length: body.length, hold: BodyHold(body, in: self))
     }
 
-    /// The same response, whose body stays on the disk while the response exists. Bodies in extents are held by their readers:
-    /// a hold on one would keep the extents that later ones replace.
+    /// The same response, whose body stays on the disk while the response exists.
     func held(_ response: StoredResponse) -> StoredResponse {
-        guard case .onDisk(let body) = response.body, body.id > 0 else { return response }
+        guard case .onDisk(let body) = response.body else { return response }
         return response.placed(body: .onDisk(held(body)), row: response.row)
     }
 }

@@ -43,7 +43,7 @@ extension StoreWriter {
             return try settle(target, extents)
         }
         extent.range = extents.rows.first { $0.id == id }?.range ?? extent.range
-        for row in replaced { try drop(row, ofRow: target.id) }
+        for row in replaced { try drop(row) }
         try tables.extents.put(extent)
         if target.id == id {
             try makeRoomForPartial()
@@ -79,9 +79,8 @@ extension StoreWriter {
         row.state = isWhole ? .complete : .partial
         row.generation = isWhole ? 0 : -row.id
         let chain = try tables.chainReading.chain(row.chain)
-        guard let response = row.response(body: .onDisk(BodyReference(id: row.bodyID, length: whole)), chain: chain) else {
-            return nil
-        }
+        let body = core.holds.held(BodyReference(id: row.bodyID, length: whole))
+        guard let response = row.response(body: .onDisk(body), chain: chain) else { return nil }
         if isWhole {
             guard try replace(row.keyHash, by: response, variant: row.variant, sparing: row.id) else {
                 if let summary = try tables.row(row.id) { try deleteJoined(summary) }
@@ -120,11 +119,11 @@ extension StoreWriter {
         return nil
     }
 
-    /// An extent whose octets another one holds.
-    private func drop(_ extent: ExtentRow, ofRow row: StoredRowID) throws(StoreError) {
+    /// An extent whose bytes another one has. A hold on the response does not keep it: the response is read from the other one.
+    private func drop(_ extent: ExtentRow) throws(StoreError) {
         try tables?.extents.orphan(extent)
         transaction.dropping.append(
-            DroppedBody(row: row, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
+            DroppedBody(row: 0, body: extent.id, count: Chunk.count(forLength: extent.length), isExtent: true))
     }
 
     /// There are only so many in part: the oldest makes way.
@@ -164,7 +163,7 @@ extension StoreWriter {
         notedPartials.insert(row.id)
         guard let parts = try tables.parts(ofRow: row.id), let extents = try tables.extents.all(ofRow: row.id),
             let response = parts.response(
-                body: .onDisk(BodyReference(id: -row.id, length: UInt64(parts.bodyLength))),
+                body: .onDisk(core.holds.held(BodyReference(id: -row.id, length: UInt64(parts.bodyLength)))),
                 chain: try tables.chainReading.chain(parts.chain))
         else { return try delete(now) }
         transaction.partials.append(.kept(PartialResponse(response, extents: extents.ranges), row.keyHash))

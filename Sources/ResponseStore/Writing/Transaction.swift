@@ -37,11 +37,12 @@ struct Transaction {
 
 /// A body whose row is `dropped`, or whose extent is no longer needed, and whose chunks are deleted in slices.
 struct DroppedBody {
+    /// 0 for an extent that no response has any more.
     var row: StoredRowID
     var body: Int64
     var next = 0
     var count: Int
-    /// An extent goes with its chunks; its response's row has gone, or has no need of it.
+    /// An extent is deleted with its chunks. Its response was deleted, or has another extent in its place.
     var isExtent = false
 
     /// Whether it, or the response of which it is an extent, is being delivered.
