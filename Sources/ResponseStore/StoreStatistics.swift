@@ -15,8 +15,12 @@ package struct StoreStatistics: Sendable, Equatable {
     package var stored = 0
     package var evicted = 0
     package var memoryEvicted = 0
+    /// Refused before anything was written: the sum of some of `unstored`.
     package var refusedBusy = 0
+    /// Operations of transactions that failed.
     package var notStored = 0
+    /// Responses that were to be stored and were not, by the reason; those reasons that occurred.
+    package var unstored: [UnstoredReason: Int] = [:]
     package var damagedEntries = 0
     package var damagedFiles = 0
     package var fillings = 0
@@ -32,7 +36,6 @@ final class StoreCounters: Sendable {
     let stored = Atomic<Int>(0)
     let evicted = Atomic<Int>(0)
     let memoryEvicted = Atomic<Int>(0)
-    let refusedBusy = Atomic<Int>(0)
     let notStored = Atomic<Int>(0)
     let damagedEntries = Atomic<Int>(0)
     let damagedFiles = Atomic<Int>(0)

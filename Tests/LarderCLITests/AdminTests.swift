@@ -53,6 +53,26 @@ struct AdminTests {
         #expect(text.code == 0 && text.output.contains("requests     3, 2 hits (66 %): hit 2, miss 1\n"))
     }
 
+    @Test("status counts the responses that were to be stored and were not, by the reason")
+    func countsUnstored() throws {
+        let body = String(repeating: "a", count: 5 << 20)
+        let origin = ScriptedOrigin.answering { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body)
+        }
+        defer { origin.stop() }
+        // Of a store in memory, a body may have 4 MiB.
+        let served = try Served()
+        let port = try #require(try served.ports().first)
+        #expect(!(try larder("status", served).output.contains("not stored")))
+        let client = try RawClient(port: UInt16(port))
+        client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(try client.readResponse().text.utf8.count == body.utf8.count)
+        let status = try json(try larder("status", served, "-o", "json").output)
+        let store = try #require(status["store"] as? [String: Any])
+        #expect(store["unstored"] as? [String: Int] == ["body_too_long": 1] && store["refused_busy"] as? Int == 0)
+        #expect(try larder("status", served).output.contains("not stored   1: body_too_long 1\n"))
+    }
+
     @Test("A policy that is weakened is warned of by config check, at the start, and in the status")
     func warnsOfWeakness() throws {
         let served = try Served("tls: {hosts: {old.example: {allow_expired: true, until: 2099-12-31}}}\n")

@@ -57,6 +57,16 @@ class Told:
         return json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
+    def settled(self):
+        """The same, once nothing waits to be written."""
+        for _ in range(600):
+            status = self.status()
+            if status["store"]["queued_operations"] == 0:
+                break
+            time.sleep(0.1)
+        return status
+
+
 class Live(Told, Interceptor):
     def __init__(self, authority):
         self.admin = WORK / "live.sock"
@@ -176,6 +186,12 @@ intercepted.join(60)
 for name, client in (("plain", plain), ("replayed", replayed)):
     requests, new, failed = map(int, client.communicate()[0].split())
     check(failed == 0 and requests > 0, f"{name}: {requests} requests, {new} of them for new URLs, {failed} failed")
+    if client is plain:
+        # What each connection was sent last may have gone with it.
+        store = live.settled()["store"]
+        unstored = sum(store["unstored"].values())
+        check(store["stored"] + unstored >= new - CONNECTIONS,
+              f"of {new} new responses {store['stored']} were stored, and {unstored} not, each with a reason: {store['unstored']}")
 check(intercepted.failed == 0 and intercepted.answered > 0, f"intercepted: {intercepted.answered} requests, {intercepted.failed} failed")
 for name, rows in tables.items():
     judge(name, rows)

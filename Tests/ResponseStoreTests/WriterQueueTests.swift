@@ -11,7 +11,7 @@ struct WriterQueueTests {
     /// Offers until it is refused.
     static func fill(_ queue: WriterQueue) -> Int {
         var count = 0
-        while count < 1_000_000, queue.offer(operation) { count += 1 }
+        while count < 1_000_000, queue.offer(operation) == nil { count += 1 }
         return count
     }
 
@@ -20,16 +20,16 @@ struct WriterQueueTests {
         let queue = WriterQueue(limits: StoreLimits())
         let first = Self.fill(queue)
         #expect(first > 100)
-        #expect(queue.isFull)
+        #expect(queue.refusal == .writerBehind)
         guard case .work(let operations) = queue.next(waitingAtMost: 0) else {
             Issue.record("no work")
             return
         }
         #expect(operations.count == first)
         // Taken is not written: still nothing more.
-        #expect(!queue.offer(Self.operation))
+        #expect(queue.offer(Self.operation) == .writerBehind)
         queue.didWrite(operations.reduce(0) { $0 + $1.work })
-        #expect(queue.offer(Self.operation))
+        #expect(queue.offer(Self.operation) == nil)
     }
 
     @Test("Nothing is accepted behind a transaction that does not end")
@@ -37,10 +37,10 @@ struct WriterQueueTests {
         var limits = StoreLimits()
         limits.stalledMilliseconds = -1
         let queue = WriterQueue(limits: limits)
-        #expect(queue.offer(Self.operation))
-        #expect(!queue.offer(Self.operation))
+        #expect(queue.offer(Self.operation) == nil)
+        #expect(queue.offer(Self.operation) == .writerStalled)
         // But for what was begun before: its client has been told that it is stored.
-        #expect(queue.offer(Self.operation, isPromised: true))
+        #expect(queue.offer(Self.operation, isPromised: true) == nil)
     }
 
     @Test("The pace follows a disk that becomes slow at once, and one that becomes fast again soon")
@@ -58,6 +58,6 @@ struct WriterQueueTests {
         let queue = WriterQueue(limits: StoreLimits())
         #expect(
             queue.offer(
-                .store(Sample.response("l", body: Sample.bytes(40 << 20, seed: 1)), KeyHash(low: 1, high: 1))))
+                .store(Sample.response("l", body: Sample.bytes(40 << 20, seed: 1)), KeyHash(low: 1, high: 1))) == nil)
     }
 }

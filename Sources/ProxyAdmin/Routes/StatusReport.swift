@@ -40,6 +40,11 @@ struct StatusReport {
         DecisionTrace.Outcome.allCases.map { ("\($0.word)", loops.count(of: $0)) }.filter { $0.1 > 0 }
     }
 
+    /// Why responses that were to be stored are not, and how many.
+    private var unstored: [(word: String, count: Int)] {
+        UnstoredReason.allCases.compactMap { reason in store.unstored[reason].map { ("\(reason.word)", $0) } }
+    }
+
     // MARK: JSON
 
     var json: JSONText {
@@ -79,6 +84,7 @@ struct StatusReport {
             ("limit", .number(process.storeLimit)), ("stored", .number(store.stored)), ("evicted", .number(store.evicted)),
             ("queued_operations", .number(store.queuedOperations)), ("queued_bytes", .number(store.queuedBytes)),
             ("refused_busy", .number(store.refusedBusy)), ("not_stored", .number(store.notStored)),
+            ("unstored", .object(unstored.map { ($0.word, .number($0.count)) })),
             ("damaged_entries", .number(store.damagedEntries)), ("log_bytes", .number(store.logBytes)),
         ])
     }
@@ -126,6 +132,10 @@ struct StatusReport {
                     "transforms",
                     "\(loops.transformed) applied, \(loops.untransformed) skipped, \(loops.failedTransforms) failed; \(transformedBodies.count) kept, \(EntryText.size(UInt64(max(0, transformedBodies.bytes))))"
                 ))
+        }
+        if !unstored.isEmpty {
+            let parts = unstored.map { "\($0.word) \($0.count)" }.joined(separator: ", ")
+            lines.append(("not stored", "\(unstored.reduce(0) { $0 + $1.count }): \(parts)"))
         }
         if let residentBytes { lines.append(("resident", EntryText.size(UInt64(residentBytes)))) }
         let dropped = process.droppedLines()

@@ -228,7 +228,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) || exchange.partToCut != nil
         {
             if !beginFilling(length: length) { fetch.mode = .direct }
-        } else if !worker.store.takesNew {
+        } else if !worker.store.acceptsNew() {
             // Said now, since Cache-Status goes with the head.
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)
@@ -242,7 +242,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// - Returns: `false` where the store takes no further body now, or is not to have this one.
     private func beginFilling(length: UInt64?) -> Bool {
         if isOutdated {
-            exchange.noteOvertaken()
+            noteOvertaken()
             // A large body is shared by way of the store alone: those who wait ask anew, together.
             releaseJoined(.abandoned)
             return false
@@ -271,7 +271,8 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     private func append(_ bytes: Span<UInt8>, to filling: Filling) {
         let flow = filling.append(bytes)
-        if filling.isTooLongToKeep, !exchange.isStorageRefused { noteBodyTooLarge() }
+        // The filling itself is counted where it ends.
+        if filling.isTooLongToKeep, !exchange.isStorageRefused { refuseTooLarge() }
         guard flow == .pause else { return }
         pauseUpstream()
         let number = fetch.number
@@ -344,7 +345,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func keep(_ stored: StoredResponse, isPromised: Bool) {
         // Asked first because of what a purge makes stale: it is kept from those who come, not from those who have joined.
         if isOutdated {
-            exchange.noteOvertaken()
+            noteOvertaken()
             return releaseJoined(.complete(stored))
         }
         switch worker.store.put(stored, isPromised: isPromised, since: fetch.moment) {
@@ -361,8 +362,18 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
     var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
 
+    private func noteOvertaken() {
+        exchange.noteOvertaken()
+        worker.store.noteUnstored(.overtaken)
+    }
+
     /// What comes is too long for the store, and what it has of an older response does not hold any more.
     func noteBodyTooLarge() {
+        worker.store.noteUnstored(.bodyTooLong)
+        refuseTooLarge()
+    }
+
+    private func refuseTooLarge() {
         exchange.noteBodyTooLarge()
         removeOutdated()
     }

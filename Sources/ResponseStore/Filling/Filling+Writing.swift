@@ -50,16 +50,16 @@ extension Filling {
     }
 
     /// As `stopStoring`, on the writer's thread, which then takes the work that is left itself.
-    func giveUpStoring() { endStoring { _ in false } }
+    func giveUpStoring() { endStoring(because: .writeFailed) { _ in false } }
 
     /// Nothing more is written. A fetch that waited for the writer goes on at its readers' pace: none of them need ever call again.
     /// - Parameter note: Called under the lock; whether the writer has to be told.
-    func endStoring(_ note: (inout FillingState) -> Bool) {
+    func endStoring(because reason: UnstoredReason, _ note: (inout FillingState) -> Bool) {
         var wakes: [FillingState.Wake] = []
         let isPressed = core.fillingBudget.isExceeded
         let needsWriter = state.withLock { state in
             guard state.storage == .storing else { return false }
-            state.abandon()
+            state.abandon(because: reason)
             state.trim(window: window, isPressed: isPressed)
             state.takeAppender(window: window, isPressed: isPressed, into: &wakes)
             return note(&state)
@@ -91,15 +91,18 @@ extension Filling {
         didEnd(.stored(response))
     }
 
-    func didEnd(_ outcome: FillingOutcome) {
-        let waiting = state.withLock { state in
+    /// - Parameter isCounted: Why it is not stored has been counted, or a part of it is stored.
+    func didEnd(_ outcome: FillingOutcome, isCounted: Bool = false) {
+        let (waiting, reason) = state.withLock { state -> ([@Sendable (FillingOutcome) -> Void], UnstoredReason?) in
+            let reason = state.reasonOfEnd(outcome)
             if case .stored = outcome { state.storage = .stored }
             let isFirst = state.outcome == nil
             if isFirst { state.outcome = outcome }
             let waiting = state.waitingForOutcome
             state.waitingForOutcome = []
-            return isFirst ? waiting : []
+            return isFirst ? (waiting, isCounted ? nil : reason) : ([], nil)
         }
+        if let reason { core.unstored.note(reason) }
         for body in waiting { body(outcome) }
     }
 
@@ -115,7 +118,7 @@ extension Filling {
                 && state.committed < state.length && now - state.lastProgress > core.configuration.limits.stallMilliseconds
         }
         for wake in wakes { wake() }
-        if isStalled { stopStoring() }
+        if isStalled { stopStoring(because: .bodyStalled) }
     }
 
     // MARK: Under the lock

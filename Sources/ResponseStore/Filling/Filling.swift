@@ -45,10 +45,10 @@ package final class Filling: Sendable {
         let (flow, needsWriter) = state.withLock { state in
             guard state.phase == .appending, !bytes.isEmpty else { return (FlowControl.proceed, false) }
             copy(bytes, into: &state)
-            if state.length > core.bodyLimit { state.abandon() }
+            if state.length > core.bodyLimit { state.abandon(because: .bodyTooLong) }
             if let limit = plan.keptLength, state.length > limit {
                 state.mayKeepInMemory = false
-                state.abandon()
+                state.abandon(because: .bodyTooLong)
             }
             state.trim(window: window, isPressed: isPressed)
             let length = state.length
@@ -116,7 +116,7 @@ package final class Filling: Sendable {
         let result = core.put(response(body: .bytes(body), trailers: trailers), isPromised: true, since: since)
         core.fillings.remove(self)
         for wake in wakes { wake() }
-        if case .accepted(let response) = result { didEnd(.stored(response)) } else { didEnd(.notStored) }
+        if case .accepted(let response) = result { didEnd(.stored(response)) } else { didEnd(.notStored, isCounted: true) }
         return true
     }
 
@@ -136,12 +136,15 @@ package final class Filling: Sendable {
     package func abort() { end { $0.phase = .aborted } }
 
     /// Goes on without the store: readers are served to the end, and nothing is kept.
-    package func stopStoring() { endStoring { $0.note() } }
+    package func stopStoring(because reason: UnstoredReason = .writeFailed) { endStoring(because: reason) { $0.note() } }
 
     /// What comes may not be kept any more, in memory neither.
-    package func stopKeeping() {
-        state.withLock { $0.mayKeepInMemory = false }
-        stopStoring()
+    package func stopKeeping(because reason: UnstoredReason = .overtaken) {
+        state.withLock { state in
+            state.mayKeepInMemory = false
+            state.noteUnstored(reason)
+        }
+        stopStoring(because: reason)
     }
 
     /// Answers when the response can be found in the store, or certainly never will be.

@@ -46,6 +46,8 @@ struct FillingState: Sendable {
     var trailers = Fields()
     var outcome: FillingOutcome?
     var waitingForOutcome: [@Sendable (FillingOutcome) -> Void] = []
+    /// Why it is not stored, where that is known.
+    private(set) var unstored: UnstoredReason?
     /// A body that came whole may stand in memory even where the disk could not take it.
     var mayKeepInMemory = true
     /// How far the fetch may be ahead of its fastest reader, where that is less than the window.
@@ -135,11 +137,24 @@ struct FillingState: Sendable {
 
     // MARK: The writer's part
 
-    mutating func abandon() {
+    /// The first reason is the cause of those that follow.
+    mutating func noteUnstored(_ reason: UnstoredReason) { if unstored == nil { unstored = reason } }
+
+    mutating func abandon(because reason: UnstoredReason) {
+        noteUnstored(reason)
         guard storage == .storing else { return }
         storage = .abandoned
         // Work that the writer had taken and could not do comes back in another form.
         hasGivenLast = false
+    }
+
+    /// Why it has ended without being stored; `nil` where it is stored.
+    func reasonOfEnd(_ outcome: FillingOutcome) -> UnstoredReason? {
+        if case .stored = outcome { return nil }
+        if let unstored { return unstored }
+        if phase == .aborted { return .bodyIncomplete }
+        // The writer has found a newer one in its place; or memory alone was to keep it, which takes no longer body.
+        return storage == .storing ? .superseded : .bodyTooLong
     }
 
     /// - Returns: Whether the writer has to be told.

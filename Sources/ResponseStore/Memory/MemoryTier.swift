@@ -16,6 +16,7 @@ final class MemoryTier: Sendable {
     /// What is read beneath, and never written.
     let fileBeneath: FileBeneath?
     let purges: PurgeMarks
+    let unstored: UnstoredCounts
     let shards: InlineArray<64, Guarded<MemoryShard>>
     let totalBytes = Atomic<Int>(0)
     let totalEntries = Atomic<Int>(0)
@@ -23,12 +24,16 @@ final class MemoryTier: Sendable {
     private let second = Atomic<UInt32>(0)
     let keysAreComplete = Atomic<Bool>(false)
 
-    init(hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, fileBeneath: FileBeneath? = nil, purges: PurgeMarks) {
+    init(
+        hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, fileBeneath: FileBeneath? = nil, purges: PurgeMarks,
+        unstored: UnstoredCounts
+    ) {
         self.hasher = hasher
         self.marks = marks
         self.hasDisk = hasDisk
         self.fileBeneath = fileBeneath
         self.purges = purges
+        self.unstored = unstored
         shards = InlineArray { _ in Guarded(MemoryShard()) }
     }
 
@@ -347,7 +352,8 @@ final class MemoryTier: Sendable {
         let new = StoredVariants(key: response.key, responses: responses, isComplete: isComplete, now: now, recordedAccess: now)
         let room = marks.high + marks.high / 4
         if byteCount + new.byteCount - (old?.byteCount ?? 0) > room {
-            // The writer is behind with evicting: the disk alone keeps it.
+            // The writer is behind with evicting: the disk alone keeps it, or nothing does.
+            if !hasDisk || response.facts.isMemoryOnly { unstored.note(.memoryFull) }
             return [removeFromTable(hash, response.key, in: &shard), old]
         }
         return [insert(new, hash, into: &shard), old]

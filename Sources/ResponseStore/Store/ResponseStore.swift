@@ -127,7 +127,9 @@ package final class ResponseStore: Sendable {
     /// Answers once a part that has come to its end can be found by its key, or certainly never will be. The writer is hurried.
     /// - Returns: `false` where there is none, or the writer is behind: nothing answers then.
     package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<FillingOutcome>) -> Bool {
-        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart), !core.queue.isFull else { return false }
+        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart), core.queue.refusal == nil else {
+            return false
+        }
         part.whenStored(reply())
         core.queue.nudge()
         return true
@@ -139,11 +141,19 @@ package final class ResponseStore: Sendable {
     /// - Returns: `nil` where no more can be kept: they are stored without.
     package func shared(_ chain: RecordedChain) -> RecordedChain? { core.chains.shared(chain) }
 
-    /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise.
-    package var takesNew: Bool { !(core.memory.hasDisk && core.queue.isFull) }
+    /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise. If not, the
+    /// response is counted as not stored.
+    package func acceptsNew() -> Bool {
+        guard core.memory.hasDisk, let reason = core.queue.refusal else { return true }
+        core.unstored.note(reason)
+        return false
+    }
+
+    /// Counts a response that is not offered to the store.
+    package func noteUnstored(_ reason: UnstoredReason) { core.unstored.note(reason) }
 
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
-    /// - Parameter isPromised: `takesNew` was asked when its head came, and only a full disk refuses it now.
+    /// - Parameter isPromised: `acceptsNew` was asked when its head came, and only a full disk refuses it now.
     /// - Parameter since: `moment` when its fetch began; `nil`: now.
     package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment? = nil) -> PutResult {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
@@ -158,10 +168,8 @@ package final class ResponseStore: Sendable {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
         // Memory alone keeps nothing in part.
         if plan.part != nil, !isForDisk { return nil }
-        guard plan.wholeLength ?? 0 <= greatestBodyLength(of: plan.response), core.mayBeginFilling,
-            !(isForDisk && core.queue.isFull)
-        else {
-            core.counters.refusedBusy.wrappingAdd(1, ordering: .relaxed)
+        if let reason = refusal(of: plan, isForDisk: isForDisk) {
+            core.unstored.note(reason)
             return nil
         }
         let hash = core.memory.hasher.hash(plan.response.key)
@@ -175,6 +183,12 @@ package final class ResponseStore: Sendable {
         if isPurged || core.memory.wasInvalidated(hash, since: filling.since) { filling.stopKeeping() }
         core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
         return filling
+    }
+
+    private func refusal(of plan: FillingPlan, isForDisk: Bool) -> UnstoredReason? {
+        if plan.wholeLength ?? 0 > greatestBodyLength(of: plan.response) { return .bodyTooLong }
+        if !core.mayBeginFilling { return .bodiesFull }
+        return isForDisk ? core.queue.refusal : nil
     }
 
     // MARK: Changing
@@ -242,13 +256,15 @@ package final class ResponseStore: Sendable {
     package var statistics: StoreStatistics {
         let counters = core.counters
         let queued = core.queue.count
+        let unstored = core.unstored.all
         return StoreStatistics(
             entries: counters.entries.load(ordering: .relaxed), bytes: counters.bytes.load(ordering: .relaxed),
             memoryEntries: core.memory.entryCount, memoryBytes: core.memory.byteCount, indexBytes: core.memory.indexByteCount,
             logBytes: core.file.map { FileSystem.length(of: $0.path + "-wal") ?? 0 } ?? 0, queuedOperations: queued.operations,
             queuedBytes: queued.bytes, stored: counters.stored.load(ordering: .relaxed),
             evicted: counters.evicted.load(ordering: .relaxed), memoryEvicted: counters.memoryEvicted.load(ordering: .relaxed),
-            refusedBusy: counters.refusedBusy.load(ordering: .relaxed), notStored: counters.notStored.load(ordering: .relaxed),
+            refusedBusy: unstored.reduce(0) { $1.key.isBusy ? $0 + $1.value : $0 },
+            notStored: counters.notStored.load(ordering: .relaxed), unstored: unstored,
             damagedEntries: counters.damagedEntries.load(ordering: .relaxed),
             damagedFiles: counters.damagedFiles.load(ordering: .relaxed), fillings: counters.fillings.load(ordering: .relaxed),
             partials: counters.partials.load(ordering: .relaxed), knowsKeys: counters.knowsKeys.load(ordering: .relaxed))

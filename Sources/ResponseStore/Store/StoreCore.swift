@@ -27,6 +27,7 @@ final class StoreCore: Sendable {
     let purges = PurgeMarks()
     let chains: ChainDirectory
     let counters = StoreCounters()
+    let unstored = UnstoredCounts()
     /// Counts the files that stood under the path.
     let fileGeneration = Atomic<Int>(0)
     private let lastRow = Atomic<Int64>(0)
@@ -42,7 +43,8 @@ final class StoreCore: Sendable {
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(
             hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: configuration.writesFile,
-            fileBeneath: configuration.readsFileBeneath ? FileBeneath(configuration) : nil, purges: purges)
+            fileBeneath: configuration.readsFileBeneath ? FileBeneath(configuration) : nil, purges: purges,
+            unstored: unstored)
         queue = WriterQueue(limits: configuration.limits)
         readers = ReaderPool(limit: configuration.limits.queuedReads)
         fillingBudget = FillingBudget(limit: configuration.limits.fillingBytes)
@@ -73,15 +75,21 @@ final class StoreCore: Sendable {
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
         if isForDisk {
-            let result = memory.put(placed, hash, since: since) { queue.offer(.store($0, hash), isPromised: isPromised) }
-            guard case .accepted = result else {
-                if case .busy = result { counters.refusedBusy.wrappingAdd(1, ordering: .relaxed) }
-                return result
+            // Where memory does not offer it, something newer is stored.
+            var refusal: UnstoredReason? = .superseded
+            let result = memory.put(placed, hash, since: since) {
+                refusal = queue.offer(.store($0, hash), isPromised: isPromised)
+                return refusal == nil
             }
+            if case .overtaken = result { refusal = .overtaken }
+            if let refusal { unstored.note(refusal) }
             nudgeIfFull()
             return result
         }
-        guard let kept = keepInMemory(placed, hash, since: since) else { return .overtaken }
+        guard let kept = keepInMemory(placed, hash, since: since) else {
+            unstored.note(.overtaken)
+            return .overtaken
+        }
         nudgeIfFull()
         return .accepted(kept)
     }
@@ -91,7 +99,7 @@ final class StoreCore: Sendable {
         for filling in fillings.all(of: hash) {
             let other = filling.plan.response
             if other.key == response.key, response.replaces(other), response.requestTime > other.requestTime {
-                filling.stopKeeping()
+                filling.stopKeeping(because: .superseded)
             }
         }
         return memory.promote(response, hash, since: since) { [queue] in

@@ -74,6 +74,7 @@ extension StoreWriter {
             transaction.dropped.append((response.row, hash))
             transaction.gone.append(hash)
             transaction.storedCount -= 1
+            transaction.supersededCount += 1
             return
         }
         if body.count <= StoreLimits.inlineBodyLength {
@@ -249,7 +250,7 @@ extension StoreWriter {
             return true
         case .discard:
             try discard(filling)
-            transaction.ended.append((filling, nil))
+            transaction.ended.append((filling, nil, isPart: false))
             return true
         case .keepInMemory(let chunks, let trailers):
             filling.keepInMemory(chunks, trailers: trailers)
@@ -295,7 +296,7 @@ extension StoreWriter {
         row.chain = try tables.chains.number(of: response.chain)
         guard try replace(filling.keyHash, by: response, variant: row.variant) else {
             try discard(filling)
-            transaction.ended.append((filling, nil))
+            transaction.ended.append((filling, nil, isPart: false))
             return
         }
         if let bytes, run.isFirst, bytes.count <= StoreLimits.inlineBodyLength {
@@ -309,14 +310,16 @@ extension StoreWriter {
         }
         transaction.storedCount += 1
         transaction.expected.append(filling.keyHash)
-        transaction.ended.append((filling, response))
+        transaction.ended.append((filling, response, isPart: false))
     }
 
     private func keepPartial(_ filling: Filling, _ run: FillingRun, length: UInt64) throws(StoreError) {
         if run.isFirst { try insertFilling(filling) }
         try write(run, of: filling)
+        let partialCount = transaction.partialCount
         let response = try join(filling.row, base: filling.plan.part?.start ?? 0, length: length)
-        transaction.ended.append((filling, response))
+        if response == nil, transaction.partialCount == partialCount { transaction.supersededCount += 1 }
+        transaction.ended.append((filling, response, isPart: true))
     }
 
     /// What was kept all the same, whole or in part, is no filling any more: it goes as others do.

@@ -224,20 +224,21 @@ final class StoreWriter {
         }
         for (scan, isDone) in done.purges { didBegin(scan, isDone: isDone) }
         for (filling, run) in done.runs { filling.didCommit(run) }
-        for (filling, response) in done.ended { end(filling, response) }
+        for (filling, response, isPart) in done.ended { end(filling, response, isPart: isPart) }
+        core.unstored.note(.superseded, count: done.supersededCount)
         core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
         core.counters.partials.wrappingAdd(done.partialCount, ordering: .relaxed)
         for job in done.lookUps { forward(job) }
         keepLogShort()
     }
 
-    private func end(_ filling: Filling, _ response: StoredResponse?) {
+    private func end(_ filling: Filling, _ response: StoredResponse?, isPart: Bool = false) {
         core.fillings.remove(filling)
         if let response {
             core.memory.promote(response, filling.keyHash, since: filling.since)
             filling.didEnd(.stored(response))
         } else {
-            filling.didEnd(.notStored)
+            filling.didEnd(.notStored, isCounted: isPart)
         }
     }
 
@@ -252,12 +253,14 @@ final class StoreWriter {
         tables?.rollBack()
         let failed = transaction
         transaction = Transaction()
+        let reason: UnstoredReason = error.code == .diskFull ? .diskFull : .writeFailed
         core.counters.notStored.wrappingAdd(failed.storedCount, ordering: .relaxed)
+        core.unstored.note(reason, count: failed.unwritten.count)
         for operation in failed.mustHappen { putOff(operation) }
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
         for hash in failed.settled { core.memory.settle(hash) }
         for filling in failed.fillings {
-            filling.stopStoring()
+            filling.stopStoring(because: reason)
             // Not even its row could be deleted, which the next process does.
             if filling.isDiscarded { end(filling, nil) }
         }
@@ -271,6 +274,7 @@ final class StoreWriter {
             core.memory.rowIsGone(hash)
             core.memory.settle(hash)
             core.counters.notStored.wrappingAdd(1, ordering: .relaxed)
+            core.unstored.note(.writeFailed)
         case .freshen(_, let hash): core.memory.settle(hash)
         case .purge(let work) where file.role == .kept: work.report(.interrupted)
         case .remove, .displace, .invalidate, .purge: putOff(operation)

@@ -15,7 +15,7 @@ struct Transaction {
     /// Rows whose bodies are too long for memory, once they are written.
     var long: [(row: StoredRowID, hash: KeyHash)] = []
     var runs: [(Filling, FillingRun)] = []
-    var ended: [(Filling, StoredResponse?)] = []
+    var ended: [(Filling, StoredResponse?, isPart: Bool)] = []
     /// Fillings whose writing is at stake.
     var fillings: [Filling] = []
     var lookUps: [LookUpJob] = []
@@ -28,6 +28,8 @@ struct Transaction {
     var partials: [PartialChange] = []
     var storedCount = 0
     var partialCount = 0
+    /// Responses that a newer one keeps out.
+    var supersededCount = 0
     /// Bytes of bodies written.
     var byteCount = 0
     var operationCount = 0

@@ -52,37 +52,39 @@ final class WriterQueue: Sendable {
 
     var count: (operations: Int, bytes: Int) { monitor.withLock { ($0.operations.count, $0.byteCount) } }
 
-    /// Whether new bodies should not be begun.
-    var isFull: Bool {
-        if refusesNew.load(ordering: .relaxed) { return true }
+    /// Why new bodies should not be begun; `nil` where they may.
+    var refusal: UnstoredReason? {
+        if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let now = Clock.monotonicMilliseconds()
-        return monitor.withLock { isBehind($0, adding: 0, now: now) }
+        return monitor.withLock { refusal(of: 0, now: now, $0) }
     }
 
-    private func isBehind(_ contents: Contents, adding bytes: Int, now: Int64) -> Bool {
-        if contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations { return true }
-        if contents.logLength > limits.logLimitBytes { return true }
+    private func refusal(of bytes: Int, now: Int64, _ contents: Contents) -> UnstoredReason? {
+        if contents.byteCount + bytes > limits.queuedBytes || contents.operations.count >= limits.queuedOperations {
+            return .queueFull
+        }
+        if contents.logLength > limits.logLimitBytes { return .logFull }
         let work = contents.work + contents.workTaken
-        if work == 0 { return false }
-        if contents.logLength + contents.logRate.bytes(for: work) > limits.logLimitBytes { return true }
-        return contents.pace.milliseconds(for: work) > limits.queuedMilliseconds
-            || now - contents.lastProgress > Int64(limits.stalledMilliseconds)
+        if work == 0 { return nil }
+        if contents.logLength + contents.logRate.bytes(for: work) > limits.logLimitBytes { return .logFull }
+        if now - contents.lastProgress > Int64(limits.stalledMilliseconds) { return .writerStalled }
+        return contents.pace.milliseconds(for: work) > limits.queuedMilliseconds ? .writerBehind : nil
     }
 
     /// Adds an operation within the bounds.
-    /// - Parameter isPromised: It was taken on before its body came (`isFull` was asked then): only a full disk refuses it now.
-    /// - Returns: `false` when the queue is full.
-    func offer(_ operation: WriterOperation, isPromised: Bool = false) -> Bool {
-        if refusesNew.load(ordering: .relaxed) { return false }
+    /// - Parameter isPromised: It was taken on before its body came (`refusal` was asked then): only a full disk refuses it now.
+    /// - Returns: Why it was not added; `nil` where it was.
+    func offer(_ operation: WriterOperation, isPromised: Bool = false) -> UnstoredReason? {
+        if refusesNew.load(ordering: .relaxed) { return .diskFull }
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
-        let (accepted, wakes) = monitor.withLock { contents in
-            let isRefused = !isPromised && isBehind(contents, adding: bytes, now: now)
-            if contents.isStopping || isRefused { return (false, false) }
-            return (true, add(operation, bytes, work, now: now, urgent: false, to: &contents))
+        let (reason, wakes) = monitor.withLock { contents -> (UnstoredReason?, Bool) in
+            if contents.isStopping { return (.writeFailed, false) }
+            if !isPromised, let reason = refusal(of: bytes, now: now, contents) { return (reason, false) }
+            return (nil, add(operation, bytes, work, now: now, urgent: false, to: &contents))
         }
         if wakes { monitor.wake() }
-        return accepted
+        return reason
     }
 
     /// Adds what must not be refused, or is bounded elsewhere.

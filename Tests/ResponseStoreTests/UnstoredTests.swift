@@ -1,0 +1,83 @@
+import EventLoop
+import HTTPCaching
+import Testing
+
+@testable import ResponseStore
+
+@Suite("Responses that are not stored are counted, each with its reason")
+struct UnstoredTests {
+    private static func unstored(_ store: ResponseStore) -> [UnstoredReason: Int] { store.statistics.unstored }
+
+    @Test("A response that is refused before its body comes is counted as one that is refused with it")
+    func countsRefusals() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open { $0.limits.queuedOperations = 1 }
+        try store.learnKeys()
+        let large = Sample.response("large", body: [])
+        store.inOneBatch {
+            #expect(store.acceptsNew())
+            store.putSurely(Sample.response("first", body: [1]))
+            #expect(!store.acceptsNew())
+            guard case .busy = store.put(Sample.response("second", body: [1])) else {
+                Issue.record("accepted")
+                return
+            }
+            #expect(store.beginFilling(FillingPlan(response: large, length: 1 << 20)) == nil)
+        }
+        #expect(Self.unstored(store) == [.queueFull: 3])
+        #expect(store.statistics.refusedBusy == 3)
+        #expect(store.acceptsNew())
+        #expect(store.beginFilling(FillingPlan(response: large, length: .max)) == nil)
+        #expect(Self.unstored(store) == [.queueFull: 3, .bodyTooLong: 1])
+    }
+
+    @Test("A response that was invalidated, or that a newer one keeps out, is counted")
+    func countsOvertaken() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        let since = store.moment(of: Sample.key("a"))
+        store.invalidate([Sample.key("a")])
+        guard case .overtaken = store.put(Sample.response("a", body: [1]), since: since) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(Self.unstored(store) == [.overtaken: 1])
+        store.putSurely(Sample.response("b", body: [1], date: 1_700_000_500))
+        store.putSurely(Sample.response("b", body: [1], date: 1_700_000_000))
+        #expect(Self.unstored(store) == [.overtaken: 1, .superseded: 1])
+    }
+
+    @Test("A body that broke off, came too long, or was purged meanwhile is counted once; one that is kept in part is not")
+    func countsBodies() throws {
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        let body = Sample.bytes(1 << 20, seed: 1)
+        func begin(_ name: String, etag: Bool = false, kept: UInt64? = nil) throws -> Filling {
+            let response = Sample.response(name, body: [], etag: etag)
+            return try #require(store.beginSurely(FillingPlan(response: response, length: 2 << 20, keptLength: kept)))
+        }
+        func end(_ filling: Filling) {
+            filling.abort()
+            if case .stored = store.outcome(of: filling) { Issue.record("stored") }
+            store.drain()
+        }
+        var filling = try begin("broken")
+        FillingTests.fill(filling, body, pieceLength: 1 << 18)
+        end(filling)
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1])
+        filling = try begin("long", kept: 1 << 18)
+        FillingTests.fill(filling, body, pieceLength: 1 << 18)
+        end(filling)
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1])
+        filling = try begin("purged")
+        FillingTests.fill(filling, body, pieceLength: 1 << 18)
+        store.invalidate([Sample.key("purged")])
+        end(filling)
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .overtaken: 1])
+        filling = try begin("part", etag: true)
+        FillingTests.fill(filling, body, pieceLength: 1 << 18)
+        end(filling)
+        #expect(store.partials(of: Sample.key("part")).count == 1)
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .overtaken: 1])
+    }
+}
