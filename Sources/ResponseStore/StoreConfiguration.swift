@@ -75,6 +75,9 @@ package struct StoreLimits: Sendable {
     package var checkpointBytes = 16 << 20
     package var logHoldBytes = 64 << 20
     package var logLimitBytes = 128 << 20
+    /// How often a transaction that finds the log above its limit tries to have it emptied, with a wait of 100 ms at least for other readers
+    /// of the file, before it fails.
+    package var logAttempts = 10
     /// Of a file beneath memory: of about so many keys what stands there may be out of date. With more nothing of the file is used any longer.
     package var hiddenKeys = 1 << 20
     /// How long the writer gathers operations for one transaction.

@@ -53,7 +53,7 @@ extension StoreWriter {
     /// - Throws: `busy` where another connection has kept the log from being begun anew for too long.
     func waitForLog() throws(StoreError) {
         guard lastLogLength > core.configuration.limits.logLimitBytes else { return }
-        for _ in 0..<StoreWriter.logAttempts {
+        for _ in 0..<core.configuration.limits.logAttempts {
             core.checkpointer.requestAndWait(atMost: 1000)
             if restartLog() { return }
         }
@@ -62,8 +62,6 @@ extension StoreWriter {
             message:
                 "the write-ahead log is \(lastLogLength >> 20) MiB long, and a program that reads it keeps it from being emptied")
     }
-
-    private static let logAttempts = 10
 
     /// - Returns: whether the next transaction begins the log anew.
     private func restartLog() -> Bool {
