@@ -98,7 +98,7 @@ struct DamageTests {
         "Rows that were swapped, taken out, or put in are found",
         arguments: [
             "UPDATE recording SET id = CASE id WHEN 3 THEN -4 WHEN 4 THEN -3 END WHERE id IN (3, 4); UPDATE recording SET id = -id WHERE id < 0",
-            "DELETE FROM recording WHERE id = 5",
+            "DELETE FROM recording WHERE id = 5", "UPDATE recording SET row = row || x'0F00000001FF' WHERE id = 2",
             "UPDATE recording SET row = (SELECT row FROM recording WHERE id = 1) WHERE id = 2",
             "UPDATE body SET digest = (SELECT digest FROM body WHERE id = 1) || x'00' WHERE id = 2",
             "UPDATE chunk SET octets = octets || x'00'", "UPDATE chunk SET octets = zeroblob(length(octets))",
