@@ -1,22 +1,12 @@
-import ArgumentParser
 import Foundation
 import ProxyAdmin
 import ProxyPolicy
 
 /// Whether the settings of a project's folder are used.
-enum ProjectChoice: String, CaseIterable, ExpressibleByArgument {
+enum ProjectChoice: String, CaseIterable {
     /// As the user has decided (`larder project`), else as far as they are harmless.
     case auto
     case allow, deny
-}
-
-/// The option by which a command is told.
-struct ProjectOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Use the settings in .larder/policy.yaml: auto, as `larder project` decided, else as far as they need no decision; allow, all of them; deny, none.",
-            valueName: "choice"))
-    var projectSettings = ProjectChoice.auto
 }
 
 /// The settings of a project's folder, as one command uses them.
