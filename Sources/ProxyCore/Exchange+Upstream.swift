@@ -54,6 +54,8 @@ extension Exchange {
         guard let facts,
             let prepared = StoredFields.prepare(wholeHead ?? response, to: request, facts: facts, secondaryKey)
         else { return nil }
+        // The exchange's array is used again and again, and its capacity grows: each one that is shared is replaced by one at least as large.
+        let key = key.withUnsafeBufferPointer { Array($0) }
         return StoredResponse(
             key: key, nominatedFields: prepared.nominatedFields, facts: facts, head: prepared.head, requestTime: requestTime,
             body: body, trailers: StoredHead.held(trailers), tags: matched.tags, chain: upstreamChain,

@@ -135,6 +135,9 @@ package struct Exchange: ~Copyable, Sendable {
     /// a copy of all the thousand octets.
     private weak var keepsItsAddress: ExchangeContext?
 
+    /// The capacity of `key` that is kept for the next request.
+    private static let keyCapacity = 1024
+
     package init(context: ExchangeContext) {
         self.context = context
         context.complete(&obligations.cache)
@@ -158,7 +161,7 @@ package struct Exchange: ~Copyable, Sendable {
         response.removeAll()
         requestBody = .none
         responseBody = .none
-        key.removeAll(keepingCapacity: true)
+        if key.capacity > Exchange.keyCapacity { key = [] } else { key.removeAll(keepingCapacity: true) }
         if !secondaryKey.isEmpty { secondaryKey = .none }
         if !requestContent.isEmpty { requestContent = [] }
         selected = nil

@@ -25,6 +25,24 @@ struct FetchTests {
         #expect(stored.facts.freshnessLifetime.seconds == 60)
     }
 
+    @Test("A stored response's key takes no more memory than it is long, whatever the exchange was used for before")
+    func trimsKeys() throws {
+        let book = try Playbook()
+        for path in [String(repeating: "a", count: 4000), "x"] {
+            book.exchange.begin(id: 2, context: book.exchange.context)
+            try book.run(
+                .request("GET http://a.example/\(path)"), [.lookUp(onDisk: false)],
+                .found([]), [.joinFetch],
+                .leads, [.fetch],
+                .response(200, "Cache-Control: max-age=60", "Content-Length: 5"),
+                [.relay(store: true)],
+                .delivered, [.finish])
+        }
+        let stored = try #require(book.stored("hello"))
+        #expect(String(decoding: stored.key, as: UTF8.self) == "http://a.example:80/x")
+        #expect(stored.key.capacity < 100)
+    }
+
     @Test(
         "A response that may not be kept is passed on, with the reason; whoever joined is told at once",
         arguments: [

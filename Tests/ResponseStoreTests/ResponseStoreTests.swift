@@ -8,6 +8,22 @@ import Testing
 
 @Suite("Responses in and out")
 struct ResponseStoreTests {
+    @Test("What a look-up brings into memory has a key of its own, whatever memory the caller's key takes")
+    func trimsKeys() throws {
+        let fixture = StoreFixture()
+        var store = try fixture.open()
+        store.putSurely(Sample.response("k", body: [1]))
+        store.shutdown()
+        store = try fixture.open()
+        var key = Sample.key("k")
+        key.reserveCapacity(10_000)
+        guard case .found = store.lookUpNow(key), case .found(let variants) = store.memoryAnswer(key) else {
+            Issue.record("not found")
+            return
+        }
+        #expect(variants.key == key && variants.key.capacity < 100)
+    }
+
     @Test(
         "A response comes back as it was put, from memory and from the file",
         arguments: [0, 1, 1024, 16 << 10, 16 << 10 + 1, 300_000])

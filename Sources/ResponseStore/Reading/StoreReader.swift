@@ -52,7 +52,7 @@ final class StoreReader {
             // Before `endLookUp`, which fails where the row was deleted meanwhile: from then on the body cannot go before its response.
             if core.memory.fileBeneath == nil { found.responses = found.responses.map(core.holds.held) }
             for row in found.badRows { reportDamage(row) }
-            let variants = variants(of: job.key, found)
+            let variants = variants(found)
             if let answer = core.memory.endLookUp(job.key, job.hash, startedAt: changes, found: variants) {
                 noteUse(of: variants, lastAccess: found.lastAccess)
                 job.answer(LookUpResult(answer))
@@ -62,9 +62,10 @@ final class StoreReader {
         wait(job)
     }
 
-    private func variants(of key: [UInt8], _ found: ReadingTables.Found) -> StoredVariants? {
-        if found.responses.isEmpty { return nil }
+    private func variants(_ found: ReadingTables.Found) -> StoredVariants? {
         let responses = found.responses.sorted { $0.isNewer(than: $1) }
+        // Not the caller's key: the array of an exchange, which is used again and again, may be far larger than the key.
+        guard let key = responses.first?.key else { return nil }
         return StoredVariants(
             key: key, responses: responses, isComplete: true, now: core.memory.now, recordedAccess: core.memory.now)
     }
