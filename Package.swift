@@ -77,8 +77,14 @@ let package = Package(
         room("EventLoop", uses: ["CLinux"]),
         room("Reachability", uses: ["EventLoop", "CLinux"]),
         room(
+            "UpstreamTransport",
+            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "EventLoop", "CCurl", "CLinux"]),
+        room(
             "HTTPSession",
-            uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL"]),
+            uses: [
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "UpstreamTransport",
+                "CPSL",
+            ]),
         room(
             "Snapshots",
             uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"]),
@@ -90,7 +96,7 @@ let package = Package(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
                 "ProxyCore",
                 "CLinux",
@@ -106,8 +112,8 @@ let package = Package(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Snapshots",
-                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
+                "Snapshots", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -118,7 +124,7 @@ let package = Package(
             path: "docs/samples/newest", swiftSettings: swift),
 
         .target(
-            name: "TestSupport", dependencies: ["HTTPMessage", "EventLoop", "CLinux", "COpenSSL"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["HTTPMessage", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"], path: "Tests/Support",
             swiftSettings: swift
         ),
         .executableTarget(
@@ -163,6 +169,9 @@ let package = Package(
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
+            of: "UpstreamTransport",
+            uses: ["HTTPMessage", "HTTPWire", "ServerTrust", "EventLoop", "CLinux"]),
+        tests(
             of: "HTTPSession",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore",
@@ -180,22 +189,22 @@ let package = Package(
         tests(
             of: "ProxyServer",
             uses: [
-                "HTTPMessage", "HTTPWire", "ServerTrust", "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession",
-                "ProxyCore", "CLinux",
+                "HTTPMessage", "HTTPWire", "ServerTrust", "CertificateAuthority", "ClientPasswords", "EventLoop",
+                "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSession", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
-                "ResponseStore", "ProxyServer", "larder",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy", "ServerTrust",
+                "CertificateAuthority", "ResponseStore", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
-                "HTTPSession",
+                "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
                 "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",

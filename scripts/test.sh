@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 deadline=${LARDER_TEST_DEADLINE:-90}
 lanes=${LARDER_TEST_LANES:-2}
 # The lanes that take longest begin first.
-first="LarderCLITests EndToEndTests ResponseStoreTests SnapshotsTests HTTPSessionTests ProxyCoreTests"
+first="LarderCLITests EndToEndTests ResponseStoreTests SnapshotsTests HTTPSessionTests UpstreamTransportTests ProxyCoreTests"
 
 export NO_COLOR=1
 builds=true

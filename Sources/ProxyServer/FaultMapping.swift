@@ -1,6 +1,6 @@
-import HTTPSession
 import HTTPWire
 import ProxyCore
+import UpstreamTransport
 
 /// Translates each room's errors into the faults of `ProxyCore`. The switches have no `default`: a new error has to find its row.
 package enum FaultMapping {

@@ -3,12 +3,12 @@ import CertificateAuthority
 import ClientPasswords
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import ProxyCore
 import ProxyPolicy
 import Reachability
 import ResponseStore
 import Synchronization
+import UpstreamTransport
 
 /// The proxy as a whole: listeners, loops, and what they share. Started once, drained or stopped once.
 package final class ProxyServer: Sendable {

@@ -1,10 +1,10 @@
 import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import Reachability
+import UpstreamTransport
 
 /// Everything about serving that settings can change. A value: a reload compares and replaces it as a whole.
 package struct ServerSettings: Sendable {

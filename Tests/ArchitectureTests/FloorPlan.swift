@@ -36,10 +36,13 @@ enum FloorPlan {
         "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Room(["EventLoop", "CLinux"], others: ["Glibc"]),
+        "UpstreamTransport": Room(
+            ["HTTPMessage", "HTTPWire", "HTTPCaching", "ServerTrust", "EventLoop", "CCurl", "CLinux"],
+            others: ["Glibc", "Synchronization"]),
         "HTTPSession": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "CCurl", "CPSL",
-                "CLinux",
+                "HTTPMessage", "HTTPWire", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "UpstreamTransport",
+                "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Room(
             ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"], others: ["Glibc"]),
@@ -52,7 +55,7 @@ enum FloorPlan {
         "ProxyServer": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Reachability",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
                 "ProxyCore",
                 "CLinux",
@@ -66,8 +69,8 @@ enum FloorPlan {
         "LarderCLI": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "HTTPSession", "ResponseStore", "Snapshots",
-                "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
+                "Snapshots", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]
@@ -77,10 +80,10 @@ enum FloorPlan {
         "Sources/CertificateAuthority/ServerTLSSession.swift": "libssl's callbacks carry their owner as a pointer",
         "Sources/EventLoop/Guarded.swift": "tells ThreadSanitizer which lock it is, in its builds only",
         "Sources/EventLoop/LoopThread.swift": "hands a thread's first argument over through pthread_create",
-        "Sources/HTTPSession/Transport/CurlAttempt.swift": "libcurl's callbacks carry their owner as a pointer",
-        "Sources/HTTPSession/Transport/Connector.swift": "as CurlAttempt",
-        "Sources/HTTPSession/Transport/ConnectorCallbacks.swift": "as CurlAttempt",
-        "Sources/HTTPSession/Transport/EasyHandles.swift": "as CurlAttempt",
+        "Sources/UpstreamTransport/Transport/CurlAttempt.swift": "libcurl's callbacks carry their owner as a pointer",
+        "Sources/UpstreamTransport/Transport/Connector.swift": "as CurlAttempt",
+        "Sources/UpstreamTransport/Transport/ConnectorCallbacks.swift": "as CurlAttempt",
+        "Sources/UpstreamTransport/Transport/EasyHandles.swift": "as CurlAttempt",
         "Sources/ResponseStore/Filling/BodyChunk.swift":
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
@@ -101,8 +104,8 @@ enum FloorPlan {
         "Tests/StoreTorture/Beneath.swift": "as StoreTorture",
         "Tests/StoreTorture/Purging.swift": "as StoreTorture",
         "Tests/SnapshotTorture/SnapshotTorture.swift": "as StoreTorture",
-        "Tests/HTTPSessionTests/Session/CancellationStormTests.swift": "cancels at moments of a seeded generator",
-        "Tests/HTTPSessionTests/Session/SessionRetryTests.swift": "a network that does not come back",
+        "Tests/HTTPSessionTests/CancellationStormTests.swift": "cancels at moments of a seeded generator",
+        "Tests/HTTPSessionTests/SessionRetryTests.swift": "a network that does not come back",
         "Tests/LarderCLITests/DoctorTests.swift": shellPolls,
         "Tests/LarderCLITests/EnvTests.swift": shellPolls,
         "Tests/LarderCLITests/FetchOrigin.swift": shellPolls,

@@ -1,7 +1,6 @@
 import Foundation
-import HTTPSession
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The store behind the proxy (RFC 9111), over real sockets")
 struct CachingTests {

@@ -1,8 +1,8 @@
 import EventLoop
-import HTTPSession
 import ServerTrust
 import TestSupport
 import Testing
+import UpstreamTransport
 
 /// A proxy with policies of CONNECT before an origin that speaks TLS.
 private final class GuardedStage {

@@ -1,7 +1,7 @@
 import Foundation
-import HTTPSession
-import Testing
 import TestSupport
+import Testing
+import UpstreamTransport
 
 /// An error that a client can bring about, and how it is told.
 struct Provoked: Sendable, CustomTestStringConvertible {

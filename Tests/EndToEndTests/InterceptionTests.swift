@@ -1,7 +1,6 @@
 import ClientPasswords
 import Glibc
 import HTTPMessage
-import HTTPSession
 import ProxyServer
 import ServerTrust
 import TestSupport

@@ -1,9 +1,9 @@
 import CertificateAuthority
 import Foundation
-import HTTPSession
 import ServerTrust
 import TestSupport
 import Testing
+import UpstreamTransport
 
 @Suite(
     "CONNECT to port 80 where all hosts are intercepted",

@@ -1,6 +1,5 @@
 import Glibc
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyAdmin
 import ResponseStore

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPSession
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSession
+import UpstreamTransport
 @testable import LarderCLI
 import ProxyPolicy
 import Testing

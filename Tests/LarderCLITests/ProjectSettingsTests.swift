@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSession
 import ProxyPolicy
 import TestSupport
 import Testing
+import UpstreamTransport
 
 @testable import LarderCLI
 

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPMessage
-import HTTPSession
 import Testing
+import UpstreamTransport
 
 @testable import LarderCLI
 

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPSession
 import ServerTrust
 import Testing
 

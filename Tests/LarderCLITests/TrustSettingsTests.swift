@@ -1,6 +1,6 @@
 import ProxyPolicy
-import HTTPSession
 import Testing
+import UpstreamTransport
 
 @testable import LarderCLI
 

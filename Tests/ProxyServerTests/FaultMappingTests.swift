@@ -1,8 +1,8 @@
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import Testing
+import UpstreamTransport
 
 @testable import ProxyServer
 

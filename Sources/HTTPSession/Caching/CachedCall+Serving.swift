@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
+import UpstreamTransport
 
 /// What is kept, as if it came.
 extension CachedCall {

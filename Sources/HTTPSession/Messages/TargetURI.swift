@@ -1,5 +1,6 @@
 import Glibc
 import HTTPMessage
+import UpstreamTransport
 
 /// What a request is for: an http or https URI (RFC 9110 §4.2, §7.1), in the form in which it is sent.
 ///

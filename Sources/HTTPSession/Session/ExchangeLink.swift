@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPWire
 import ServerTrust
 import Synchronization
+import UpstreamTransport
 
 /// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
 /// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.

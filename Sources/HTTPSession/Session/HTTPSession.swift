@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPMessage
 import ServerTrust
+import UpstreamTransport
 
 /// Requests to origins, with everything that belongs to them: connections that are kept, trust, redirects, tries, progress, limits.
 ///

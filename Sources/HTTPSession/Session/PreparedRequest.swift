@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import HTTPSerialization
 import HTTPWire
+import UpstreamTransport
 
 /// A request with everything that the session adds to it: what goes to one origin, once. Redirects, tries and answers to challenges
 /// make others of it and send them.

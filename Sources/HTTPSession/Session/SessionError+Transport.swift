@@ -1,5 +1,6 @@
 import HTTPMessage
 import ServerTrust
+import UpstreamTransport
 
 extension SessionError {
     /// What the transport's error is called outside.

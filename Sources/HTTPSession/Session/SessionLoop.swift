@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import UpstreamTransport
 
 /// One loop of a session, with its transport and the exchanges on it. Confined to the loop's thread.
 final class SessionLoop: BatchHandler {

@@ -1,5 +1,6 @@
 import EventLoop
 import Synchronization
+import UpstreamTransport
 
 /// The threads of a session, as everybody else sees them.
 final class SessionLoops: Sendable {

@@ -1,3 +1,5 @@
+import UpstreamTransport
+
 /// An HTTP proxy through which everything leaves: plain requests are sent to it, for https it is asked for tunnels.
 public struct SessionProxy: Sendable {
     /// A name in lower case, or an address.

@@ -1,3 +1,5 @@
+import UpstreamTransport
+
 /// How long each phase of a transfer may take. Zero is no limit.
 public struct SessionTimeouts: Equatable, Sendable {
     /// Waiting for a turn and for a connection while the limits are reached.

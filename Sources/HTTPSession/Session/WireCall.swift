@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import UpstreamTransport
 
 /// One exchange with an origin as its transfer's task sees it: waits for a turn, sends, and waits for what comes.
 struct WireCall {

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPWire
+import UpstreamTransport
 
 /// One exchange with an origin on its loop, where the transport meets the link to the task that waits. Confined to the loop.
 final class WireExchange: OriginExchangeDelegate {

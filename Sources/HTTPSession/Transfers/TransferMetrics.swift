@@ -1,5 +1,6 @@
 import HTTPMessage
 public import ServerTrust
+import UpstreamTransport
 
 /// What a transfer met on its way.
 public struct TransferMetrics: Sendable {

@@ -1,4 +1,5 @@
 import EventLoop
+import UpstreamTransport
 
 /// Whose turn it is: so many exchanges at once over all origins, so many with each, and the others in the order of their priority,
 /// and of their coming within one.

@@ -1,7 +1,7 @@
 import HTTPMessage
-import HTTPSession
 import ProxyAdmin
 import ServerTrust
+import UpstreamTransport
 
 /// `GET /v1/pins/audit`: what the servers showed whose pins are only reported on.
 enum PinAuditRoute {

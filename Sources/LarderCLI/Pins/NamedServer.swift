@@ -1,6 +1,6 @@
 import ArgumentParser
-import HTTPSession
 import ServerTrust
+import UpstreamTransport
 
 /// A server as a person names it: `HOST` or `HOST:PORT`, as in `tls.hosts`, but no pattern.
 struct NamedServer: Hashable, Sendable, ExpressibleByArgument {

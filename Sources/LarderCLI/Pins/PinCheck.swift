@@ -1,7 +1,7 @@
 import Foundation
-import HTTPSession
 import ProxyAdmin
 import ServerTrust
+import UpstreamTransport
 
 /// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.
 struct PinCheck: Sendable {

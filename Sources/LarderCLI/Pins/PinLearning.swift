@@ -1,6 +1,6 @@
-import HTTPSession
 import ProxyAdmin
 import ServerTrust
+import UpstreamTransport
 
 /// Judges servers as if nothing were pinned for them yet, and proposes pins of whom it believes.
 struct PinLearning {

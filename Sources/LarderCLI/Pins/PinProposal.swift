@@ -1,7 +1,7 @@
-import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import UpstreamTransport
 
 /// What the chain of a server offers to be pinned, and the settings that pin the certificate that was chosen.
 struct PinProposal {

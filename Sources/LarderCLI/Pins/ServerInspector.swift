@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
-import HTTPSession
 import ServerTrust
+import UpstreamTransport
 
 /// What one handshake with a server came to.
 enum ServerJudgement: Sendable {

@@ -1,4 +1,4 @@
-import HTTPSession
+import UpstreamTransport
 
 extension TransportError {
     /// Its reason as people write it: `connection refused`.

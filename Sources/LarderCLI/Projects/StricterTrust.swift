@@ -1,6 +1,6 @@
-import HTTPSession
 import ProxyPolicy
 import ServerTrust
+import UpstreamTransport
 
 /// Trust that a project may add: each server that it accepts, the user's settings accept too.
 ///

@@ -5,12 +5,12 @@ import Dispatch
 import EventLoop
 import Foundation
 import HTTPMessage
-import HTTPSession
 import Logging
 import ProxyAdmin
 import ProxyServer
 import ResponseStore
 import Synchronization
+import UpstreamTransport
 
 /// The server of `serve`, from its start to its end, and what signals do to it.
 final class RunningServer: Sendable {

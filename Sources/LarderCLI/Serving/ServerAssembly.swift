@@ -1,11 +1,11 @@
 import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import ProxyServer
 import ResponseStore
+import UpstreamTransport
 
 /// The settings in the words of the rooms that they concern.
 enum ServerAssembly {

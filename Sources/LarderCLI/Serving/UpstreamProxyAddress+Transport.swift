@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSession
+import UpstreamTransport
 
 extension UpstreamProxyAddress {
     /// As the transport wants it: user and password with their percent-encoding undone.

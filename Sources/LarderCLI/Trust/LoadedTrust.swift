@@ -1,6 +1,6 @@
 import CertificateAuthority
-import HTTPSession
 import ServerTrust
+import UpstreamTransport
 
 /// Whom to believe, as `tls:` says it: the policies, what CONNECT gets, and what is worth a warning. A value that is replaced as a
 /// whole when the settings are read again.

@@ -1,7 +1,7 @@
 import CertificateAuthority
 import Foundation
-import HTTPSession
 import ServerTrust
+import UpstreamTransport
 
 /// Reads the files that settings about trust name, each within its limit.
 package struct TrustFiles: Sendable {

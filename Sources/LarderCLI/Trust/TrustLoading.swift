@@ -1,9 +1,9 @@
 import CertificateAuthority
 import Foundation
-import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import UpstreamTransport
 
 /// One reading of the files that `tls:` names, after which every policy stands or has a problem with its file, line and column.
 struct TrustLoading {

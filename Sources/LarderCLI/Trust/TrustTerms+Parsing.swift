@@ -1,7 +1,7 @@
-import HTTPSession
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import UpstreamTransport
 
 extension TrustTerms {
     static let keys = [

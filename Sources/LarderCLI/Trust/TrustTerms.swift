@@ -1,6 +1,6 @@
-import HTTPSession
 import ProxyPolicy
 import ServerTrust
+import UpstreamTransport
 
 /// One policy as it is written: nothing of it is wrong in itself, and its files are still to be read.
 struct TrustTerms: Sendable {

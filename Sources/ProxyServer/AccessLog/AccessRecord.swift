@@ -1,6 +1,6 @@
 import HTTPMessage
-import HTTPSession
 import ProxyCore
+import UpstreamTransport
 
 /// The facts about one request for the access log. Trivial; its texts (URL, method, …) go beside it as spans, see `AccessTexts`.
 package struct AccessRecord: Sendable {

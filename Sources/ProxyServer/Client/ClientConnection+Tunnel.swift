@@ -2,9 +2,9 @@ import CertificateAuthority
 import EventLoop
 import Glibc
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
+import UpstreamTransport
 
 /// Tunnels that are entered: what the client sends in one is read here, as requests to the origin that it has named.
 extension ClientConnection: QueuedReader {

@@ -1,8 +1,8 @@
 import EventLoop
 import HTTPCaching
-import HTTPSession
 import ResponseStore
 import ServerTrust
+import UpstreamTransport
 
 /// The body that a driver is sending to its client, wherever it comes from.
 struct BodyDelivery {

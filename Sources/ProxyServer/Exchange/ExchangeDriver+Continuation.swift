@@ -1,7 +1,7 @@
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
+import UpstreamTransport
 
 /// A body that breaks off is continued by another exchange with the origin; what has come stays where it went.
 extension ExchangeDriver {

@@ -1,5 +1,5 @@
 import EventLoop
-import HTTPSession
+import UpstreamTransport
 
 /// Large bodies for one client alone go by `splice` from the origin's socket to the client's, through a pipe: nobody here looks
 /// into them, and so they need not come into this process.

@@ -1,7 +1,7 @@
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import ProxyCore
+import UpstreamTransport
 
 /// The request's content where it stands in the key: it is gathered before anything is looked for.
 extension ExchangeDriver {

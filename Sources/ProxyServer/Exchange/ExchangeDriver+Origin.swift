@@ -1,9 +1,9 @@
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import ResponseStore
+import UpstreamTransport
 
 /// The origin's side: the request goes out, the answer comes in and goes where the exchange said.
 extension ExchangeDriver: OriginExchangeDelegate {

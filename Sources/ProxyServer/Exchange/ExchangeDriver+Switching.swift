@@ -1,6 +1,6 @@
 import HTTPMessage
-import HTTPSession
 import ProxyCore
+import UpstreamTransport
 
 /// Connections that go over to another protocol (RFC 9110 §7.8).
 extension ExchangeDriver {

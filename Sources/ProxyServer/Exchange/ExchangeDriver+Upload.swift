@@ -1,7 +1,7 @@
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
+import UpstreamTransport
 
 /// The request's body on its way to the origin, as fast as the origin takes it.
 extension ExchangeDriver {

@@ -1,10 +1,10 @@
 import EventLoop
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import ResponseStore
+import UpstreamTransport
 
 /// Carries out what an exchange decides: asks the store, the origin and the client's connection, and tells the exchange what
 /// came of it. It decides nothing by itself.

@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPMessage
-import HTTPSession
 import ResponseStore
+import UpstreamTransport
 
 /// What a driver holds of the exchange with the origin.
 struct Fetch {

@@ -1,6 +1,6 @@
 import CertificateAuthority
 import EventLoop
-import HTTPSession
+import UpstreamTransport
 
 /// What TLS with clients is spoken by, under one reading of the settings: an authority, the certificates that it has made, and the keys
 /// of session tickets, which are new with each reading.

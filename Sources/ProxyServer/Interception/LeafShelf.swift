@@ -1,8 +1,8 @@
 import CertificateAuthority
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import ServerTrust
+import UpstreamTransport
 
 /// The certificates that one authority has made for hosts, at most so many, for all loops. What is not there is made on another thread,
 /// once for all who ask meanwhile.

@@ -1,10 +1,10 @@
 import CertificateAuthority
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import ServerTrust
+import UpstreamTransport
 
 /// The beginning of a tunnel that is entered: what its client sends first decides whether it is answered here, inside TLS or in plain
 /// HTTP, or gets a tunnel after all. Until then nobody is connected to.

@@ -1,10 +1,10 @@
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
 import ProxyPolicy
 import ResponseStore
+import UpstreamTransport
 
 /// Everything that belongs to one loop: its connections, its drivers, its way upstream. Confined to the loop's thread.
 final class LoopWorker: BatchHandler {

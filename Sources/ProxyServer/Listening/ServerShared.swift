@@ -1,7 +1,7 @@
 import EventLoop
-import HTTPSession
 import ProxyCore
 import ResponseStore
+import UpstreamTransport
 
 /// What the loops share: the store, the fetches under way, the budgets upstream, and the settings in force.
 final class ServerShared: Sendable {

@@ -3,9 +3,9 @@ import CertificateAuthority
 import EventLoop
 import Glibc
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ServerTrust
+import UpstreamTransport
 
 /// A client's connection to a listener that speaks TLS: the handshake, and then the way between the client and one end of a pair of
 /// sockets, at whose other end a `ClientConnection` is served as any other, so that tunnels and TLS inside of TLS need not know of it.

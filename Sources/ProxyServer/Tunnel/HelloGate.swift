@@ -1,8 +1,8 @@
 import EventLoop
 import HTTPMessage
-import HTTPSession
 import HTTPWire
 import ProxyCore
+import UpstreamTransport
 
 /// Holds back what a client sends into a tunnel until it is known whom it means to reach. Made only where the settings guard a host.
 ///

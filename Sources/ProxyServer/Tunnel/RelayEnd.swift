@@ -1,7 +1,7 @@
 import CLinux
 import CertificateAuthority
 import Glibc
-import HTTPSession
+import UpstreamTransport
 
 /// One end of a relay: a socket, perhaps with TLS on it. It keeps what the peer has not taken.
 protocol RelayEnd: AnyObject {

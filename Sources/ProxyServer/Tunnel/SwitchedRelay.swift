@@ -1,6 +1,6 @@
 import EventLoop
-import HTTPSession
 import ProxyCore
+import UpstreamTransport
 
 /// What follows a 101 where TLS ends here, on one side at least: octets both ways, each direction ending by itself, as in a `Tunnel`. An
 /// end inside TLS is told by a close_notify, outside of it by the end of that way of the connection.

@@ -1,8 +1,8 @@
 import CLinux
 import EventLoop
 import Glibc
-import HTTPSession
 import ProxyCore
+import UpstreamTransport
 
 /// A blind tunnel between a client and an origin (RFC 9110 §9.3.6): bytes both ways, each direction ending by itself.
 ///

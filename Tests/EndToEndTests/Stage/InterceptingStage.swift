@@ -1,10 +1,10 @@
 import CertificateAuthority
 import Foundation
-import HTTPSession
 import ProxyServer
 import ServerTrust
 import TestSupport
 import Testing
+import UpstreamTransport
 
 /// A proxy that intercepts, before an origin that speaks TLS.
 final class InterceptingStage {

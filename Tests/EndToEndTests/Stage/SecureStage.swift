@@ -1,4 +1,3 @@
-import HTTPSession
 import ServerTrust
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSession
 import ProxyPolicy
 import ProxyServer
 import ResponseStore
 import TestSupport
+import UpstreamTransport
 
 @testable import LarderCLI
 

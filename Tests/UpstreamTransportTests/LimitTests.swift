@@ -4,7 +4,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: limits of connections and the queue")
 struct LimitTests {

@@ -3,7 +3,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Signed certificate timestamps of the handshake (RFC 6962 §3.3.1)")
 struct SignedTimestampsTests {

@@ -3,7 +3,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: exchanges")
 struct TransportTests {

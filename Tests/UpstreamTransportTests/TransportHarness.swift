@@ -3,7 +3,7 @@ import HTTPMessage
 import HTTPWire
 import TestSupport
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 /// What an exchange's delegate heard.
 final class Recorder: OriginExchangeDelegate, TunnelDelegate {

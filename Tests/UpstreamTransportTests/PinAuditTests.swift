@@ -4,7 +4,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("What is seen where pins are only reported on")
 struct PinAuditTests {

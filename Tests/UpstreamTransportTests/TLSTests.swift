@@ -6,42 +6,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
-
-extension TestAuthority {
-    /// One policy for every host: this authority as the anchor, and what is given besides.
-    func policies(
-        pins: PinSet? = nil, revocation: Revocation = .off, minimumTLSVersion: TLSVersion = .tls12
-    ) throws -> TrustPolicySet {
-        try TrustPolicySet(
-            [], fallback: .policy(policy(pins: pins, revocation: revocation, minimumTLSVersion: minimumTLSVersion)))
-    }
-
-    func policy(
-        pins: PinSet? = nil, revocation: Revocation = .off, minimumTLSVersion: TLSVersion = .tls12
-    ) throws -> TrustPolicy {
-        try TrustPolicy(
-            anchors: .given(TrustAnchors([try #require(Certificate(der: der))])), pins: pins,
-            minimumTLSVersion: minimumTLSVersion, revocation: revocation)
-    }
-}
-
-extension TLSIdentity {
-    /// Its key, pinned.
-    func pins(enforcement: PinSet.Enforcement = .enforced, expires: POSIXTime? = nil) throws -> PinSet {
-        let certificate = try #require(Certificate(der: der))
-        return try PinSet(.publicKey, [Pin(certificate: certificate)], enforcement: enforcement, expires: expires)
-    }
-}
-
-extension ScriptedOrigin {
-    /// Answers each request with the target that was asked for.
-    static func secure(_ identity: TLSIdentity) -> ScriptedOrigin {
-        ScriptedOrigin(identity: identity) { connection in
-            while let head = connection.readHead() { connection.respond(body: OriginRequest(head: head).target) }
-        }
-    }
-}
+@testable import UpstreamTransport
 
 @Suite("Transport: TLS to the origin")
 struct TLSTests {

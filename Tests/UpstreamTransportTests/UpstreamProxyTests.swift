@@ -4,7 +4,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: through an upstream proxy (RFC 9112 §3.2.2, RFC 9110 §9.3.6)")
 struct UpstreamProxyTests {

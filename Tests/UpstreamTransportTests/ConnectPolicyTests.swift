@@ -3,7 +3,7 @@ import HTTPWire
 import ServerTrust
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("What CONNECT gets, and what its client may send first")
 struct ConnectPolicyTests {

@@ -3,7 +3,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: pooled connections that died (RFC 9110 §9.2.2, RFC 9112 §9.3.1)")
 struct RetryTests {

@@ -6,7 +6,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: bodies, ends and time inside TLS")
 struct TLSBodyTests {

@@ -5,7 +5,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Servers that are judged before a tunnel is opened to them")
 struct ProbeTests {

@@ -3,7 +3,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: connections opened before there is a request")
 struct EarlyConnectionTests {

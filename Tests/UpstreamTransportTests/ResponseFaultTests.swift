@@ -3,7 +3,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: responses that are not to be believed (T39, RFC 9112 §8)")
 struct ResponseFaultTests {

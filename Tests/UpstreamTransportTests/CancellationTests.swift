@@ -5,7 +5,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: cancelling and closing")
 struct CancellationTests {

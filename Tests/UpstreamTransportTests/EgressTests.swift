@@ -4,7 +4,7 @@ import HTTPWire
 import TestSupport
 import Testing
 
-@testable import HTTPSession
+@testable import UpstreamTransport
 
 @Suite("Transport: what may leave, and where to (T03, T04, T47, T48)")
 struct EgressTests {
