@@ -124,7 +124,8 @@ let package = Package(
             path: "docs/samples/newest", swiftSettings: swift),
 
         .target(
-            name: "TestSupport", dependencies: ["HTTPMessage", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["HTTPMessage", "ServerTrust", "EventLoop", "CLinux", "COpenSSL"],
+            path: "Tests/Support",
             swiftSettings: swift
         ),
         .executableTarget(

@@ -22,7 +22,8 @@ struct TransformWork: Sendable {
             let content = try transform.content(of: body, isOverdue: { patience.isOver })
             let hasher = DigestHasher(.sha256)
             hasher.update(content.span)
-            return .made(TransformedContent(body: content, digest: Array(Hexadecimal.encode(hasher.finish().octets.prefix(8)).utf8)))
+            let digest = Hexadecimal.encode(hasher.finish().octets.prefix(8))
+            return .made(TransformedContent(body: content, digest: Array(digest.utf8)))
         } catch {
             return .failed(error)
         }
