@@ -93,12 +93,14 @@ let package = Package(
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Floor 4
         room(
+            "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
+        room(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore",
+                "ProxyCore", "AccessLog",
                 "CLinux",
             ]),
         room(
@@ -113,7 +115,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "Snapshots", "ProxyCore", "AccessLog", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -187,6 +189,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "CSQLite", "SnapshotTorture",
             ]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
+        tests(of: "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "ProxyCore"]),
         tests(
             of: "ProxyServer",
             uses: [
@@ -207,7 +210,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
-                "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
+                "AccessLog", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

@@ -1,3 +1,4 @@
+import AccessLog
 import CLinux
 import CertificateAuthority
 import ClientPasswords

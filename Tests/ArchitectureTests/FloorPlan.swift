@@ -52,12 +52,15 @@ enum FloorPlan {
         // Floor 3
         "ProxyCore": Room(["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
         // Floor 4
+        "AccessLog": Room(
+            ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
+            others: ["Glibc", "Synchronization"]),
         "ProxyServer": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore",
+                "ProxyCore", "AccessLog",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
@@ -70,7 +73,7 @@ enum FloorPlan {
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "ProxyServer", "ProxyAdmin", "CLinux",
+                "Snapshots", "ProxyCore", "AccessLog", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

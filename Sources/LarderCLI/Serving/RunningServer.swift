@@ -1,3 +1,4 @@
+import AccessLog
 import ArgumentParser
 import CertificateAuthority
 import ClientPasswords

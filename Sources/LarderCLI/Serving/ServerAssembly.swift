@@ -1,3 +1,4 @@
+import AccessLog
 import CertificateAuthority
 import HTTPCaching
 import HTTPMessage

@@ -1,3 +1,4 @@
+import AccessLog
 import ClientPasswords
 import HTTPMessage
 import ProxyPolicy

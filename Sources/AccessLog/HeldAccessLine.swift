@@ -2,7 +2,7 @@ import HTTPMessage
 
 /// A line of the log that waits for what another thread has to say of its exchange: what it tells is copied out of the heads, which the next
 /// request takes the place of. Of the texts it has those that are told where members are (`AccessLogBuffer.tellsMembers`).
-struct HeldAccessLine: Sendable {
+package struct HeldAccessLine: Sendable {
     private let log: AccessLogBuffer
     private let record: AccessRecord
     private let method: [UInt8]
@@ -11,7 +11,7 @@ struct HeldAccessLine: Sendable {
     private let serverKey: String
     private let user: [UInt8]
 
-    init(
+    package init(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, rule: String, serverKey: String, user: [UInt8],
         in log: AccessLogBuffer
     ) {
@@ -25,7 +25,7 @@ struct HeldAccessLine: Sendable {
     }
 
     /// Notes it. Callable from any thread.
-    func write(members: [UInt8]) {
+    package func write(members: [UInt8]) {
         log.append(
             record, method: method.span, url: url.span, rule: rule.utf8.span, serverKey: serverKey.utf8.span,
             members: members.span, user: user.span)

@@ -4,7 +4,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import ProxyServer
+@testable import AccessLog
 
 @Suite("The chain of a judged server in the access log")
 struct JudgedChainTests {

@@ -6,7 +6,7 @@ import ServerTrust
 ///     ,"tls":{"host":"api.example:443","chain":[{"key":"sha256/…","until":"2027-01-31T12:00:00Z","subject":"CN=api.example"},…]}
 ///
 /// The server's certificate stands first, the anchor last.
-struct JudgedChain: Sendable {
+package struct JudgedChain: Sendable {
     /// Octets that are kept of each.
     enum Limit {
         static let host = 255
@@ -18,7 +18,7 @@ struct JudgedChain: Sendable {
     /// - Parameters:
     ///   - host: in lower case, an address without brackets.
     ///   - chain: not empty.
-    static func member(host: [UInt8], port: UInt16, chain: [Certificate]) -> [UInt8] {
+    package static func member(host: [UInt8], port: UInt16, chain: [Certificate]) -> [UInt8] {
         var member: [UInt8] = []
         member.append(addingCapacity: Limit.member) { write(host: host, port, chain, into: &$0) }
         return member

@@ -4,7 +4,7 @@ import ServerTrust
 /// What recordings had to do with a request, as members of its line.
 ///
 ///     ,"recording":"build.larder","body_digest":"sha256:…"    ,"recording":"new"    ,"nearest":"GET http://api.test:80/jobs: query parameter page"
-enum RecordingMember {
+package enum RecordingMember {
     /// Octets that are kept of each.
     enum Limit {
         static let layer = 64
@@ -18,7 +18,7 @@ enum RecordingMember {
     ///   - layer: that was the answer, or `new` where the exchange became a recording; empty for neither.
     ///   - digest: of the whole content as it stands in the recording; `nil` where it has none.
     ///   - nearest: what came near to it where none was the answer; empty where that is not known.
-    static func members(layer: [UInt8] = [], digest: SHA256Digest? = nil, nearest: [UInt8] = []) -> [UInt8] {
+    package static func members(layer: [UInt8] = [], digest: SHA256Digest? = nil, nearest: [UInt8] = []) -> [UInt8] {
         let digest = digest.map { Array(("sha256:" + Hexadecimal.encode($0.octets)).utf8) } ?? []
         var members: [UInt8] = []
         members.append(addingCapacity: Limit.all) { output in

@@ -3,7 +3,7 @@ import HTTPMessage
 import ProxyCore
 import Testing
 
-@testable import ProxyServer
+@testable import AccessLog
 
 @Suite("Lines of the access log")
 struct AccessLogFormatTests {

@@ -11,8 +11,8 @@ package final class AccessLogBuffer: Sendable {
     private let bell: AccessLogBell
     private let format: AccessLog.Format
     /// Nothing is written: a record need not even be made.
-    let isOff: Bool
-    let includesQuery: Bool
+    package let isOff: Bool
+    package let includesQuery: Bool
 
     init(bell: AccessLogBell, format: AccessLog.Format, isOff: Bool, includesQuery: Bool) {
         var empty = AccessLines()
@@ -51,10 +51,10 @@ package final class AccessLogBuffer: Sendable {
     }
 
     /// Whether members are written at all: chains, and what recordings had to do with a request.
-    var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
+    package var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
 
     /// Whether a referrer is written at all.
-    var tellsReferrer: Bool { if case .combined = format { true } else { false } }
+    package var tellsReferrer: Bool { if case .combined = format { true } else { false } }
 
     /// Exchanges what was noted for an empty storage. For the writer.
     func take(_ empty: inout AccessLines) {

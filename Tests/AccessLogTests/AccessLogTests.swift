@@ -4,7 +4,7 @@ import HTTPMessage
 import TestSupport
 import Testing
 
-@testable import ProxyServer
+@testable import AccessLog
 
 @Suite("The access log")
 struct AccessLogTests {
