@@ -268,16 +268,17 @@ struct FetchResumeTests {
         let origin = FetchOrigin(.init(body: Self.large, fields: "Cache-Control: max-age=600\r\n"))
         let stage = try FetchStage()
         #expect(try stage.fetch("--parts", "4", "\(origin.url)/a").code == 0)
-        let before = origin.requests.count
-        // A store that is behind leaves out some of it again, which the next one asks for.
+        // A store that is behind leaves out some of it, or all, which the next fetch asks for.
         try eventually {
+            let shown = try CommandLineTests.larder(["cache", "show", "\(origin.url)/a"], environment: stage.user)
             let asked = origin.requests.count
             let again = try stage.fetch("--overwrite", "\(origin.url)/a")
             #expect(again.code == 0, "\(again)")
             #expect(stage.content("a") == Self.large)
-            return origin.requests.count == asked
+            let requests = origin.requests.dropFirst(asked)
+            if shown.code == 0 { #expect(requests.allSatisfy { $0["Range"] != nil }, "\(shown.output)") }
+            return requests.isEmpty
         }
-        #expect(origin.requests.dropFirst(before).allSatisfy { $0["Range"] != nil })
         let offline = try stage.fetch("--offline", "--overwrite", "\(origin.url)/a")
         #expect(offline.code == 0 && stage.content("a") == Self.large, "\(offline)")
     }
