@@ -95,12 +95,18 @@ let package = Package(
         room(
             "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"]),
         room(
+            "Recordings",
+            uses: [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore", "Snapshots",
+                "ProxyCore",
+            ]),
+        room(
             "ProxyServer",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog",
+                "ProxyCore", "AccessLog", "Recordings",
                 "CLinux",
             ]),
         room(
@@ -115,7 +121,7 @@ let package = Package(
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -210,7 +216,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
-                "AccessLog", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
+                "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

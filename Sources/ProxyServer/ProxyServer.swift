@@ -7,6 +7,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyPolicy
 import Reachability
+import Recordings
 import ResponseStore
 import Synchronization
 import UpstreamTransport
@@ -146,7 +147,7 @@ package final class ProxyServer: Sendable {
             settings: settings,
             context: context(settings, rules: source.rules, addresses: addresses, network: source.network),
             interception: interception(settings, after: previous?.interception, warn),
-            recordings: RecordingsInForce(settings))
+            recordings: RecordingsInForce(layers: settings.layers, file: settings.recording))
     }
 
     private static func interception(

@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 import Reachability
+import Recordings
 import UpstreamTransport
 
 /// Everything about serving that settings can change. A value: a reload compares and replaces it as a whole.

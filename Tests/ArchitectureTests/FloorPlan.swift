@@ -55,12 +55,17 @@ enum FloorPlan {
         "AccessLog": Room(
             ["HTTPMessage", "ServerTrust", "EventLoop", "UpstreamTransport", "ProxyCore", "CLinux"],
             others: ["Glibc", "Synchronization"]),
+        "Recordings": Room(
+            [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore", "Snapshots",
+                "ProxyCore",
+            ], others: ["Synchronization"]),
         "ProxyServer": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "ResponseStore", "Reachability",
                 "Snapshots",
-                "ProxyCore", "AccessLog",
+                "ProxyCore", "AccessLog", "Recordings",
                 "CLinux",
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
@@ -73,7 +78,7 @@ enum FloorPlan {
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "ProxyServer", "ProxyAdmin", "CLinux",
+                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import ProxyServer
+import Recordings
 import Snapshots
 import TestSupport
 import Testing

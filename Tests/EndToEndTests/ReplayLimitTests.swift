@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
-@testable import ProxyServer
+@testable import Recordings
 
 @Suite("The limits of replaying")
 struct ReplayLimitTests {

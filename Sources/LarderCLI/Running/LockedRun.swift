@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProxyAdmin
 import ProxyServer
+import Recordings
 import Snapshots
 
 /// A run whose answers are held against a lock.

@@ -1,5 +1,6 @@
 import ProxyAdmin
 import ProxyServer
+import Recordings
 import Snapshots
 
 /// What a run has recorded, in a few lines for people.

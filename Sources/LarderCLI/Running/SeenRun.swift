@@ -1,4 +1,5 @@
 import ProxyServer
+import Recordings
 import Snapshots
 
 /// A run whose answers are looked at: every request goes out and is recorded, into a file that goes with the run.

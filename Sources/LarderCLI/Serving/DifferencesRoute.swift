@@ -1,6 +1,7 @@
 import HTTPMessage
 import ProxyAdmin
 import ProxyServer
+import Recordings
 import Snapshots
 
 /// `GET /v1/mode/differences`: in what the answers differ from what was recorded that have come in mode `diff` so far.

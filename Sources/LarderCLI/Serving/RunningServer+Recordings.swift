@@ -1,5 +1,6 @@
 import ProxyAdmin
 import ProxyServer
+import Recordings
 import Snapshots
 
 /// The recording of a running server at its end.

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPCaching
+import Recordings
 import ResponseStore
 import ServerTrust
 import UpstreamTransport

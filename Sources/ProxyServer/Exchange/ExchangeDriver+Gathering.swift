@@ -1,6 +1,7 @@
 import EventLoop
 import HTTPMessage
 import ProxyCore
+import Recordings
 import UpstreamTransport
 
 /// The request's content where it stands in the key: it is gathered before anything is looked for.

@@ -1,6 +1,7 @@
 import AccessLog
 import HTTPMessage
 import ProxyCore
+import Recordings
 
 /// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
 extension ExchangeDriver {

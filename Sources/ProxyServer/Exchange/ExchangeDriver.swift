@@ -4,6 +4,7 @@ import HTTPCaching
 import HTTPMessage
 import HTTPWire
 import ProxyCore
+import Recordings
 import ResponseStore
 import UpstreamTransport
 

@@ -4,6 +4,7 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 import ProxyPolicy
+import Recordings
 import ResponseStore
 import UpstreamTransport
 

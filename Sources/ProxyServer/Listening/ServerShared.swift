@@ -1,6 +1,7 @@
 import AccessLog
 import EventLoop
 import ProxyCore
+import Recordings
 import ResponseStore
 import UpstreamTransport
 

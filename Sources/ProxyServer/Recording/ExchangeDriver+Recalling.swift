@@ -2,6 +2,7 @@ import AccessLog
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
+import Recordings
 import ServerTrust
 import Snapshots
 

@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import ProxyCore
+import Recordings
 import Snapshots
 
 /// Exchanges that are recorded: the recording gets the whole of what the origin says, the client what it asked for of it.

@@ -1,5 +1,6 @@
 import Foundation
 import ProxyServer
+import Recordings
 import TestSupport
 
 /// An origin, what was recorded of it, and proxies that record and replay.

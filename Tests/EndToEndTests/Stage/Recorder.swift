@@ -1,6 +1,7 @@
 import Foundation
 import HTTPMessage
 import ProxyServer
+import Recordings
 import Snapshots
 import TestSupport
 

@@ -2,6 +2,7 @@ import AccessLog
 import Foundation
 import ProxyPolicy
 import ProxyServer
+import Recordings
 import ResponseStore
 import TestSupport
 import UpstreamTransport

@@ -4,6 +4,7 @@ import HTTPMessage
 import ProxyAdmin
 import ProxyPolicy
 import ProxyServer
+import Recordings
 import Snapshots
 
 struct ReplayCommand: ParsableCommand {

@@ -118,7 +118,7 @@ package final class RecordingLayers: Sendable {
     /// - Parameters:
     ///   - searchLimit: how many searches for near misses may wait.
     ///   - answer: called on some thread of ours.
-    func find(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (LayerAnswer) -> Void) {
+    package func find(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (LayerAnswer) -> Void) {
         let isTaken = reader.handle.post { [self] loop in
             guard let layers = loop.owner as? LayerReader else { return answer(.damaged) }
             let found = layers.find(query)
@@ -132,7 +132,7 @@ package final class RecordingLayers: Sendable {
 
     /// Looks for what comes near to a request that nothing answers.
     /// - Parameter answer: called on some thread of ours, with `nil` where as many wait already as may.
-    func findNearest(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (NearMissReport?) -> Void) {
+    package func findNearest(_ query: RecordingQuery, searchLimit: Int, _ answer: @escaping @Sendable (NearMissReport?) -> Void) {
         search(query, .notRecorded, limit: searchLimit) { found in
             if case .missed(_, let nearest) = found { answer(nearest) } else { answer(nil) }
         }
@@ -154,7 +154,7 @@ package final class RecordingLayers: Sendable {
     }
 
     /// A piece of a recorded body.
-    func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64, reply: Reply<BodyReadResult>) {
+    package func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64, reply: Reply<BodyReadResult>) {
         let isTaken = reader.handle.post { loop in
             reply.send((loop.owner as? LayerReader)?.read(body, ofLayer: layer, at: offset) ?? .failed)
         }
@@ -175,31 +175,38 @@ package struct LayerFault: Error, Sendable {
 }
 
 /// A request for which a recording is looked for.
-struct RecordingQuery: Sendable {
+package struct RecordingQuery: Sendable {
     let request: RequestToMatch
     /// Whoever goes through sequences together has the same.
-    let scope: [UInt8]
+    package let scope: [UInt8]
     let now: Timestamp
     /// A miss is to be told with what comes near to it.
     let wantsNearest: Bool
+
+    package init(request: RequestToMatch, scope: [UInt8], now: Timestamp, wantsNearest: Bool) {
+        self.request = request
+        self.scope = scope
+        self.now = now
+        self.wantsNearest = wantsNearest
+    }
 }
 
 /// What the layers have for a request.
-enum LayerAnswer: Sendable {
+package enum LayerAnswer: Sendable {
     case found(ReplayedResponse, AnswerPlace)
     case missed(MissReason, nearest: NearMissReport?)
     case damaged
 }
 
 /// Where an answer stands in the layers.
-struct AnswerPlace: Sendable {
-    let layer: Int
+package struct AnswerPlace: Sendable {
+    package let layer: Int
     /// In the layer's canonical order.
     let place: Int
     /// Where the content is read piece by piece; `nil` where the response holds it.
-    let body: RecordedBody?
+    package let body: RecordedBody?
     /// Of the whole content as it was recorded; `nil` where it has none.
-    let digest: SHA256Digest?
+    package let digest: SHA256Digest?
     /// The fields of each 103 that is sent before it.
-    var earlyHints: [Fields] = []
+    package var earlyHints: [Fields] = []
 }

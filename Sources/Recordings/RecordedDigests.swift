@@ -2,8 +2,8 @@ import ServerTrust
 
 /// What the contents of recordings come to, for the log's lines that tell it: kept from when an exchange has ended until its line asks, or the line
 /// is kept until then. Confined to the recording's thread.
-struct RecordedDigests {
-    typealias Line = @Sendable (SHA256Digest?) -> Void
+package struct RecordedDigests {
+    package typealias Line = @Sendable (SHA256Digest?) -> Void
 
     private enum State {
         case isUnderWay
@@ -14,7 +14,7 @@ struct RecordedDigests {
     private var states: [UInt64: State] = [:]
 
     /// A line will ask for what this exchange comes to.
-    mutating func begin(_ number: UInt64) { states[number] = .isUnderWay }
+    package mutating func begin(_ number: UInt64) { states[number] = .isUnderWay }
 
     /// - Parameter digest: `nil` where there is no content, and where nothing was recorded.
     mutating func end(_ number: UInt64, _ digest: SHA256Digest?) {

@@ -2,9 +2,9 @@ import HTTPMessage
 import Snapshots
 
 /// One exchange on its way into a recording, as its driver holds it. What is said comes to the recording's thread in this order.
-struct RecordingTape: Sendable {
+package struct RecordingTape: Sendable {
     /// What is known when the exchange is over.
-    struct End: Sendable {
+    package struct End: Sendable {
         var times: RecordedTimes
         var protocolName: [UInt8]
         var trailers: Fields
@@ -15,9 +15,22 @@ struct RecordingTape: Sendable {
         var requestBody: RequestToMatch.Body?
         /// No shared cache may keep it.
         var isUnshared: Bool
+
+        package init(
+            times: RecordedTimes, protocolName: [UInt8], trailers: Fields, chain: [UInt8]?, failure: RecordedFailure?,
+            requestBody: RequestToMatch.Body?, isUnshared: Bool
+        ) {
+            self.times = times
+            self.protocolName = protocolName
+            self.trailers = trailers
+            self.chain = chain
+            self.failure = failure
+            self.requestBody = requestBody
+            self.isUnshared = isUnshared
+        }
     }
 
-    let file: RecordingFile
+    package let file: RecordingFile
     private let number: UInt64
 
     init(file: RecordingFile, number: UInt64) {
@@ -26,26 +39,26 @@ struct RecordingTape: Sendable {
     }
 
     /// The fields of a 103, before the head.
-    func earlyHints(_ fields: Fields) {
+    package func earlyHints(_ fields: Fields) {
         file.run(fields.bytes.count) { [number] desk in desk.earlyHints(number, fields) }
     }
 
-    func head(status: Status, reason: [UInt8], fields: Fields) {
+    package func head(status: Status, reason: [UInt8], fields: Fields) {
         file.run(0) { [number] desk in desk.head(number, status, reason, fields) }
     }
 
-    func append(_ octets: [UInt8]) {
+    package func append(_ octets: [UInt8]) {
         file.run(octets.count) { [number] (desk) throws(SnapshotError) in try desk.append(number, octets) }
     }
 
-    func finish(_ end: End) {
+    package func finish(_ end: End) {
         file.run(0) { [number] (desk) throws(SnapshotError) in try desk.finish(number, end) }
     }
 
     /// Tells what the content came to as it stands in the recording, when all that was said is written. Asked once, of one that was begun so.
     /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
-    func tellDigest(_ line: @escaping RecordedDigests.Line) { file.tellDigest(of: number, line) }
+    package func tellDigest(_ line: @escaping RecordedDigests.Line) { file.tellDigest(of: number, line) }
 
     /// Nothing of it is kept.
-    func drop() { file.run(0) { [number] desk in desk.drop(number) } }
+    package func drop() { file.run(0) { [number] desk in desk.drop(number) } }
 }

@@ -162,7 +162,7 @@ package final class RecordingFile: Sendable {
 
     /// Begins to record an exchange.
     /// - Parameter isLogged: what it comes to will be asked for (`RecordingTape.tellDigest`).
-    func begin(_ request: RequestToMatch, isLogged: Bool) -> RecordingTape {
+    package func begin(_ request: RequestToMatch, isLogged: Bool) -> RecordingTape {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         run(request.body.octetCount) { (desk) throws(SnapshotError) in
             try desk.begin(number, request, isLogged: isLogged)
@@ -171,13 +171,13 @@ package final class RecordingFile: Sendable {
     }
 
     /// A tunnel was opened to a host: what is said in it is not recorded.
-    func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
+    package func noteTunnel(to host: String) { progress.note { $0.noteTunnel(to: host) } }
 
     /// A request went out and is not recorded, for what is said.
-    func noteUnrecorded(_ url: String, _ reason: String) { progress.note { $0.noteUnrecorded(url, reason) } }
+    package func noteUnrecorded(_ url: String, _ reason: String) { progress.note { $0.noteUnrecorded(url, reason) } }
 
     /// Whether so much waits for the disk that origins are not to be read.
-    func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
+    package func isBehind(_ window: Int) -> Bool { waiting.load(ordering: .relaxed) > window }
 
     /// Tells when all that has been said so far is written.
     /// - Parameter body: called on some thread.
@@ -187,7 +187,7 @@ package final class RecordingFile: Sendable {
 
     /// Tells what the content of an exchange came to, when it has ended.
     /// - Parameter line: called on some thread; with `nil` where there is no content, or nothing was recorded.
-    func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
+    package func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
         let isTaken = thread.handle.post { [self] loop in
             withExtendedLifetime(self) {
                 guard let desk = loop.owner as? RecordingDesk else { return line(nil) }

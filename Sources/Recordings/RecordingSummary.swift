@@ -41,11 +41,11 @@ package struct RecordingSummary: Sendable {
     /// All that went out is in the file.
     package var isComplete: Bool { unrecordedCount == 0 && failure == nil }
 
-    mutating func noteTunnel(to host: String) {
+    package mutating func noteTunnel(to host: String) {
         if tunnels.count < Self.toldLimit, !tunnels.contains(host) { tunnels.append(host) }
     }
 
-    mutating func noteUnrecorded(_ url: String, _ reason: String) {
+    package mutating func noteUnrecorded(_ url: String, _ reason: String) {
         unrecordedCount += 1
         if unrecorded.count < Self.toldLimit { unrecorded.append(Unrecorded(url: url, reason: reason)) }
     }

@@ -158,7 +158,7 @@ final class LayerReader {
 }
 
 /// What a recording gives a client.
-enum ReplayedResponse: Sendable {
+package enum ReplayedResponse: Sendable {
     /// - Parameters:
     ///   - isLengthTold: the answer to a HEAD may tell none.
     ///   - isLasting: whoever asks the same gets the same.

@@ -7,7 +7,7 @@ import Snapshots
 ///
 /// A request is the same where its head has the same octets and its URI is the same; what has content is not remembered, nor an answer of several
 /// to one request, nor one that broke off. An answer stands at the place to which its request comes, and takes that of another.
-final class ReplayMemory {
+package final class ReplayMemory {
     private var places: [ReplayedAnswer?]
     private var byteCount = 0
     /// What all may take, in octets.
@@ -18,17 +18,17 @@ final class ReplayMemory {
     /// A power of two.
     private static let placeCount = 4096
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
         places = Array(repeating: nil, count: Self.placeCount)
     }
 
-    func answer(to head: Span<UInt8>, uri: Span<UInt8>) -> ReplayedAnswer? {
+    package func answer(to head: Span<UInt8>, uri: Span<UInt8>) -> ReplayedAnswer? {
         guard let known = places[place(of: head, uri)], known.isFor(head, uri) else { return nil }
         return known
     }
 
-    func keep(_ answer: ReplayedAnswer) {
+    package func keep(_ answer: ReplayedAnswer) {
         guard answer.cost <= limit / 16 else { return }
         if byteCount + answer.cost > limit {
             places = Array(repeating: nil, count: Self.placeCount)
@@ -67,19 +67,19 @@ final class ReplayMemory {
 }
 
 /// A recording that was the answer to a request.
-final class ReplayedAnswer {
+package final class ReplayedAnswer {
     /// The request's head as it stands in memory, and its URI.
-    let head: [UInt8]
+    package let head: [UInt8]
     let uri: [UInt8]
-    let stored: StoredResponse
-    let layer: Int
+    package let stored: StoredResponse
+    package let layer: Int
     /// Where the content is read piece by piece; `nil` where the response holds it.
-    let body: RecordedBody?
-    let earlyHints: [Fields]
+    package let body: RecordedBody?
+    package let earlyHints: [Fields]
     /// What the log says of it.
-    let logMember: [UInt8]
+    package let logMember: [UInt8]
 
-    init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8]) {
+    package init(head: Span<UInt8>, uri: Span<UInt8>, _ stored: StoredResponse, _ place: AnswerPlace, logMember: [UInt8]) {
         var octets: [UInt8] = []
         octets.append(head)
         self.head = octets

@@ -39,19 +39,19 @@ final class RecordingDesk: TimerHandler {
     }
 
     /// - Parameter isLogged: what it comes to will be asked for.
-    func begin(_ number: UInt64, _ request: RequestToMatch, isLogged: Bool) throws(SnapshotError) {
+    package func begin(_ number: UInt64, _ request: RequestToMatch, isLogged: Bool) throws(SnapshotError) {
         if isLogged { digests.begin(number) }
         if let failure { throw failure }
         exchanges[number] = try recorder.begin(request)
     }
 
-    func earlyHints(_ number: UInt64, _ fields: Fields) { exchanges[number]?.earlyHints(fields) }
+    package func earlyHints(_ number: UInt64, _ fields: Fields) { exchanges[number]?.earlyHints(fields) }
 
-    func head(_ number: UInt64, _ status: Status, _ reason: [UInt8], _ fields: Fields) {
+    package func head(_ number: UInt64, _ status: Status, _ reason: [UInt8], _ fields: Fields) {
         exchanges[number]?.head(status: status, reason: reason, fields: fields)
     }
 
-    func append(_ number: UInt64, _ octets: [UInt8]) throws(SnapshotError) {
+    package func append(_ number: UInt64, _ octets: [UInt8]) throws(SnapshotError) {
         do throws(SnapshotError) {
             try exchanges[number]?.append(octets.span)
         } catch {
@@ -60,14 +60,14 @@ final class RecordingDesk: TimerHandler {
         }
     }
 
-    func drop(_ number: UInt64) {
+    package func drop(_ number: UInt64) {
         exchanges[number] = nil
         digests.end(number, nil)
     }
 
-    func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) { digests.tell(number, line) }
+    package func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) { digests.tell(number, line) }
 
-    func finish(_ number: UInt64, _ end: RecordingTape.End) throws(SnapshotError) {
+    package func finish(_ number: UInt64, _ end: RecordingTape.End) throws(SnapshotError) {
         guard let exchange = exchanges.removeValue(forKey: number) else { return digests.end(number, nil) }
         defer { digests.end(number, exchange.bodyDigest) }
         if let body = end.requestBody { exchange.requestBody(body) }
@@ -90,7 +90,7 @@ final class RecordingDesk: TimerHandler {
         if end.isUnshared { counts.unshared += 1 }
     }
 
-    func finish(signing key: SigningKey?) -> Result<SnapshotRoots?, SnapshotError> {
+    package func finish(signing key: SigningKey?) -> Result<SnapshotRoots?, SnapshotError> {
         for exchange in exchanges.values { progress.note { $0.noteUnrecorded(exchange.url, "unfinished") } }
         exchanges = [:]
         digests.endAll()

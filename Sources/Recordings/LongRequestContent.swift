@@ -3,19 +3,19 @@ import ServerTrust
 import Snapshots
 
 /// The content of a request that is too long to be held: what remains of it is its digest. Confined to its loop.
-final class LongRequestContent {
+package final class LongRequestContent {
     private let hasher = DigestHasher(.sha256)
     private var digest: SHA256Digest?
 
     /// - Parameter begun: what has been held of it so far.
-    init(_ begun: [UInt8]) { hasher.update(begun.span) }
+    package init(_ begun: [UInt8]) { hasher.update(begun.span) }
 
-    func append(_ octets: RawSpan) {
+    package func append(_ octets: RawSpan) {
         octets.withUnsafeBytes { hasher.update($0.bindMemory(to: UInt8.self).span) }
     }
 
     /// What it has come to. Called when all of it has come.
-    func body(length: UInt64) -> RequestToMatch.Body? {
+    package func body(length: UInt64) -> RequestToMatch.Body? {
         if digest == nil { digest = SHA256Digest(hasher.finish().octets) }
         return digest.map { .digest($0, length: length) }
     }

@@ -2,17 +2,17 @@
 ///
 /// A request keeps those with which it has begun: a switch of the mode in its midst neither takes its answer away nor leaves it
 /// unrecorded. Whoever finishes the file waits for as long as there is one of these.
-final class RecordingsInForce: Sendable {
+package final class RecordingsInForce: Sendable {
     /// `nil` where nothing is replayed.
-    let layers: RecordingLayers?
+    package let layers: RecordingLayers?
     /// `nil` where nothing is recorded.
-    let file: RecordingFile?
+    package let file: RecordingFile?
 
-    /// - Returns: `nil` where these settings neither replay nor record.
-    init?(_ settings: ServerSettings) {
-        if settings.layers == nil, settings.recording == nil { return nil }
-        layers = settings.layers
-        file = settings.recording
+    /// - Returns: `nil` where nothing is replayed and nothing is recorded.
+    package init?(layers: RecordingLayers?, file: RecordingFile?) {
+        if layers == nil, file == nil { return nil }
+        self.layers = layers
+        self.file = file
         file?.beginUse()
     }
 
