@@ -39,8 +39,8 @@ watch() {
     local target=$1 process=$2
     while sleep 5; do
         if (($(date +%s) - $(stat -c %Y "$logs/$target.log") > deadline)); then
-            grep -a '^◇ Test .* started\.$' "$logs/$target.log" | tail -n 1 > "$logs/$target.hung"
-            kill -9 -- "-$process"
+            grep -a '^◇ Test .* started\.$' "$logs/$target.log" | tail -n 1 > "$logs/$target.hung" || true
+            kill -9 -- "-$process" || true
         fi
     done
 }
@@ -55,7 +55,7 @@ run_lane() {
     watcher=$!
     trap 'kill -9 -- -$process -$watcher' TERM
     wait "$process" 2> /dev/null || code=$?
-    kill -9 -- "-$watcher"
+    kill -9 -- "-$watcher" 2> /dev/null || true
     wait "$watcher" 2> /dev/null || true
     echo "$code" > "$logs/$target.code"
     local last

@@ -68,7 +68,8 @@ enum SignedLocation {
         }
 
         private mutating func note(_ seconds: Int64?) {
-            guard let seconds else { return }
+            // A later moment has no date: such a signature does not end.
+            guard let seconds, seconds <= CivilDate.latest else { return }
             let time = Timestamp(seconds: seconds)
             named = named.map { min($0, time) } ?? time
         }

@@ -164,8 +164,8 @@ package struct CivilDate {
     package let day: Int
 
     /// 0000-01-01 and 9999-12-31T23:59:59, in seconds since 1970: what four digits of a year can say.
-    static let earliest: Int64 = -62_167_219_200
-    static let latest: Int64 = 253_402_300_799
+    package static let earliest: Int64 = -62_167_219_200
+    package static let latest: Int64 = 253_402_300_799
 
     /// - Returns: `nil` for a day that is in no calendar.
     package init?(year: Int, month: Int, day: Int) {

@@ -8,7 +8,7 @@ package struct Timestamp: Comparable, Hashable, Sendable {
 
     /// Whole seconds, rounded down.
     @inlinable package var seconds: Int64 {
-        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds &+ 1) / 1000 &- 1
     }
 
     @inlinable package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }

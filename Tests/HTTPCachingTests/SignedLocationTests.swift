@@ -47,7 +47,9 @@ struct SignedLocationTests {
             "", "a=b", "X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z", "X-Amz-Date=20240601T000000Z&X-Goog-Expires=300",
             "X-Amz-Date=20241301T000000Z&X-Amz-Expires=300", "X-Amz-Date=20240601T000000Z&X-Amz-Expires=3x", "Expires=300",
             "Expires=never", "Expires=", "se=5", "se=2024-06-01T25:00:00Z", "se=tomorrow", "jwt=eyJhbGciOiJIUzI1NiJ9.x.c2ln",
-            "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "exp=1717200300", "%=%&X-Amz-Date",
+            "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln",
+            // 913113831648622805 seconds, which are more milliseconds than 64 bits hold.
+            "jwt=eyJhbGciOiJub25lIn0.eyJleHAiOjkxMzExMzgzMTY0ODYyMjgwNX0.a", "exp=1717200300", "%=%&X-Amz-Date",
         ])
     func boundsNothing(query: String) throws {
         let facts = try facts(Self.redirect(query, "Cache-Control: max-age=3600"))

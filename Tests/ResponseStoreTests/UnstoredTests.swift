@@ -34,7 +34,7 @@ struct UnstoredTests {
     @Test("A response that was invalidated, or that a newer one keeps out, is counted")
     func countsOvertaken() throws {
         let fixture = StoreFixture()
-        let store = try fixture.open()
+        let store = try fixture.openKnowing()
         let since = store.moment(of: Sample.key("a"))
         store.invalidate([Sample.key("a")])
         guard case .overtaken = store.put(Sample.response("a", body: [1]), since: since) else {
@@ -50,7 +50,7 @@ struct UnstoredTests {
     @Test("A body that broke off, came too long, or was purged meanwhile is counted once; one that is kept in part is not")
     func countsBodies() throws {
         let fixture = StoreFixture()
-        let store = try fixture.open()
+        let store = try fixture.openKnowing()
         let body = Sample.bytes(1 << 20, seed: 1)
         func begin(_ name: String, etag: Bool = false, kept: UInt64? = nil) throws -> Filling {
             let response = Sample.response(name, body: [], etag: etag)

@@ -40,6 +40,15 @@ struct RecordingRowTests {
         #expect(read.times[.connect] == 3)
     }
 
+    @Test(
+        "A recording that starts at a time without a date is damaged",
+        arguments: [Int64.min, -62_167_219_201_000, 253_402_300_800_000, .max])
+    func refusesTimes(milliseconds: Int64) {
+        var recording = Self.recording()
+        recording.times.started = Timestamp(milliseconds: milliseconds)
+        #expect(RecordingRow.decode(RecordingRow.encode(recording)) == nil)
+    }
+
     @Test("The 103s stand in order behind the other parts; a row without them is what it was")
     func holdsEarlyHints() throws {
         var recording = Self.recording()

@@ -7,6 +7,9 @@ package struct RecordedTimes: Equatable, Sendable {
         case blocked, dns, connect, tls, send, wait, receive
     }
 
+    /// The times at which a recording may start, in seconds since 1970: those that have a date.
+    static let startSeconds = CivilDate.earliest...CivilDate.latest
+
     package var started: Timestamp
     /// In microseconds, by phase; `nil` where a phase did not happen or was not measured.
     package var phases: [Int64?]

@@ -158,7 +158,9 @@ extension RecordingRow {
             guard phase >= unknownPhase else { return nil }
             phases.append(phase == unknownPhase ? nil : phase)
         }
-        return RecordedTimes(started: Timestamp(milliseconds: value.bigEndian(at: 0)), phases: phases)
+        let started = Timestamp(milliseconds: value.bigEndian(at: 0))
+        guard RecordedTimes.startSeconds.contains(started.seconds) else { return nil }
+        return RecordedTimes(started: started, phases: phases)
     }
 
     private static func isToken(_ name: Span<UInt8>) -> Bool {

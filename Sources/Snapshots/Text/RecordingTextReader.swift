@@ -69,7 +69,7 @@ struct RecordingTextReader {
             return true
         case ("started", 2):
             started = Int64(words[1]).map(Timestamp.init(milliseconds:))
-            return started != nil
+            return started.map { RecordedTimes.startSeconds.contains($0.seconds) } ?? false
         case ("phases", RecordedTimes.Phase.allCases.count + 1):
             phases = words.dropFirst().map { Int64($0) }
             return zip(words.dropFirst(), phases).allSatisfy { $0 == "-" || ($1 ?? -1) >= 0 }
