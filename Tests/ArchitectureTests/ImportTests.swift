@@ -43,7 +43,7 @@ struct ImportTests {
     @Test("What settings are read by needs no more rooms than the fuzzers are built with")
     func readsSettingsAlone() {
         let granted: Set = [
-            "CertificateAuthority", "ClientPasswords", "Foundation", "HTTPMessage", "HTTPSerialization", "HTTPSession",
+            "CertificateAuthority", "ClientPasswords", "Foundation", "HTTPMessage", "HTTPSerialization", "UpstreamTransport",
             "ProxyAdmin",
             "ProxyPolicy", "ServerTrust", "Yams",
         ]

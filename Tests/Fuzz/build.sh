@@ -6,7 +6,7 @@
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # Of LarderCLI only what settings are read by is built, the folders Settings, Projects, Trust and Authority, which need the pure rooms,
-# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, HTTPSession and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
+# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -54,6 +54,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module ProxyPolicy Sources/ProxyPolicy "${covered[@]}"
     module HTTPSerialization Sources/HTTPSerialization "${covered[@]}"
     module EventLoop Sources/EventLoop "${uncovered[@]}"
+    module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
     module HTTPSession Sources/HTTPSession "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"

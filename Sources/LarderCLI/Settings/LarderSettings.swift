@@ -1,4 +1,3 @@
-import AccessLog
 import ClientPasswords
 import HTTPMessage
 import ProxyPolicy
