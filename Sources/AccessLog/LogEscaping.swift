@@ -71,8 +71,8 @@ extension OutputSpan<UInt8> {
                 append(byte)
             } else {
                 append(UInt8(ascii: "%"))
-                append(hexadecimalDigit: byte >> 4, uppercase: true)
-                append(hexadecimalDigit: byte, uppercase: true)
+                append(Hexadecimal.digit(byte >> 4, isUppercase: true))
+                append(Hexadecimal.digit(byte & 15, isUppercase: true))
             }
         }
     }
@@ -107,14 +107,9 @@ extension OutputSpan<UInt8> {
             append(byte)
         } else {
             append(prefix)
-            append(hexadecimalDigit: byte >> 4)
-            append(hexadecimalDigit: byte)
+            append(Hexadecimal.digit(byte >> 4))
+            append(Hexadecimal.digit(byte & 15))
         }
-    }
-
-    private mutating func append(hexadecimalDigit digit: UInt8, uppercase: Bool = false) {
-        let digit = digit & 15
-        append(digit < 10 ? 0x30 + digit : (uppercase ? 0x37 : 0x57) + digit)
     }
 }
 

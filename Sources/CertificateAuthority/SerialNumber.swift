@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import HTTPMessage
 internal import ServerTrust
 
 /// A certificate's number: positive, of 16 octets, of which 126 bits are chance (RFC 5280 §4.1.2.2 permits 20 octets; the CA/Browser
@@ -19,6 +20,6 @@ struct SerialNumber {
 
     /// Enough to tell two roots apart at a glance.
     var tag: String {
-        octets.suffix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.encode(octets.suffix(4))
     }
 }

@@ -1,10 +1,10 @@
-/// Octets as hexadecimal digits (RFC 4648 §8), written in lower case and read in either.
+/// Bytes as hexadecimal digits (RFC 4648 §8), written in lower case by default and read in either.
 package enum Hexadecimal {
-    package static func encode(_ octets: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>, isUppercase: Bool = false) -> String {
         var text: [UInt8] = []
-        for octet in octets {
-            text.append(digit(octet >> 4))
-            text.append(digit(octet & 0xF))
+        for byte in bytes {
+            text.append(digit(byte >> 4, isUppercase: isUppercase))
+            text.append(digit(byte & 0xF, isUppercase: isUppercase))
         }
         return String(decoding: text, as: UTF8.self)
     }
@@ -13,13 +13,16 @@ package enum Hexadecimal {
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = text.utf8.map(ASCII.hexValue)
         guard digits.count % 2 == 0 else { return nil }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for place in stride(from: 0, to: digits.count, by: 2) {
             guard let high = digits[place], let low = digits[place + 1] else { return nil }
-            octets.append(high << 4 | low)
+            bytes.append(high << 4 | low)
         }
-        return octets
+        return bytes
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+    /// - Parameter value: 0 to 15.
+    @inlinable package static func digit(_ value: UInt8, isUppercase: Bool = false) -> UInt8 {
+        value < 10 ? 0x30 &+ value : (isUppercase ? 0x37 : 0x57) &+ value
+    }
 }

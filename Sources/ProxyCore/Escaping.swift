@@ -35,6 +35,6 @@ extension Array<UInt8> {
 
     private mutating func appendUnicodeEscape(_ byte: UInt8) {
         append("\\u00")
-        for digit in [byte >> 4, byte & 15] { append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+        for value in [byte >> 4, byte & 15] { append(Hexadecimal.digit(value)) }
     }
 }

@@ -75,7 +75,7 @@ extension Certificate {
             if (0x20...0x7E).contains(octet) {
                 text.unicodeScalars.append(Unicode.Scalar(octet))
             } else {
-                text += "\\x" + (octet < 16 ? "0" : "") + String(octet, radix: 16, uppercase: true)
+                text += "\\x" + Hexadecimal.encode(CollectionOfOne(octet), isUppercase: true)
             }
         }
         return text
@@ -84,6 +84,6 @@ extension Certificate {
     private static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
         guard let number, let bytes = ASN1_STRING_get0_data(number) else { return "" }
         let octets = UnsafeBufferPointer(start: bytes, count: min(Int(ASN1_STRING_length(number)), 64))
-        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hexadecimal.encode(octets)
     }
 }

@@ -217,7 +217,7 @@ struct FetchResumeTests {
                 let last = (UInt64(first) ?? 0) + 99
                 connection.send(
                     "HTTP/1.1 206 Partial Content\r\nContent-Length: 100\r\nETag: \"one\"\r\n\(Self.unkept)"
-                        + "Content-Range: bytes \(first)-\(last)/9223372036854775807\r\n\r\n\(String(repeating: "a", count: 100))"
+                        + "Content-Range: bytes \(first)-\(last)/\(UInt64(1) << 60)\r\n\r\n\(String(repeating: "a", count: 100))"
                 )
             }
         }

@@ -73,14 +73,9 @@ struct DigestAccess: Sendable {
     private func digest(_ text: String) -> String {
         let octets = Array(text.utf8)
         switch algorithm {
-        case .sha256: return Self.hexadecimal(SHA256Digest(of: octets).octets)
-        case .md5: return Self.hexadecimal(MD5.digest(of: octets))
+        case .sha256: return Hexadecimal.encode(SHA256Digest(of: octets).octets)
+        case .md5: return Hexadecimal.encode(MD5.digest(of: octets))
         }
-    }
-
-    private static func hexadecimal(_ octets: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private static func padded(_ count: UInt32) -> String {

@@ -17,7 +17,7 @@ enum DownloadPlan: Equatable {
         switch head.status.code {
         case 206:
             guard part.canGoOn else { throw SessionError(.malformedResponse, "a part that was not asked for") }
-            guard case .part(let first, let last, let total) = ContentRange(head.fields), first == part.length,
+            guard case .part(let range, let total) = head.fields.contentRange, range.lowerBound == part.length,
                 part.total == nil || total == nil || part.total == total,
                 // Without it nobody knows whether the part's end is the whole's.
                 let whole = total ?? part.total,
@@ -27,11 +27,11 @@ enum DownloadPlan: Equatable {
                 self = .anew
                 return
             }
-            self = .part(length: last - first + 1, total: whole)
+            self = .part(length: UInt64(range.count), total: whole)
         case 416 where part.canGoOn:
             // Only the same entity's length says that the whole is there.
             let isWhole =
-                ContentRange(head.fields) == .unsatisfied(total: part.length) && tag == part.entityTag
+                head.fields.contentRange == .unsatisfied(length: part.length) && tag == part.entityTag
                 && (part.total == nil || part.total == part.length)
             self = isWhole ? .alreadyWhole : .anew
         case 200...299:

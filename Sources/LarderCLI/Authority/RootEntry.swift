@@ -1,5 +1,6 @@
 import CertificateAuthority
 import Foundation
+import HTTPMessage
 import ServerTrust
 
 /// A root as it stands in stores: under a name that says which one it is, so that exactly it is taken out again.
@@ -10,16 +11,16 @@ struct RootEntry: Sendable {
 
     /// `larder-` and the first 16 digits of the fingerprint. Whatever stands under the name is compared with the whole certificate
     /// before it is touched.
-    var name: String { "larder-" + certificate.digest.hexadecimal.prefix(16) }
+    var name: String { "larder-" + Hexadecimal.encode(certificate.digest.octets).prefix(16) }
 
     /// As browsers and keytool write fingerprints: `AB:CD:…`.
     var fingerprint: String {
-        certificate.digest.octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
+        certificate.digest.octets.map { Hexadecimal.encode(CollectionOfOne($0), isUppercase: true) }.joined(separator: ":")
     }
 
     /// One that Larder cannot read has constraints all the same.
     var isConstrained: Bool {
-        do throws(AuthorityFault) {
+        do throws(CertificateAuthority.AuthorityFault) {
             return try NameConstraint.read(of: certificate) != nil
         } catch { return true }
     }
@@ -32,8 +33,4 @@ struct RootEntry: Sendable {
     static func isOnly(_ certificate: Certificate, in text: [UInt8]) -> Bool {
         Certificate.reading(pem: text) == [certificate]
     }
-}
-
-extension SHA256Digest {
-    var hexadecimal: String { octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import HTTPSerialization
 import ProxyAdmin
 
@@ -35,11 +36,7 @@ enum FileDigest {
 
     /// As tools print it, and `--digest` reads it.
     static func text(_ digest: ContentDigest) -> String {
-        let digits = digest.octets.map { octet in
-            let digits = String(octet, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }
-        return "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(digits.joined())"
+        "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
     }
 
     /// Reads what `text` writes.

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import HTTPMessage
 import HTTPSerialization
 
 /// The file as far as it is there, under a hidden name in the folder where it will stand. One process has it at a time.
@@ -60,7 +61,7 @@ final class PartFile: Sendable {
             case .reading, .nothing: "\(UInt64.random(in: 0 ... .max))"
             }
         let digest = ContentDigest(of: Array(key.utf8), by: .sha256)
-        let name = digest.octets.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let name = Hexadecimal.encode(digest.octets.prefix(8))
         path = "\(folder)/.larder-\(name).part"
         recordPath = "\(folder)/.larder-\(name).json"
         descriptor = try Self.opened(path)

@@ -29,18 +29,12 @@ enum PartJudgement: Equatable, Sendable {
                 self = .malformed
                 return
             }
-            guard case .part(let first, let last, let total) = fields.contentRange else {
+            guard case .part(let range, let total) = fields.contentRange else {
                 self = entity == nil ? .lonePart : .changed
                 return
             }
-            // No file is longer than its offsets say.
-            guard last < UInt64(Int64.max), total ?? 0 <= UInt64(Int64.max) else {
-                self = .malformed
-                return
-            }
-            let range = first..<last + 1
             guard let entity else {
-                guard let tag, let total, first == asked.lowerBound else {
+                guard let tag, let total, range.lowerBound == asked.lowerBound else {
                     self = .lonePart
                     return
                 }
@@ -48,7 +42,7 @@ enum PartJudgement: Equatable, Sendable {
                 return
             }
             // A 206 has the tag that a 200 would have had (RFC 9110 §15.3.7): one without is of nobody knows what.
-            guard tag == entity.tag, first == asked.lowerBound, last < asked.upperBound,
+            guard tag == entity.tag, range.lowerBound == asked.lowerBound, range.upperBound <= asked.upperBound,
                 total ?? entity.total == entity.total || entity.total == nil
             else {
                 self = .changed

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import ServerTrust
 
 /// Writes the files that variables name.
@@ -30,7 +31,7 @@ struct ClientFolder {
         }
         // Written last, once the store of these certificates stands there.
         let mark = "\(files.folder)/trust.mark"
-        let markText = Array("\(SHA256Digest(of: trust.bundleText).hexadecimal)\n".utf8)
+        let markText = Array("\(Hexadecimal.encode(SHA256Digest(of: trust.bundleText).octets))\n".utf8)
         if environment.carriesTrust, !Self.stands(markText, at: mark) || access(files.javaStore, R_OK) != 0 {
             try WholeFile.write(javaStore(), to: files.javaStore, replaces: true)
             try WholeFile.write(markText, to: mark, replaces: true)

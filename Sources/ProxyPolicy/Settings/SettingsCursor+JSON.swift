@@ -87,7 +87,7 @@ extension SettingsCursor {
                 text.append(octet)
             case 0..<0x20:
                 text.append("\\u00")
-                for nibble in [octet >> 4, octet & 15] { text.append(nibble < 10 ? 0x30 + nibble : 0x57 + nibble) }
+                for value in [octet >> 4, octet & 15] { text.append(Hexadecimal.digit(value)) }
             default: text.append(octet)
             }
         }
