@@ -7,7 +7,7 @@ import Testing
 @Suite("The sample of docs/library.md: a program over a session", .serialized)
 struct SessionSampleTests {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "newest")
-    static let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+    static let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
 
     /// One run of the program: how it ended, and what it printed.
     private static func run(
