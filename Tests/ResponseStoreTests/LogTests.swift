@@ -69,7 +69,8 @@ struct LogTests {
         #expect(isAtLimit)
         let unstored = store.statistics.unstored
         #expect(unstored.keys.allSatisfy { $0 == .logFull || $0 == .writeFailed } && unstored[.logFull] ?? 0 >= 2, "\(unstored)")
-        #expect(Self.logLength(fixture) > 2 << 20)
+        // At its limit but for what the next response would add.
+        #expect(Self.logLength(fixture) > 3 << 19)
         #expect(Self.logLength(fixture) < 12 << 20)
         reader?.reset()
         reader = nil
