@@ -76,8 +76,8 @@ extension SnapshotMaintenance {
                         throw .malformed(
                             "the new body of \(SnapshotRecorder.shown(recording.request.uri)) is not in its Content-Encoding")
                     }
-                    let secrets = finder.secrets(inBody: text, MediaKind(of: fields))
-                    if !isHarmless, secrets.contains(where: { !$0.isPlaceholder }) {
+                    let search = finder.search(inBody: text, MediaKind(of: fields))
+                    if !isHarmless, !search.isWhole || search.secrets.contains(where: { !$0.isPlaceholder }) {
                         throw .holdsSecrets("the new body of \(SnapshotRecorder.shown(recording.request.uri))")
                     }
                     isChanged = true

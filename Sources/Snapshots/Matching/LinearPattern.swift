@@ -8,9 +8,9 @@ import HTTPMessage
 struct LinearPattern: Sendable {
     /// Steps of a pattern; one with more is refused.
     static let stepLimit = 512
-    /// Octets of a text in which it is looked for: of a longer one, the first.
+    /// Octets of a text in which findings are replaced: of a longer one, the first. By what is left out here, recordings are found: it stays.
     static let textLimit = 1 << 20
-    /// Steps that are taken for all findings in a text together; what is left then stays as it is.
+    /// Steps that are taken for all replacements in a text together; what is left then stays as it is.
     static let workLimit = 64 << 20
 
     private let steps: [Step]
@@ -44,11 +44,25 @@ struct LinearPattern: Sendable {
         return place == 0 ? text : result + text[place...]
     }
 
-    /// Where it is found; a finding of nothing is none.
+    /// Where it is replaced; a finding of nothing is none.
     func ranges(in text: [UInt8]) -> [Range<Int>] {
+        var search = Search(steps, textLimit: Self.textLimit, roundLimit: Self.workLimit / steps.count)
+        return ranges(in: text, &search)
+    }
+
+    /// Where it is found in the whole of a text; a finding of nothing is none.
+    /// - Parameter work: the steps that may be taken; less those that were.
+    /// - Returns: the findings, and how far the text was searched: to its end, or behind the last finding where `work` did not suffice.
+    func ranges(in text: [UInt8], work: inout Int) -> (ranges: [Range<Int>], end: Int) {
+        var search = Search(steps, work: work)
+        let ranges = ranges(in: text, &search)
+        work = max(work - search.work, 0)
+        return (ranges, search.isSpent ? ranges.last?.upperBound ?? 0 : text.count)
+    }
+
+    private func ranges(in text: [UInt8], _ search: inout Search) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        var search = Search(steps)
-        while (ranges.last?.upperBound ?? 0) < min(text.count, Self.textLimit),
+        while (ranges.last?.upperBound ?? 0) < min(text.count, search.textLimit),
             let range = search.first(in: text, from: ranges.last?.upperBound ?? 0)
         {
             ranges.append(range)
@@ -64,18 +78,28 @@ struct LinearPattern: Sendable {
         /// By step: the round in which it was reached last.
         private var reached: [Int]
         private var round = 0
+        private let roundLimit: Int
+        private let workLimit: Int
+        let textLimit: Int
+        /// The steps that were taken.
+        private(set) var work = 0
+        /// A limit ended the search.
+        private(set) var isSpent = false
 
-        init(_ steps: [Step]) {
+        init(_ steps: [Step], work: Int = .max, textLimit: Int = .max, roundLimit: Int = .max) {
             self.steps = steps
+            self.textLimit = textLimit
+            self.roundLimit = roundLimit
+            workLimit = work
             reached = [Int](repeating: -1, count: steps.count)
         }
 
         mutating func first(in text: [UInt8], from start: Int) -> Range<Int>? {
             var found: Range<Int>?
             current.removeAll(keepingCapacity: true)
-            let limit = min(text.count, LinearPattern.textLimit)
+            let limit = min(text.count, textLimit)
             var place = start
-            while round < LinearPattern.workLimit / steps.count {
+            while round < roundLimit, work < workLimit {
                 round += 1
                 next.removeAll(keepingCapacity: true)
                 for (step, start) in current { follow(step, start, place, text, &found) }
@@ -86,6 +110,7 @@ struct LinearPattern: Sendable {
                 advance(over: text[place])
                 place += 1
             }
+            isSpent = true
             return nil
         }
 
@@ -93,6 +118,7 @@ struct LinearPattern: Sendable {
         private mutating func follow(_ step: Int, _ start: Int, _ place: Int, _ text: [UInt8], _ found: inout Range<Int>?) {
             guard reached[step] != round else { return }
             reached[step] = round
+            work += 1
             switch steps[step] {
             case .octet: next.append((step, start))
             case .either(let one, let other):
@@ -111,6 +137,7 @@ struct LinearPattern: Sendable {
         /// Those that take the octet go on behind it.
         private mutating func advance(over octet: UInt8) {
             var kept = 0
+            work += current.count
             for index in current.indices {
                 guard case .octet(let set) = steps[current[index].step], set.contains(octet) else { continue }
                 current[kept] = (current[index].step + 1, current[index].start)

@@ -4,7 +4,8 @@ import ServerTrust
 
 /// Puts placeholders in the place of secrets before anything of an exchange is written.
 package struct Redactor: Sendable {
-    /// What becomes of a body that cannot be searched: longer than 8 MiB, or in a coding that does not come off.
+    /// What becomes of a body that cannot be searched: longer than 8 MiB, in a coding that does not come off, or one for which the patterns of the
+    /// match file take too many steps.
     package enum Unscanned: String, Sendable, CaseIterable {
         /// The exchange is not recorded.
         case refuse
@@ -21,8 +22,13 @@ package struct Redactor: Sendable {
     private(set) var knowledge = 0
 
     package init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned? = nil) throws(SnapshotError) {
+        try self.init(key: key, terms: terms, unscanned: unscanned, patternWork: SecretFinder.patternWork)
+    }
+
+    /// - Parameter patternWork: steps that all patterns may take in one text together.
+    init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned?, patternWork: Int) throws(SnapshotError) {
         self.key = key
-        finder = try SecretFinder(terms.secrets)
+        finder = try SecretFinder(terms.secrets, patternWork: patternWork)
         pointers = terms.secrets.pointers
         self.unscanned = unscanned
     }
@@ -81,13 +87,14 @@ package struct Redactor: Sendable {
         let kind = MediaKind(of: fields)
         var text = decoded
         if kind == .json, !pointers.isEmpty { replaceValues(in: &text) }
-        let found = finder.secrets(inBody: text, kind)
-        learn(found, in: text)
-        text = replaced(text, found.merged(with: known.found(in: text)))
+        let search = finder.search(inBody: text, kind)
+        learn(search.secrets, in: text)
+        if !search.isWhole, unsearched(describedBy: fields) == .refused { return .refused }
+        text = replaced(text, search.secrets.merged(with: known.found(in: text)))
         return text == decoded ? .asItWas : .replaced(text)
     }
 
-    /// What becomes of a body that was too long to be searched.
+    /// What becomes of a body that cannot be searched.
     package func unsearched(describedBy fields: Fields) -> Body {
         let refuses = unscanned.map { $0 == .refuse } ?? MediaKind(of: fields).isReadForSecrets
         return refuses ? .refused : .asItWas

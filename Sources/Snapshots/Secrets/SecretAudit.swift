@@ -33,7 +33,7 @@ extension Snapshot {
         return audit.places
     }
 
-    /// Bodies that are longer than what is searched when they are recorded are left out here too.
+    /// Bodies that are longer than what is searched when they are recorded are left out here too, and what the patterns do not reach.
     private func look(
         in body: RecordedBody?, _ fields: Fields, _ part: String, _ audit: inout SecretAudit
     ) throws(SnapshotError) {

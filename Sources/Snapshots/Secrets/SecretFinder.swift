@@ -16,7 +16,7 @@ package struct DeclaredSecrets: Equatable, Sendable {
 
     package init(pointers: [JSONPointer] = []) { self.pointers = pointers }
 
-    /// More patterns than these are refused: each may take a third of a second.
+    /// More patterns than these are refused.
     package static let patternLimit = 32
 }
 
@@ -28,11 +28,16 @@ struct SecretFinder: Sendable {
     private var declared: [SecretNames.Site: Set<[UInt8]>] = [:]
     private var harmless: Set<[UInt8]> = []
     private var patterns: [LinearPattern] = []
+    private var patternWork = Self.patternWork
+
+    /// Steps that all patterns may take in one text together.
+    static let patternWork = 256 << 20
 
     private init() {}
 
     /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
-    init(_ secrets: DeclaredSecrets) throws(SnapshotError) {
+    init(_ secrets: DeclaredSecrets, patternWork: Int = Self.patternWork) throws(SnapshotError) {
+        self.patternWork = patternWork
         func names(_ names: [String]) -> Set<[UInt8]> { Set(names.map { SecretNames.normalised($0.utf8) }) }
         declared = [.field: names(secrets.fields), .query: names(secrets.parameters), .form: names(secrets.formFields)]
         harmless = names(secrets.harmless)
@@ -40,45 +45,74 @@ struct SecretFinder: Sendable {
         for pattern in secrets.patterns { patterns.append(try LinearPattern(pattern)) }
     }
 
-    /// Of a target URI.
-    func secrets(inURI uri: [UInt8]) -> [FoundSecret] { secrets(in: uri) { $0.searchURLs() } }
+    /// What was found in a text.
+    struct Search {
+        /// In order; none overlaps another.
+        let secrets: [FoundSecret]
+        /// How far the declared patterns were looked for.
+        let end: Int
+        /// Not so where the patterns take too many steps.
+        let isWhole: Bool
+    }
 
-    /// Of a body out of its codings.
-    func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] {
-        secrets(in: text) {
+    /// Of a target URI. What is not searched for the patterns counts as a secret, but for its origin.
+    func secrets(inURI uri: [UInt8]) -> [FoundSecret] {
+        allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
+    }
+
+    /// Of a body out of its codings, as far as it is searched.
+    func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
+
+    /// Searches a body out of its codings.
+    func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
+        search(text) {
             $0.search(as: kind)
             // The fields of a form are its own, and JSON finds the URLs in its strings: those are plain there too.
             $0.searchURLs()
         }
     }
 
-    /// Of a field line's value.
+    /// Of a field line's value. What is not searched for the patterns counts as a secret.
     func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
         let value = Array(fields.bytes[line.value.range])
         switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
         case .secrets(let found): return found
         case .text:
-            return secrets(in: value) {
+            return allSecrets(in: value) {
                 $0.searchURLs()
                 $0.searchReference()
             }
         }
     }
 
-    private func secrets(in text: [UInt8], _ search: (inout StructuredSecrets) -> Void) -> [FoundSecret] {
+    /// - Parameter floor: no rest that is not searched begins in front of it.
+    private func allSecrets(
+        in text: [UInt8], restFrom floor: Int = 0, _ structure: (inout StructuredSecrets) -> Void
+    ) -> [FoundSecret] {
+        let search = search(text, structure)
+        if search.isWhole { return search.secrets }
+        // A secret that begins before the end of the search and goes on behind it is of the rest.
+        let beyond = search.secrets.first { $0.range.upperBound > search.end }
+        let start = max(min(search.end, beyond?.range.lowerBound ?? search.end), floor)
+        let rest = FoundSecret(range: start..<text.count, kind: .opaque, isPlaceholder: false, evidence: .password)
+        return search.secrets.filter { $0.range.upperBound <= start } + (rest.range.isEmpty ? [] : [rest])
+    }
+
+    private func search(_ text: [UInt8], _ structure: (inout StructuredSecrets) -> Void) -> Search {
         let found = text.withUnsafeBufferPointer { octets in
             var structured = StructuredSecrets(octets, evidence)
-            search(&structured)
+            structure(&structured)
             return structured.found
         }
         var all = found.merged(with: SecretScan.secrets(in: text))
+        var (work, searchedEnd) = (patternWork, text.count)
         for pattern in patterns {
-            let ranges = pattern.ranges(in: text).map {
-                FoundSecret(range: $0, kind: .opaque, isPlaceholder: false, evidence: .password)
-            }
-            all = all.merged(with: ranges)
+            let (ranges, end) = pattern.ranges(in: text, work: &work)
+            searchedEnd = min(searchedEnd, end)
+            all = all.merged(
+                with: ranges.map { FoundSecret(range: $0, kind: .opaque, isPlaceholder: false, evidence: .password) })
         }
-        return all
+        return Search(secrets: all, end: searchedEnd, isWhole: searchedEnd == text.count)
     }
 
     private func evidence(_ name: [UInt8], _ site: SecretNames.Site) -> SecretNames.Evidence? {

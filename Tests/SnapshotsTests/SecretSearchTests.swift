@@ -1,0 +1,64 @@
+import HTTPMessage
+import Testing
+
+@testable import Snapshots
+
+@Suite("The search for secrets reads the whole text")
+struct SecretSearchTests {
+    private static let terms = MatchTerms(
+        secrets: {
+            var secrets = DeclaredSecrets()
+            secrets.patterns = ["acct-[0-9]+"]
+            return secrets
+        }())
+
+    @Test("A declared pattern is found at the end of a body of more than 1 MiB")
+    func findsPatternsInLongBodies() throws {
+        let filler = String(repeating: "x", count: (1 << 20) + 1)
+        var exchange = Exchange("http://a:80/", "{\"text\":\"\(filler)\",\"id\":\"acct-78\"}")
+        exchange.fields = [("Content-Type", "application/json")]
+        let snapshot = try KnownSecretTests.recorded([exchange], terms: Self.terms)
+        #expect(try !KnownSecretTests.text(of: snapshot).contains("acct-78"))
+    }
+
+    /// A text in which the pattern is tried from each place to the end.
+    private static let costly = String(repeating: "a", count: 1000)
+
+    private static func redactor(_ unscanned: Redactor.Unscanned?) throws -> Redactor {
+        var terms = MatchTerms()
+        terms.secrets.patterns = ["acct-[0-9]+", "a(.*z)?"]
+        return try Redactor(key: SnapshotFixture.key, terms: terms, unscanned: unscanned, patternWork: 100_000)
+    }
+
+    @Test(
+        "A body for which the patterns take too many steps cannot be searched",
+        arguments: [
+            ("application/json", nil, true), ("text/plain", nil, false), ("text/plain", .refuse, true),
+            ("application/json", .keep, false),
+        ] as [(String, Redactor.Unscanned?, Bool)])
+    func refusesCostlyBodies(type: String, unscanned: Redactor.Unscanned?, isRefused: Bool) throws {
+        var redactor = try Self.redactor(unscanned)
+        let fields = Exchange.fields([("Content-Type", type)])
+        let outcome = redactor.body(Array("{\"a\":\"acct-78 \(Self.costly)\"}".utf8), describedBy: fields)
+        switch outcome {
+        case .refused: #expect(isRefused)
+        case .asItWas: Issue.record("acct-78 is kept")
+        // What was found is replaced where the body is kept.
+        case .replaced(let text): #expect(!isRefused && !text.text.contains("acct-78"))
+        }
+        let whole = redactor.body(Array("{\"b\":\"acct-78\"}".utf8), describedBy: fields)
+        #expect(whole != .refused && whole != .asItWas)
+    }
+
+    @Test("The rest of a URI or a field for which the patterns take too many steps is replaced; the origin stays")
+    func replacesCostlyRests() throws {
+        let redactor = try Self.redactor(nil)
+        let uri = redactor.redacted(uri: Array("http://x.b:80/x?acct-78&\(Self.costly)&q=pear".utf8)).text
+        #expect(uri.hasPrefix("http://x.b:80") && uri.contains("larderSecret"), "\(uri)")
+        for word in ["acct-78", "pear", "aaaa"] { #expect(!uri.contains(word), "\(uri)") }
+        var fields = Exchange.fields([("X-Note", "acct-78 \(Self.costly) pear")])
+        let isChanged = redactor.redact(&fields)
+        #expect(isChanged)
+        for word in ["acct-78", "pear", "aaaa"] { #expect(!fields.bytes.text.contains(word), "\(fields.bytes.text)") }
+    }
+}
