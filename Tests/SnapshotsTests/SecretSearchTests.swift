@@ -61,4 +61,21 @@ struct SecretSearchTests {
         #expect(isChanged)
         for word in ["acct-78", "pear", "aaaa"] { #expect(!fields.bytes.text.contains(word), "\(fields.bytes.text)") }
     }
+
+    @Test("The text of a CDATA section is read once, to its end")
+    func readsSectionsOnce() {
+        func found(_ text: String) -> [String] {
+            let octets = Array(text.utf8)
+            return octets.withUnsafeBufferPointer { buffer in
+                var search = StructuredSecrets(buffer) { name, _ in name.text == "pin" ? .password : nil }
+                search.search(as: .xml)
+                return search.found.map { Array(octets[$0.range]).text }
+            }
+        }
+        #expect(found("<a><pin><![CDATA[one]]></pin><pin>two</pin></a>") == ["one", "two"])
+        #expect(found("<pin><![CDATA[<pin>one</pin>]]></pin>") == ["<pin>one</pin>"])
+        // A section that does not end is one secret to the end of the text.
+        let open = String(repeating: "<pin><![CDATA[", count: 1000)
+        #expect(found(open).map(\.count) == [open.count - 14])
+    }
 }

@@ -228,7 +228,7 @@ struct StructuredSecrets {
             let (close, isEmpty) = searchAttributes(from: nameEnd)
             place = close
             guard !isEmpty, let evidence = evidence(name, .xml) else { continue }
-            noteContent(from: close, evidence)
+            place = noteContent(from: close, evidence)
         }
     }
 
@@ -263,7 +263,9 @@ struct StructuredSecrets {
         return (min(place + 1, octets.count), isEmpty)
     }
 
-    private mutating func noteContent(from start: Int, _ evidence: SecretNames.Evidence) {
+    /// - Returns: where the search goes on: behind a CDATA section, whose text is no element. Otherwise each of many sections that do not end would
+    ///   be read to the end of the text.
+    private mutating func noteContent(from start: Int, _ evidence: SecretNames.Evidence) -> Int {
         let opening = Array("<![CDATA[".utf8)
         var content = start
         content = octets.end(from: content, limit: 1 << 10, while: isXMLBlank)
@@ -272,13 +274,16 @@ struct StructuredSecrets {
             var end = content
             let closing = Array("]]>".utf8)
             while end < octets.count, !octets.holds(closing, at: end) { end += 1 }
-            return note(content..<end, evidence)
+            note(content..<end, evidence)
+            return end
         }
-        var end = octets.end(from: content, limit: SecretScan.tokenLengthLimit) { $0 != UInt8(ascii: "<") }
+        let next = octets.end(from: content, limit: SecretScan.tokenLengthLimit) { $0 != UInt8(ascii: "<") }
         // An element with others in it is none of one value.
-        guard octets.holds(Array("</".utf8), at: end) else { return }
+        guard octets.holds(Array("</".utf8), at: next) else { return next }
+        var end = next
         while end > content, isXMLBlank(octets[end - 1]) { end -= 1 }
         noteXML(content..<end, evidence)
+        return next
     }
 
     private mutating func noteXML(_ range: Range<Int>, _ evidence: SecretNames.Evidence) {
