@@ -62,6 +62,23 @@ struct SecretSearchTests {
         for word in ["acct-78", "pear", "aaaa"] { #expect(!fields.bytes.text.contains(word), "\(fields.bytes.text)") }
     }
 
+    @Test(
+        "A bearer token with escapes in JSON and the same token in a field become one placeholder",
+        arguments: [
+            (#"Bearer ab\/cd12ef34gh"#, "ab/cd12ef34gh"), (#"bearer ab\u002bcd12ef34gh"#, "ab+cd12ef34gh"),
+        ])
+    func unescapesBearerTokens(written: String, token: String) throws {
+        var login = Exchange("http://a:80/login", #"{"authorization":"\#(written)"}"#)
+        login.fields = [("Content-Type", "application/json")]
+        var field = Exchange("http://a:80/field", "ok")
+        field.requestFields = [("Authorization", "Bearer \(token)")]
+        let plain = Exchange("http://a:80/plain", "the value is \(token) there")
+        #expect(try !KnownSecretTests.text(of: KnownSecretTests.recorded([login, plain])).contains(token))
+        let text = try KnownSecretTests.text(of: KnownSecretTests.recorded([login, field]))
+        let placeholders = text.matches(of: /larderSecret[0-9a-f]{32}/).map { String($0.output) }
+        #expect(placeholders.count == 2 && Set(placeholders).count == 1, "\(placeholders)")
+    }
+
     @Test("The text of a CDATA section is read once, to its end")
     func readsSectionsOnce() {
         func found(_ text: String) -> [String] {

@@ -29,7 +29,8 @@ struct StructuredSecrets {
         if let token = SecretScan.token(in: octets, at: range.lowerBound), token.range == range { return found.append(token) }
         // `Bearer …`: the scheme stays, as in Authorization.
         if let scheme = Self.scheme(of: octets[range]) {
-            return note(range.lowerBound + scheme..<range.upperBound, evidence)
+            let rest = value.map { Array($0.dropFirst(scheme)) }
+            return note(range.lowerBound + scheme..<range.upperBound, evidence, value: rest)
         }
         found.append(
             FoundSecret(
