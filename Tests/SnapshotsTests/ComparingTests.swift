@@ -45,6 +45,65 @@ struct ComparingTests {
         #expect(hints.map(\.bytes.text) == ["Link</a.css>; rel=preload", "Link</b.js>"])
     }
 
+    @Test("A field that moves between the head, the trailers and a 103 is a difference, as is another order of 103s")
+    func comparesEachPart() throws {
+        let (one, other) = (("Link", "</a.css>"), ("Link", "</b.js>"))
+        let exchange = Exchange("http://a:80/1", "one")
+        var (inHead, inTrailers, hinted, swapped) = (exchange, exchange, exchange, exchange)
+        inHead.fields.append(one)
+        inTrailers.trailers = [one]
+        hinted.earlyHints = [[one], [other]]
+        swapped.earlyHints = [[other], [one]]
+        var hintedOnce = exchange
+        hintedOnce.earlyHints = [[one]]
+        for (old, new) in [(inHead, inTrailers), (hintedOnce, inHead), (inTrailers, hintedOnce), (hinted, swapped)] {
+            let (before, after) = (try Self.write([old]), try Self.write([new]))
+            let entries = try SnapshotDiff(from: Snapshot(path: before.path), to: Snapshot(path: after.path)).entries
+            #expect(entries.map(\.text) == ["~ GET http://a:80/1  (fields: link)"])
+        }
+    }
+
+    /// An exchange with a secret in its response, with these lines beside it.
+    private static func withSecret(
+        _ secret: String, hint: String, trailer: String
+    ) -> Exchange {
+        var exchange = Exchange("http://a:80/1", "one")
+        exchange.fields.append(("X-Api-Key", secret))
+        exchange.earlyHints = [[("Link", hint), ("X-Api-Key", secret)]]
+        exchange.trailers = [("X-Check", trailer), ("X-Api-Key", secret)]
+        return exchange
+    }
+
+    @Test(
+        "Without the key, a comparison tells another 103 and another trailer, and no other secret",
+        arguments: [
+            ("</a.css>", "1", "unchanged"), ("</b.js>", "1", "fields: link"), ("</a.css>", "2", "fields: x-check"),
+        ])
+    func comparesWithoutKey(hint: String, trailer: String, difference: String) throws {
+        func record(_ exchange: Exchange, with recorder: SnapshotRecorder) throws -> RecordingOutcome {
+            let recording = try recorder.begin(exchange.request)
+            for hints in exchange.earlyHints { recording.earlyHints(Exchange.fields(hints)) }
+            recording.head(status: Status(exchange.status), reason: [], fields: Exchange.fields(exchange.fields))
+            try recording.append(exchange.body.span)
+            return try recording.finish(
+                times: RecordedTimes(started: exchange.started), trailers: Exchange.fields(exchange.trailers))
+        }
+        let fixture = SnapshotFixture()
+        let writer = try SnapshotWriter(path: fixture.path, tool: "test", now: Exchange.began)
+        let recorder = try SnapshotRecorder(writer, key: SnapshotFixture.key)
+        _ = try record(Self.withSecret("q7Zp-81xLm-44", hint: "</a.css>", trailer: "1"), with: recorder)
+        _ = try recorder.finish()
+        let former = try RecordedAnswers([fixture.path], key: nil)
+        let outcome = try record(
+            Self.withSecret("q7Zp-81xLm-45", hint: hint, trailer: trailer),
+            with: try SnapshotRecorder(comparing: former, key: SnapshotFixture.key))
+        switch outcome {
+        case .recorded: Issue.record("nothing is recorded")
+        case .unchanged: #expect(difference == "unchanged")
+        case .differs(let entry): #expect(entry.text == "~ GET http://a:80/1  (\(difference))")
+        }
+    }
+
     @Test("Merged snapshots answer from the last that knows, and keep the older answers")
     func merges() throws {
         let one = try Self.write([Exchange("http://a:80/1", "one"), Exchange("http://a:80/2", "two")])

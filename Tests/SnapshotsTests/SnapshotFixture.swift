@@ -45,6 +45,7 @@ struct Exchange {
     var body: [UInt8] = []
     /// The fields of each 103 before the response.
     var earlyHints: [[(String, String)]] = []
+    var trailers: [(String, String)] = []
     var started = Exchange.began
 
     init(_ uri: String, _ body: String = "") {
@@ -76,7 +77,7 @@ struct Exchange {
                     method: request.method, uri: request.uri, fields: request.fields, body: try writer.body(requestBody)),
                 response: RecordedResponse(
                     status: Status(status), reason: Array("OK".utf8), fields: response,
-                    earlyHints: earlyHints.map(Self.fields), body: try writer.body(body)),
+                    trailers: Self.fields(trailers), earlyHints: earlyHints.map(Self.fields), body: try writer.body(body)),
                 times: RecordedTimes(started: started, phases: [nil, 1000, 2000, nil, 10, 500, 20]), identity: identity,
                 generation: writer.generation))
     }

@@ -65,8 +65,10 @@ package final class RecordedAnswers {
     ]
 
     private static func isSame(_ name: String, _ old: Recording, _ new: Recording) -> Bool {
-        let values = [old, new].map { $0.response?.fields.value(ofAllLinesNamed: Array(name.utf8)).map { marked($0) } }
-        return values[0] == values[1]
+        AnswerDifference.parts(old, new).allSatisfy { before, after in
+            let values = [before, after].map { $0.value(ofAllLinesNamed: Array(name.utf8)).map { marked($0) } }
+            return values[0] == values[1]
+        }
     }
 
     private static func marked(_ text: [UInt8], _ response: RecordedResponse? = nil) -> [UInt8] {

@@ -79,4 +79,7 @@ package struct RecordedResponse: Sendable {
         self.earlyHints = earlyHints
         self.body = body
     }
+
+    /// The fields of the head, the trailers and the fields of each 103, in this order.
+    var fieldParts: [Fields] { [fields, trailers] + earlyHints }
 }

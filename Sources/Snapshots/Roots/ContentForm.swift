@@ -44,11 +44,6 @@ enum ContentForm {
         }
     }
 
-    /// Those of the head, of the trailers and of each 103.
-    static func allLines(of response: RecordedResponse) -> [[UInt8]] {
-        lines(of: response.fields) + lines(of: response.trailers) + response.earlyHints.flatMap(lines(of:))
-    }
-
     /// `name:value` each, sorted by their octets.
     static func lines(of fields: Fields) -> [[UInt8]] {
         fields.lines.map { line in
