@@ -189,6 +189,8 @@ package final class ExchangeRecording {
     private var response: RecordedResponse?
     /// What came before the response.
     private var earlyHints: [Fields] = []
+    /// One of them went past the limits: those behind it are not kept either.
+    private var hasTooManyHints = false
     private var isRedacted: Bool
     /// What was known to be secret when the request came.
     private let knowledge: Int
@@ -221,11 +223,12 @@ package final class ExchangeRecording {
         asked?.body = body
     }
 
-    /// The fields of a 103 as it came, before the head of the final response. What goes past the limits is not kept.
+    /// The fields of a 103 as it came, before the head of the final response. From the first that goes past the limits, none is kept.
     package func earlyHints(_ fields: Fields) {
         var fields = fields
         SnapshotRecorder.removeHopByHop(from: &fields)
-        if EarlyHints.areWithinLimits(earlyHints + [fields]) { earlyHints.append(fields) }
+        hasTooManyHints = hasTooManyHints || !EarlyHints.areWithinLimits(earlyHints + [fields])
+        if !hasTooManyHints { earlyHints.append(fields) }
     }
 
     /// The head of the response as it came.
