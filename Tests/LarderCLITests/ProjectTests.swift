@@ -65,6 +65,24 @@ struct ProjectTests {
         ] { #expect(outcome.talk.contains("/shop/.larder/\(problem)"), "\(outcome.talk)") }
     }
 
+    @Test("A clone cannot have values recorded whose names indicate secrets")
+    func keepsSecretsOutOfRecordings() throws {
+        let stage = try Stage()
+        let outcome = try stage.shell(
+            """
+            policy 'record: {match: match.json}'; echo '{"secrets": {"public": ["token"]}}' > .larder/match.json
+            record() { $larder record --overwrite "$@" -- curl -sS -o x "$url/b?token=q7Zp-81xLm-44"; echo "exit $?"; }
+            record; record --project-settings=allow
+            echo '{"secrets": {"query": ["who"]}}' > .larder/match.json; record
+            """)
+        #expect(outcome.output == "exit 125\nexit 0\nexit 0\n", "\(outcome)")
+        #expect(stage.origin.requestHeads.count == 3)
+        let refusal =
+            ".larder/policy.yaml:1:17: record.match: a project may not set this: match.json has secrets.public, by which "
+            + "secrets are recorded as they are; read the file, then `larder project allow` (or --project-settings=allow)\n"
+        #expect(outcome.talk.contains(refusal), "\(outcome.talk)")
+    }
+
     @Test("A decision holds for the files as they are: any changed, added or removed byte needs a new one")
     func holdsForTheFiles() throws {
         let outcome = try Stage().shell(

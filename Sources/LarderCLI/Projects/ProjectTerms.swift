@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSerialization
 import ProxyPolicy
 
 /// What a project's settings may set before the user has decided about them: what cannot have anything sent to another server, or believed of one, than
@@ -41,7 +42,12 @@ struct ProjectTerms: Sendable {
                 keepInside(settings.recordings.signedBy)
                 if !former.recordings.signedBy.isEmpty { refuse("your own settings say which keys sign recordings") }
             case "replay.layers": keepInside(settings.recordings.files)
-            case "record.match": keepInside(settings.recordings.match.map { [$0] } ?? [])
+            case "record.match":
+                guard let path = settings.recordings.match else { break }
+                keepInside([path])
+                if Self.declaresHarmless(origin.path(of: path)) {
+                    refuse("\(path) has secrets.public, by which secrets are recorded as they are")
+                }
             case "tls.hosts", "tls.default": break
             case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
             case _ where name.hasPrefix("tls.connect."):
@@ -78,6 +84,18 @@ struct ProjectTerms: Sendable {
             if case .scalar(let name)? = value("name", of: node)?.value { name.text == rule } else { false }
         }
         return nodes.first(where: isNamed).flatMap { value("mode", of: $0)?.place }
+    }
+
+    /// The length of a match file that is read; a longer one is refused when the recording begins.
+    private static let matchLengthLimit = 1 << 20
+
+    /// Whether a match file takes names out of the search for secrets.
+    private static func declaresHarmless(_ path: String) -> Bool {
+        // A file that cannot be read, or is no match file, is refused with the reason when the recording begins.
+        guard let text = try? SettingsFile.octets(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
+            let names = terms["secrets"]?["public"]
+        else { return false }
+        return names.array?.isEmpty != true
     }
 
     /// Symbolic links lead nowhere else either.
