@@ -44,6 +44,23 @@ struct RecordTests {
         #expect(try larder("replay", "--quiet", file, "--", "curl", "-sS", "\(url)/none").code == 0)
     }
 
+    @Test("A secret that the recording's match file declares is not in the summary of a replay")
+    func masksDeclaredSecrets() throws {
+        let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: "ok") }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        _ = try folder.write(#"{"secrets": {"query": ["who"], "patterns": ["acct-[0-9]+"]}}"#, to: "match.json")
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; $larder record --match match.json -o a.larder -- curl -sS -o x $url/a 2> said; echo $?
+            $larder replay --strict a.larder -- curl -sS -o x "$url/acct-77?who=me3"; echo $?
+            """,
+            ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
+        #expect(outcome.output == "0\n4\n", "\(outcome)")
+        #expect(outcome.talk.contains("missed: GET http://127.0.0.1:\(origin.port)/{secret}?who={secret}\n"), "\(outcome.talk)")
+        #expect(!outcome.talk.contains("acct-77") && !outcome.talk.contains("me3"), "\(outcome.talk)")
+    }
+
     @Test("The command's own exit code comes first, and what it asked for is recorded all the same")
     func handsTheCodeOn() throws {
         let origin = ScriptedOrigin.answering { request, connection in connection.respond(body: request.target) }

@@ -1,3 +1,4 @@
+import Snapshots
 import Testing
 
 @testable import LarderCLI
@@ -33,6 +34,17 @@ struct RequestTallyTests {
                 larder: and so on
 
                 """)
+    }
+
+    @Test("What a match file declares as secrets is not in the summary")
+    func masksDeclaredSecrets() throws {
+        let text = #"{"secrets": {"query": ["who"], "patterns": ["acct-[0-9]+"], "public": ["password"]}}"#
+        var tally = RequestTally(try SecretMask([MatchTerms(text: Array(text.utf8))]))
+        let url = "http://a.test/acct-77?who=me3&password=open-sesame&n=1"
+        tally.add(Array(#"{"method":"GET","url":"\#(url)","cache":"denied","error":"offline_miss"}"#.utf8))
+        tally.add(Array(#"{"method":"GET","url":"\#(url)","cache":"failed","error":"refused"}"#.utf8))
+        let shown = "GET http://a.test/{secret}?who={secret}&password={secret}&n=1"
+        #expect(tally.refusals.map(\.request) == [shown] && tally.failures.map(\.request) == [shown])
     }
 
     @Test("Tunnels that were not intercepted are counted, and each host and reason is named once")

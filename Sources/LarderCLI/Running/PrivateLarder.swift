@@ -5,6 +5,7 @@ import Foundation
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import Snapshots
 
 /// A Larder for the time of one command: on a port of its own, with an admin socket of its own.
 struct PrivateLarder {
@@ -65,7 +66,7 @@ struct PrivateLarder {
             address = server.addresses[0]
             adminSocket = plan.adminSocketPath(port: address.port)
         } catch { throw Self.failureCode }
-        log?.collect(copy: logFile)
+        log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings))
     }
 
     /// Ends it.
@@ -127,6 +128,23 @@ struct PrivateLarder {
         // What is wrong with the settings is reported when they are loaded to be served by.
         guard case .settings(let settings) = sources.load().outcome else { return false }
         return settings.log.access.includesQuery
+    }
+
+    /// Replaces what the match file of a recording, and the recordings themselves, declare as secrets.
+    private static func mask(for settings: LarderSettings) -> SecretMask {
+        guard settings.replays || settings.recordingPurpose != nil else { return SecretMask() }
+        let recordings = settings.recordings
+        var terms: [MatchTerms] = []
+        // The server has read each of them. A recording that is still to be made cannot be opened.
+        if let match = recordings.match, let text = try? SettingsFile.octets(at: match, atMost: SnapshotLimits.manifestLength),
+            let declared = try? MatchTerms(text: text)
+        {
+            terms.append(declared)
+        }
+        for path in recordings.files + (recordings.file.map { [$0] } ?? []) {
+            if let snapshot = try? Snapshot(path: path) { terms.append(snapshot.manifest.terms) }
+        }
+        return (try? SecretMask(terms)) ?? SecretMask()
     }
 
     private static func openLog(_ path: String) throws(ExitCode) -> Int32 {

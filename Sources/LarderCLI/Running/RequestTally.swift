@@ -49,6 +49,11 @@ struct RequestTally {
     /// The first of them, each host and reason once.
     private(set) var uninspected: [Refusal] = []
 
+    /// Replaces the secrets of URLs.
+    private let mask: SecretMask
+
+    init(_ mask: SecretMask = SecretMask()) { self.mask = mask }
+
     static let hostLimit = 10_000
     static let refusalLimit = 20
     /// No line is longer that Larder writes.
@@ -93,15 +98,15 @@ struct RequestTally {
         if outcome == Self.replayedWord { replayedCount += 1 }
         if error == Self.missWord {
             missedCount += 1
-            Self.note(record, Self.missWord, nearest: record["nearest"] as? String, in: &refusals)
+            note(record, Self.missWord, nearest: record["nearest"] as? String, in: \.refusals)
         } else if outcome == "failed" {
             failedCount += 1
-            Self.note(record, error ?? outcome, in: &failures)
+            note(record, error ?? outcome, in: \.failures)
         } else if outcome == "denied" {
             deniedCount += 1
             let reason = record["rule"] as? String ?? record["detail"] as? String ?? error ?? outcome
             if reason == Self.clearTextWord, clearTextHost == nil { clearTextHost = Self.host(of: url) }
-            Self.note(record, reason, in: &refusals)
+            note(record, reason, in: \.refusals)
         }
     }
 
@@ -163,11 +168,13 @@ struct RequestTally {
         if uninspected.count < Self.refusalLimit, !uninspected.contains(tunnel) { uninspected.append(tunnel) }
     }
 
-    private static func note(_ record: [String: Any], _ reason: String, nearest: String? = nil, in list: inout [Refusal]) {
-        guard list.count < refusalLimit else { return }
-        let url = SecretMark.replacingSecrets(inURL: record["url"] as? String ?? "")
+    private mutating func note(
+        _ record: [String: Any], _ reason: String, nearest: String? = nil, in list: WritableKeyPath<Self, [Refusal]>
+    ) {
+        guard self[keyPath: list].count < Self.refusalLimit else { return }
+        let url = mask.masked(url: record["url"] as? String ?? "")
         let request = (record["method"] as? String).map { "\($0) \(url)" } ?? url
-        list.append(Refusal(request: request, reason: reason, nearest: nearest))
+        self[keyPath: list].append(Refusal(request: request, reason: reason, nearest: nearest))
     }
 
     /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.

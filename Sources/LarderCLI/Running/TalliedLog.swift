@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import Snapshots
 
 /// The access log of one run, read as it is written: counted, and where one is asked for, kept in a file.
 ///
@@ -38,9 +39,11 @@ final class TalliedLog: Sendable {
     }
 
     /// Reads on a thread of its own until the log is closed. Called once it is open: a pipe without a writer is at its end.
-    /// - Parameter copy: a descriptor of a file that gets every line, and does not block; belongs to the caller, who keeps it open until
-    ///   `finish`.
-    func collect(copy: Int32?) {
+    /// - Parameters:
+    ///   - copy: a descriptor of a file that gets every line, and does not block; belongs to the caller, who keeps it open until `finish`.
+    ///   - mask: replaces the secrets of URLs in the tally.
+    func collect(copy: Int32?, mask: SecretMask) {
+        state.withLock { $0.tally = RequestTally(mask) }
         Thread.detachNewThread {
             var reader = LineReader(self.pipe, limit: RequestTally.lineLimit)
             while let line = try? reader.next() {  // a pipe that cannot be read is at its end

@@ -10,12 +10,28 @@ package enum SecretMark {
     static let tokenHeader = Array("eyJhbGciOiJub25lIiwidHlwIjoiSldUIiwibGFyZGVyIjoic2VjcmV0In0".utf8)
     /// What stands in a canonical request in place of any secret.
     static let canonical = Array("{secret}".utf8)
+}
 
-    /// A URL for people, such as in a summary, with `{secret}` in the place of each secret.
-    package static func replacingSecrets(inURL url: String) -> String {
+/// Replaces secrets in URLs for people, such as in a summary.
+package struct SecretMask: Sendable {
+    private let finders: [SecretFinder]
+
+    /// Finds what Larder knows for secrets by itself.
+    package init() { finders = [.undeclared] }
+
+    /// - Parameter terms: what these declare as secrets is replaced too. Names that one of them declares as harmless indicate secrets here.
+    /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
+    package init(_ terms: [MatchTerms]) throws(SnapshotError) {
+        var finders = [SecretFinder.undeclared]
+        for terms in terms where terms.secrets != DeclaredSecrets() { finders.append(try SecretFinder(terms.secrets)) }
+        self.finders = finders
+    }
+
+    /// The URL with `{secret}` in the place of each secret.
+    package func masked(url: String) -> String {
         let bytes = Array(url.utf8)
-        let found = SecretFinder.undeclared.secrets(inURI: bytes)
-        return String(decoding: bytes.replacing(found) { _, _ in canonical }, as: UTF8.self)
+        let found = finders.reduce([]) { $0.merged(with: $1.secrets(inURI: bytes)) }
+        return String(decoding: bytes.replacing(found) { _, _ in SecretMark.canonical }, as: UTF8.self)
     }
 }
 
