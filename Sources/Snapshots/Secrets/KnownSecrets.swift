@@ -9,6 +9,8 @@ struct KnownSecrets {
     static let limit = 16 << 10
     /// Longer values are not known again.
     static let lengthLimit = 4096
+    /// Bytes of all forms of all values. A value whose forms do not fit is not known again.
+    static let formsLengthLimit = 128 << 20
 
     private struct Form {
         let octets: [UInt8]
@@ -20,10 +22,15 @@ struct KnownSecrets {
 
     private var values: Set<[UInt8]> = []
     private var forms: [Form] = []
-    /// The numbers of the forms by their first four bytes.
-    private var byStart: [UInt32: [Int]] = [:]
+    private var formsLength = 0
+    private let formsLengthLimit: Int
+    /// The numbers of the forms by their first four bytes, those of each start in the order of their bytes: many secrets begin alike, such as web
+    /// tokens, and few of them are compared with a text. Of equal forms the first that was learned is last.
+    private var byStart: [UInt32: [Int32]] = [:]
     /// Whether a form begins with these two bytes.
     private var mayBegin = [Bool](repeating: false, count: 1 << 16)
+
+    init(formsLengthLimit: Int = Self.formsLengthLimit) { self.formsLengthLimit = formsLengthLimit }
 
     var isEmpty: Bool { values.isEmpty }
 
@@ -48,17 +55,25 @@ struct KnownSecrets {
 
     private mutating func learn(_ value: [UInt8], _ evidence: SecretNames.Evidence) -> Bool {
         guard values.count < Self.limit, value.count <= Self.lengthLimit, Self.isDistinctive(value, evidence),
-            values.insert(value).inserted
+            !values.contains(value)
         else { return false }
-        for octets in Self.escaped(value) { add(Form(octets: octets, value: value, isLong: value.count >= 16)) }
-        for octets in Self.base64(of: value) { add(Form(octets: octets, value: nil, isLong: true)) }
+        let (escaped, base64) = (Self.escaped(value), Self.base64(of: value))
+        let length = escaped.union(base64).reduce(0) { $0 + $1.count }
+        guard formsLength + length <= formsLengthLimit else { return false }
+        formsLength += length
+        values.insert(value)
+        for octets in escaped { add(Form(octets: octets, value: value, isLong: value.count >= 16)) }
+        for octets in base64 { add(Form(octets: octets, value: nil, isLong: true)) }
         return true
     }
 
     private mutating func add(_ form: Form) {
         forms.append(form)
         form.octets.withUnsafeBufferPointer { octets in
-            byStart[Self.start(octets, at: 0), default: []].append(forms.count - 1)
+            let start = Self.start(octets, at: 0)
+            var comparisons = 0
+            let place = place(of: octets, in: byStart[start] ?? [], includingEqual: false, &comparisons)
+            byStart[start, default: []].insert(Int32(forms.count - 1), at: place)
             mayBegin[Int(octets[0]) << 8 | Int(octets[1])] = true
         }
     }
@@ -146,13 +161,19 @@ struct KnownSecrets {
 
     /// The known secrets in a text, in order; none overlaps another.
     func found(in text: [UInt8]) -> [FoundSecret] {
+        var comparisons = 0
+        return found(in: text, &comparisons)
+    }
+
+    /// - Parameter comparisons: of a form with the text at a place; counted on.
+    func found(in text: [UInt8], _ comparisons: inout Int) -> [FoundSecret] {
         if values.isEmpty { return [] }
         var found: [FoundSecret] = []
         text.withUnsafeBufferPointer { octets in
             var place = 0
             while place + 4 <= octets.count {
                 guard mayBegin[Int(octets[place]) << 8 | Int(octets[place + 1])],
-                    let secret = secret(in: octets, at: place, behind: found.last?.range.upperBound ?? 0)
+                    let secret = secret(in: octets, at: place, behind: found.last?.range.upperBound ?? 0, &comparisons)
                 else {
                     place += 1
                     continue
@@ -164,22 +185,60 @@ struct KnownSecrets {
         return found
     }
 
-    private func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int, behind last: Int) -> FoundSecret? {
+    /// The longest form that the text has at a place. Forms that the text begins with come before it in order, and the longest of them last.
+    private func secret(
+        in octets: UnsafeBufferPointer<UInt8>, at place: Int, behind last: Int, _ comparisons: inout Int
+    ) -> FoundSecret? {
         guard let numbers = byStart[Self.start(octets, at: place)] else { return nil }
-        var longest: FoundSecret?
-        for number in numbers {
-            let form = forms[number]
-            let end = place + form.octets.count
-            guard octets.holds(form.octets, at: place), form.isLong || isWhole(place..<end, octets) else { continue }
-            guard end > longest?.range.upperBound ?? 0 else { continue }
-            guard let value = form.value else {
-                let run = runOfBase64(around: place..<end, octets, behind: last)
-                longest = FoundSecret(range: run, kind: .opaque, isPlaceholder: false)
+        var rest = UnsafeBufferPointer(rebasing: octets[place...])
+        var index = self.place(of: rest, in: numbers, includingEqual: true, &comparisons) - 1
+        while index >= 0 {
+            let form = forms[Int(numbers[index])]
+            comparisons += 1
+            let common = Self.commonLength(form.octets, rest)
+            guard common == form.octets.count else {
+                // What the text begins with is no longer than what both have in common.
+                rest = UnsafeBufferPointer(rebasing: rest[..<common])
+                index = min(self.place(of: rest, in: numbers, includingEqual: true, &comparisons), index) - 1
                 continue
             }
-            longest = FoundSecret(range: place..<end, kind: .opaque, isPlaceholder: false, value: value)
+            let range = place..<place + common
+            guard form.isLong || isWhole(range, octets) else {
+                index -= 1
+                continue
+            }
+            guard let value = form.value else {
+                return FoundSecret(range: runOfBase64(around: range, octets, behind: last), kind: .opaque, isPlaceholder: false)
+            }
+            return FoundSecret(range: range, kind: .opaque, isPlaceholder: false, value: value)
         }
-        return longest
+        return nil
+    }
+
+    /// How many forms come before a text in order.
+    /// - Parameter includingEqual: whether a form that is equal to the text comes before it.
+    private func place(
+        of text: UnsafeBufferPointer<UInt8>, in numbers: [Int32], includingEqual: Bool, _ comparisons: inout Int
+    ) -> Int {
+        var (low, high) = (0, numbers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let form = forms[Int(numbers[middle])].octets
+            comparisons += 1
+            let common = Self.commonLength(form, text)
+            let isBefore =
+                common < form.count && common < text.count
+                ? form[common] < text[common] : form.count < text.count || includingEqual && form.count == text.count
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func commonLength(_ form: [UInt8], _ text: UnsafeBufferPointer<UInt8>) -> Int {
+        let limit = min(form.count, text.count)
+        var length = 0
+        while length < limit, form[length] == text[length] { length += 1 }
+        return length
     }
 
     /// Whether neither end is in the midst of a word.
