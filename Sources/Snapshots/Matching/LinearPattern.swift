@@ -14,6 +14,8 @@ struct LinearPattern: Sendable {
     static let workLimit = 64 << 20
 
     private let steps: [Step]
+    /// By octet: whether a finding may begin with it. Most of a text is passed over by this alone.
+    private let beginnings: [Bool]
 
     /// What is done at one place of a pattern.
     enum Step: Sendable {
@@ -30,6 +32,25 @@ struct LinearPattern: Sendable {
     init(_ text: String) throws(SnapshotError) {
         var parser = LinearPatternParser(text)
         steps = try parser.parse()
+        beginnings = Self.beginnings(of: steps)
+    }
+
+    private static func beginnings(of steps: [Step]) -> [Bool] {
+        var result = [Bool](repeating: false, count: 256)
+        var isReached = [Bool](repeating: false, count: steps.count)
+        var open = [0]
+        while let step = open.popLast() {
+            if isReached[step] { continue }
+            isReached[step] = true
+            switch steps[step] {
+            case .octet(let set): for octet in 0...255 where set.contains(UInt8(octet)) { result[octet] = true }
+            case .either(let one, let other): open += [one, other]
+            case .go(let target): open.append(target)
+            case .start, .end: open.append(step + 1)
+            case .found: break
+            }
+        }
+        return result
     }
 
     /// The text with another one in place of each finding. A finding of nothing is none.
@@ -46,7 +67,7 @@ struct LinearPattern: Sendable {
 
     /// Where it is replaced; a finding of nothing is none.
     func ranges(in text: [UInt8]) -> [Range<Int>] {
-        var search = Search(steps, textLimit: Self.textLimit, roundLimit: Self.workLimit / steps.count)
+        var search = Search(steps, beginnings, textLimit: Self.textLimit, roundLimit: Self.workLimit / steps.count)
         return ranges(in: text, &search)
     }
 
@@ -54,7 +75,7 @@ struct LinearPattern: Sendable {
     /// - Parameter work: the steps that may be taken; less those that were.
     /// - Returns: the findings, and how far the text was searched: to its end, or behind the last finding where `work` did not suffice.
     func ranges(in text: [UInt8], work: inout Int) -> (ranges: [Range<Int>], end: Int) {
-        var search = Search(steps, work: work)
+        var search = Search(steps, beginnings, work: work)
         let ranges = ranges(in: text, &search)
         work = max(work - search.work, 0)
         return (ranges, search.isSpent ? ranges.last?.upperBound ?? 0 : text.count)
@@ -73,6 +94,7 @@ struct LinearPattern: Sendable {
     /// One search over a text: the places of the pattern that are reached, each with where its finding began.
     private struct Search {
         private let steps: [Step]
+        private let beginnings: [Bool]
         private var current: [(step: Int, start: Int)] = []
         private var next: [(step: Int, start: Int)] = []
         /// By step: the round in which it was reached last.
@@ -86,8 +108,9 @@ struct LinearPattern: Sendable {
         /// A limit ended the search.
         private(set) var isSpent = false
 
-        init(_ steps: [Step], work: Int = .max, textLimit: Int = .max, roundLimit: Int = .max) {
+        init(_ steps: [Step], _ beginnings: [Bool], work: Int = .max, textLimit: Int = .max, roundLimit: Int = .max) {
             self.steps = steps
+            self.beginnings = beginnings
             self.textLimit = textLimit
             self.roundLimit = roundLimit
             workLimit = work
@@ -100,6 +123,13 @@ struct LinearPattern: Sendable {
             let limit = min(text.count, textLimit)
             var place = start
             while round < roundLimit, work < workLimit {
+                if current.isEmpty, found == nil {
+                    // Each place is a round, as if the pattern were tried there.
+                    while place < limit, round < roundLimit, !beginnings[Int(text[place])] {
+                        place += 1
+                        round += 1
+                    }
+                }
                 round += 1
                 next.removeAll(keepingCapacity: true)
                 for (step, start) in current { follow(step, start, place, text, &found) }
