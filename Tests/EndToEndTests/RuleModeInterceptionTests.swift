@@ -40,6 +40,42 @@ struct RuleModeInterceptionTests {
     }
 
     @Test(
+        "A rule that can keep requests to the host back refuses a client that offers HTTP/2 alone, with the reason in the log",
+        arguments: [
+            "{name: r, match: {host: one.test}, cache: {policy: stored_only}}",
+            "{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}",
+            "{name: r, match: {path: \"/a*\"}, deny: {reason: no}}",
+        ])
+    func refusesHiddenRequests(rule: String) throws {
+        let stage = try InterceptingStage("rules: [\(rule)]")
+        let client = try stage.connect()
+        var terms = stage.terms()
+        terms.protocols = ["h2"]
+        #expect(client.startTLS(terms) == .alert(49))
+        #expect(try stage.logged("detail") == ["hidden_from_rules"])
+        stage.origin.stop()
+        #expect(stage.origin.connectionCount == 0)
+    }
+
+    @Test("A refused host gets no tunnel where a rule can keep requests to it back: it is intercepted as before")
+    func interceptsRefusedHosts() throws {
+        let stage = try InterceptingStage(
+            "rules: [{name: r, match: {host: one.test, method: POST}, deny: {reason: no}}]",
+            connect: { $0.refusalsKeptMilliseconds = 600_000 })
+        func isTunnelled(_ host: String) throws -> Bool {
+            try stage.connect(host).startTLS(TLSClient.Terms(serverName: host, anchor: stage.authority.der)) == .done
+        }
+        for host in ["one.test", "two.test"] { #expect(try !isTunnelled(host)) }
+        // The alerts are being read, in the order in which they were sent.
+        try eventually { try isTunnelled("two.test") }
+        #expect(try !isTunnelled("one.test"))
+        #expect(try stage.fetch("/a").text == "answer to GET /a")
+        let client = try stage.secure()
+        client.send(stage.head("/a", method: "POST", fields: "Content-Length: 0\r\n"))
+        #expect(try client.readResponse(to: "POST").code == "denied_by_rule")
+    }
+
+    @Test(
         "A rule has an intercepted host replayed: its CONNECT is answered, nobody connects to it, and another host is live",
         arguments: [1, 4])
     func replaysHosts(loops: Int) throws {

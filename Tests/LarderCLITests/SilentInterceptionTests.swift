@@ -65,6 +65,15 @@ struct SilentInterceptionTests {
             "status -X POST https://payments.test; status https://path.test/admin; status https://closed.test; status https://stored.test"
         )
         #expect(kept.output == "403 403 504 504 ", "\(kept)")
+        let hidden = try stage.run(
+            "--summary",
+            """
+            for host in payments.test path.test stored.test; do
+                openssl s_client -quiet -no_ign_eof -alpn h2 -proxy ${http_proxy#http://} -connect $host:443 -servername $host < /dev/null
+            done; true
+            """)
+        #expect(hidden.talk.contains("(hidden_from_rules): CONNECT payments.test:443\n"), "\(hidden)")
+        #expect(hidden.talk.contains(", 3 denied\n"))
         let offline = try stage.run("--offline", "status https://allowed.test")
         #expect(offline.output == "504 ", "\(offline)")
         #expect(stage.names.askedNames.isEmpty && stage.origin.connectionCount == 0)

@@ -143,9 +143,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         // By the settings of now, which may be other ones than when the tunnel was asked for.
         switch worker.transport.decideEntered(on: hello, inTunnelTo: origin) {
         case .tunnel: openTunnel()
-        case .tunnelUninspected(let host, let reason):
-            shownHost = host
-            openTunnel(uninspected: reason, as: secureAuthority)
+        case .tunnelUninspected(let host, let reason): openTunnel(uninspected: reason, to: host)
         case .refuse(let refusal): refuse(refusal)
         case .intercept(let host): intercept(as: host)
         }
@@ -264,14 +262,18 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         guard worker.transport.mayIntercept(tunnelTo: origin) else { return openTunnel() }
         guard worker.transport.permitsUninspected(tunnelTo: origin) else { return refuse(.notTLS) }
         let rules = worker.context.rules.rules(for: plainAuthority)
-        if rules.naming != nil || rules.withholding != nil { return refuse(.hiddenFromRules) }
-        openTunnel(uninspected: .notTLS, as: plainAuthority)
+        if rules.naming != nil || rules.withholding != nil { return refuse(.hiddenFromRules, alert: nil) }
+        openTunnel(.notTLS)
     }
 
-    /// A tunnel that hides its requests from the rules.
-    private func openTunnel(uninspected reason: UninspectedReason, as authority: TunnelAuthority) {
-        if worker.context.rules.rules(for: authority).closing != nil { return refuse(.closedByRule) }
-        openTunnel(reason)
+    /// A tunnel whose TLS hides its requests from the rules.
+    private func openTunnel(uninspected reason: UninspectedReason, to host: String) {
+        shownHost = host
+        let rules = worker.context.rules.rules(for: secureAuthority)
+        if rules.withholding == nil { return openTunnel(reason) }
+        // The client speaks HTTP/1: it can be intercepted, and may be another one than the client that has refused the certificate.
+        if reason == .certificateRefused { return intercept(as: host) }
+        refuse(rules.closing != nil ? .closedByRule : .hiddenFromRules)
     }
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
@@ -306,11 +308,14 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
 
     // MARK: Ends
 
-    private func refuse(_ refusal: TunnelRefusal) {
+    private func refuse(_ refusal: TunnelRefusal) { refuse(refusal, alert: refusal.alert) }
+
+    /// - Parameter alert: for a client that speaks TLS.
+    private func refuse(_ refusal: TunnelRefusal, alert: TLSAlert?) {
         // What TLS has to say by itself stands in the output already.
         let isInTLS = if case .handshaking = state { true } else { false }
         end { $0.tunnelRefused(FaultMapping.fault(refusal), TunnelCounts()) }
-        connection.endEntrance(with: isInTLS ? nil : refusal.alert)
+        connection.endEntrance(with: isInTLS ? nil : alert)
     }
 
     /// Lets go of what is under way, and has the CONNECT's exchange end.

@@ -28,7 +28,7 @@ package enum TunnelRefusal: Equatable, Sendable {
     case encryptedHello
     /// The host is judged, and no TLS is spoken with it.
     case notTLS
-    /// The client speaks neither TLS nor HTTP/1, and a rule names the host or can keep a request to it from being sent.
+    /// What the client speaks would hide its requests, and a rule can keep a request to the host from being sent; or, without TLS, names the host.
     case hiddenFromRules
     /// A rule's mode lets nothing out to the host.
     case closedByRule
@@ -84,9 +84,8 @@ package enum TunnelRefusal: Equatable, Sendable {
         case .nameMismatch, .nameMissing, .encryptedHello, .denied, .hostDenied, .openedBefore: .unrecognizedName
         case .unreadable: .decodeError
         case .otherProtocol: .noApplicationProtocol
-        case .noLeaf, .closedByRule: .accessDenied
-        case .notTLS, .hiddenFromRules, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay:
-            nil
+        case .noLeaf, .closedByRule, .hiddenFromRules: .accessDenied
+        case .notTLS, .timedOut, .refusedByClient, .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay: nil
         }
     }
 }
