@@ -72,6 +72,23 @@ struct RunInterceptionTests {
         #expect(untold.code == 4 && untold.talk.contains("1 not intercepted (--strict)"), "\(untold)")
     }
 
+    @Test("A tunnel that could not be opened, or whose server is not trusted, is a failed request, and passes --strict")
+    func passesFailedTunnels() throws {
+        let stage = try Stage()
+        let stranger = ScriptedOrigin(identity: TestAuthority.selfSignedIdentity()) { _ in }
+        defer { stranger.stop() }
+        stage.origin.stop()
+        for (port, code) in [(stage.origin.port, "connection_refused"), (stranger.port, "certificate_not_trusted")] {
+            let host = "one.test:\(port)"
+            let script =
+                "openssl s_client -quiet -no_ign_eof -alpn h2 -proxy ${http_proxy#http://} -connect \(host) -servername one.test < /dev/null; true"
+            let outcome = try stage.run("--strict", "--summary", "--", "sh", "-c", script)
+            #expect(outcome.code == 0 && outcome.talk.contains(", 1 failed\n"), "\(outcome)")
+            #expect(outcome.talk.contains("failed (\(code)): CONNECT \(host)\n"), "\(outcome)")
+            #expect(!outcome.talk.contains("not intercepted"))
+        }
+    }
+
     @Test("With --no-intercept the command judges the server itself, by anchors that the settings name, and nothing is stored")
     func tunnels() throws {
         let stage = try Stage()

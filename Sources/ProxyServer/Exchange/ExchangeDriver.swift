@@ -378,8 +378,8 @@ final class ExchangeDriver: TunnelDelegate {
     /// A rule has closed the way for this host, whatever the gate says.
     var isTunnelClosedByRule: Bool { exchange.obligations.mode != nil && exchange.mode.isClosed }
 
-    /// A tunnel that was entered hides its requests after all.
-    func noteHidden(_ reason: UninspectedReason?) {
+    /// A tunnel that was entered hides its requests after all: it is open.
+    func noteHidden(_ reason: UninspectedReason) {
         delivery.uninspected = reason
         // The recordings that the exchange had were given back with its CONNECT.
         if exchange.mode.records { noteUnrecordedHost(in: worker.recordings) }

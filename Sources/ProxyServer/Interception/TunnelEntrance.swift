@@ -34,8 +34,8 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
     /// What came, where it is no TLS or not yet known to be any.
     private var text: [UInt8] = []
     private var state = State.reading
-    /// What is in the tunnel was looked at, and is no TLS.
-    private var isPlain = false
+    /// Why a tunnel that is being opened hides its requests; `nil`: its host's settings ask for it.
+    private var uninspected: UninspectedReason?
     /// As whom TLS is spoken with the client.
     private var shownHost: String
 
@@ -278,10 +278,9 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
 
     private func openTunnel(_ uninspected: UninspectedReason? = nil) {
         if owner.isTunnelClosedByRule { return refuse(.closedByRule) }
-        isPlain = uninspected == .notTLS
-        let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: isPlain, delegate: self)
+        self.uninspected = uninspected
+        let opening = worker.transport.openTunnel(to: origin, via: via, isPlain: uninspected == .notTLS, delegate: self)
         owner.delivery.connectOutcome = opening.outcome
-        owner.noteHidden(uninspected)
         state = .tunnelling(opening)
         worker.openingTunnels += 1
         connection.setDeadline(worker.settings.timeouts.tunnelIdle)
@@ -293,9 +292,11 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         owner.note(opening)
         guard let client = connection.handOver(holding: held) else { return closeDescriptor(descriptor) }
         let gate =
-            worker.transport.looksIntoTunnels && !isPlain
+            worker.transport.looksIntoTunnels && uninspected != .notTLS
             ? HelloGate(worker, to: origin, openedBy: opening.transport, via: via) : nil
-        Tunnel.start(worker, connection: connection, client: client, upstream: descriptor, gate: gate, owner: owner)
+        Tunnel.start(
+            worker, connection: connection, client: client, upstream: descriptor, gate: gate, uninspected: uninspected,
+            owner: owner)
     }
 
     func tunnel(_ opening: TunnelOpening, didFailWith error: TransportError) {

@@ -34,6 +34,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     private var toUpstream: TunnelDirection
     private var toClient: TunnelDirection
     private var gate: HelloGate?
+    private let uninspected: UninspectedReason?
     /// What the client sent before there was a tunnel, where the gate is to see it.
     private var early: [UInt8]
     private let client: Registration
@@ -52,23 +53,27 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     private static let both: Interest = [.read, .write, .peerClose, .edgeTriggered]
 
     /// Takes both descriptors over and begins to move bytes.
-    /// - Parameter received: what somebody else has read of the upstream.
+    /// - Parameters:
+    ///   - received: what somebody else has read of the upstream.
+    ///   - uninspected: why the tunnel hides its requests, though its host is to be intercepted; noted once it is open.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
-        received: [UInt8] = [], gate: HelloGate?, owner: ExchangeDriver
+        received: [UInt8] = [], gate: HelloGate?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
     ) {
-        let tunnel = Tunnel(worker, client: client, upstream: upstream, received: received, gate: gate, owner: owner)
+        let tunnel = Tunnel(
+            worker, client: client, upstream: upstream, received: received, gate: gate, uninspected: uninspected, owner: owner)
         worker.tunnelStarted(tunnel, from: connection)
         tunnel.begin()
     }
 
     private init(
         _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, received: [UInt8], gate: HelloGate?,
-        owner: ExchangeDriver
+        uninspected: UninspectedReason?, owner: ExchangeDriver
     ) {
         self.worker = worker
         self.owner = owner
         self.gate = gate
+        self.uninspected = uninspected
         self.client = client.registration
         early = gate == nil ? [] : client.received
         let descriptor = client.registration.descriptor
@@ -88,6 +93,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
             return close()
         }
         loop.modify(client, Self.reading)
+        if gate == nil { noteUninspected() }
         // What is held goes out now; for the rest the kernel first reports what each side is ready for as it is now.
         if toUpstream.state == .hasMore { toUpstream.move(through: worker.readBuffer) }
         if toClient.state == .hasMore { toClient.move(through: worker.readBuffer) }
@@ -189,6 +195,7 @@ extension Tunnel {
     /// What the gate has held goes to the origin, and all else after it.
     func open(with held: [UInt8]) {
         gate = nil
+        noteUninspected()
         toUpstream.resume(with: held, isEnding: hasClientEnded)
         toUpstream.move(through: worker.readBuffer)
         settle()
@@ -215,6 +222,10 @@ extension Tunnel {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         if let timer { worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.lingering) }
         discardInput()
+    }
+
+    private func noteUninspected() {
+        if let uninspected { owner?.noteHidden(uninspected) }
     }
 
     private func letGoOfGate() {
