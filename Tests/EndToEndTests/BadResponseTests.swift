@@ -103,6 +103,35 @@ struct BadResponseTests {
         #expect(stage.requestCount("/cut") >= 2)
     }
 
+    @Test("A body that breaks off is counted once as not stored, short or long", arguments: [100, 100_000])
+    func countsBrokenBodies(length: Int) throws {
+        let stage = try Stage { _, connection in
+            connection.send(
+                "HTTP/1.1 200 OK\r\n\(Self.store)Content-Length: \(2 * length)\r\n\r\n" + String(repeating: "a", count: length))
+            return false
+        }
+        let client = try stage.client()
+        client.send(stage.head("GET", "/cut"))
+        #expect(throws: ClientFault.self) { try client.readResponse() }
+        try eventually { stage.proxy.store.statistics.unstored == [.bodyIncomplete: 1] }
+    }
+
+    @Test("A short response whose client leaves before its end is counted once as not stored")
+    func countsAbandonedBodies() throws {
+        let release = Gate()
+        let stage = try Stage { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\n\(Self.store)Content-Length: 100\r\n\r\nabc")
+            _ = release.wait()
+            return false
+        }
+        let client = try stage.client()
+        client.send(stage.head("GET", "/left"))
+        #expect(try client.readHead().status == 200)
+        client.close()
+        try eventually { stage.proxy.store.statistics.unstored == [.bodyIncomplete: 1] }
+        release.open()
+    }
+
     @Test(
         "T39 octets after a 204, a 304 or a HEAD's answer never become the next response",
         arguments: ["204 No Content", "304 Not Modified", "HEAD"])

@@ -155,6 +155,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             endFetch()
         case .checked: break
         case .direct, .gathering, .recording:
+            noteGatheringBroke()
             endFetch()
             handle(.deliveryEnded(isComplete: false, at: worker.now))
         case .filling:
@@ -164,6 +165,11 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         connection?.flushSoon()
         giveBackIfDone()
+    }
+
+    /// A body that is short enough to be gathered has no part in the store that could count it.
+    private func noteGatheringBroke() {
+        if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
     }
 
     /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
@@ -301,9 +307,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
     private func turnIntoFilling() {
         let sent = delivery.sentCount
         guard mayKeep(fetch.gathered), beginFilling(length: nil), let filling = fetch.filling else {
+            fetch.mode = .direct
             // The others have been told to ask for themselves: there is nobody to whom the rest could go.
             if connection == nil { return abandonFetch() }
-            fetch.mode = .direct
             let rest = Array(fetch.gathered[Int(sent)...])
             fetch.gathered = []
             sendDirect(rest.span)
@@ -438,6 +444,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func abandonFetch() {
         if tape != nil { dropRecording() }
+        noteGatheringBroke()
         fetch.upstream?.cancel()
         fetch.filling?.abort()
         releaseJoined(.abandoned)
