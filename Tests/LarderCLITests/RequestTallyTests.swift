@@ -65,6 +65,26 @@ struct RequestTallyTests {
                 """))
     }
 
+    @Test("Hosts that the summary does not name are counted together, their tunnels apart from their requests and hits")
+    func countsOtherHosts() {
+        let named = (0..<10).flatMap { number in
+            Array(repeating: #"{"url":"http://named\#(number).test/","cache":"miss","bytes":1}"#, count: 2)
+        }
+        let other = #"{"url":"http://other.test/","cache":"hit","bytes":1}"#
+        let tunnel = #"{"url":"tunnel.test:443","cache":"tunnel","connect":"tunnel","bytes":1}"#
+        func last(_ lines: [String]) -> Substring? {
+            RunSummary(tally: Self.tally(lines), remarks: []).text.split(separator: "\n").last
+        }
+        #expect(last(named + [other, tunnel]) == "larder:   other hosts 1 request, 1 hit, 1 tunnel")
+        #expect(last(named + [tunnel]) == "larder:   other hosts 1 tunnel")
+        #expect(last(named) == "larder:   named9.test 2 requests, 0 hits")
+        // Past the number of hosts that are told apart.
+        let many = (0..<RequestTally.hostLimit).map { #"{"url":"http://many\#($0).test/","cache":"miss","bytes":1}"# }
+        #expect(
+            last(many + [other, tunnel])
+                == "larder:   other hosts \(RequestTally.hostLimit - 9) requests, 1 hit, 1 tunnel")
+    }
+
     @Test("A tunnel in which the client sent plain HTTP counts by its requests alone")
     func countsPlainTunnelsOnce() {
         let tally = Self.tally([
@@ -127,7 +147,7 @@ struct RequestTallyTests {
     func isBounded() {
         var tally = RequestTally()
         for number in 0...RequestTally.hostLimit { tally.add(Array(#"{"url":"http://h\#(number)/","cache":"denied"}"#.utf8)) }
-        #expect(tally.hosts.count == RequestTally.hostLimit && tally.otherHosts == 1)
+        #expect(tally.hosts.count == RequestTally.hostLimit && tally.otherHosts == .init(requests: 1))
         #expect(tally.refusals.count == RequestTally.refusalLimit && tally.deniedCount == RequestTally.hostLimit + 1)
         let text = RunSummary(tally: tally, remarks: []).text
         #expect(text.contains("other hosts 9991 requests") && text.contains("and 9981 more"))

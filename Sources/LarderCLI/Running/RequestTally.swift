@@ -26,8 +26,8 @@ struct RequestTally {
     private(set) var sentBytes: UInt64 = 0
     private(set) var savedBytes: UInt64 = 0
     private(set) var hosts: [String: Host] = [:]
-    /// Those beyond the limit are counted alone.
-    private(set) var otherHosts = 0
+    /// All hosts beyond the limit together.
+    private(set) var otherHosts = Host()
     private(set) var deniedCount = 0
     private(set) var missedCount = 0
     private(set) var replayedCount = 0
@@ -156,7 +156,7 @@ struct RequestTally {
 
     private mutating func add(host name: String, _ change: (inout Host) -> Void) {
         guard hosts[name] != nil || hosts.count < Self.hostLimit else {
-            otherHosts += 1
+            change(&otherHosts)
             return
         }
         change(&hosts[name, default: Host()])

@@ -28,9 +28,13 @@ struct RunSummary {
             ($1.value.requests, $1.value.tunnels, $0.key) < ($0.value.requests, $0.value.tunnels, $1.key)
         }
         let told = ordered.prefix(Self.hostsTold)
-        let others = tally.otherHosts + ordered.dropFirst(Self.hostsTold).reduce(0) { $0 + $1.value.requests }
+        let others = ordered.dropFirst(Self.hostsTold).reduce(into: tally.otherHosts) { sum, host in
+            sum.requests += host.value.requests
+            sum.hits += host.value.hits
+            sum.tunnels += host.value.tunnels
+        }
         return told.map { "  \($0.key) \(Self.counts(of: $0.value))" }
-            + (others > 0 ? ["  other hosts \(Self.count(others, "request"))"] : [])
+            + (others == RequestTally.Host() ? [] : ["  other hosts \(Self.counts(of: others))"])
     }
 
     private static func counts(of host: RequestTally.Host) -> String {
