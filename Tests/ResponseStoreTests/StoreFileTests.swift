@@ -170,6 +170,10 @@ struct StoreFileTests {
         #expect(fixture.seenNotices.count { if case .diskFull = $0 { true } else { false } } == 1)
         #expect(store.statistics.evicted > 0)
         #expect(store.statistics.entries > 100)
+        // Each that was accepted and not written is counted for its transaction, and as busy none but those that were refused.
+        let unstored = store.statistics.unstored
+        #expect(unstored[.writeFailed] ?? 0 > 0)
+        #expect(store.statistics.refusedBusy == busy && unstored.values.reduce(0, +) - (unstored[.writeFailed] ?? 0) == busy)
         for _ in 0..<20 { store.drain() }
         guard case .accepted = store.put(Sample.response("last", body: Sample.bytes(4096, seed: 1))) else {
             Issue.record("still full")

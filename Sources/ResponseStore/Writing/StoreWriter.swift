@@ -253,14 +253,13 @@ final class StoreWriter {
         tables?.rollBack()
         let failed = transaction
         transaction = Transaction()
-        let reason: UnstoredReason = error.code == .diskFull ? .diskFull : .writeFailed
         core.counters.notStored.wrappingAdd(failed.storedCount, ordering: .relaxed)
-        core.unstored.note(reason, count: failed.unwritten.count)
+        core.unstored.note(.writeFailed, count: failed.unwritten.count)
         for operation in failed.mustHappen { putOff(operation) }
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
         for hash in failed.settled { core.memory.settle(hash) }
         for filling in failed.fillings {
-            filling.stopStoring(because: reason)
+            filling.stopStoring(because: .writeFailed)
             // Not even its row could be deleted, which the next process does.
             if filling.isDiscarded { end(filling, nil) }
         }
