@@ -133,7 +133,7 @@ struct BackgroundValidationTests {
         func key(_ number: Int) -> CachedResponse.Key { CachedResponse.Key(Array("http://a/\(number)".utf8)) }
         func wait(_ number: Int, seconds: Int64) {
             #expect(validations.enter(key(number), at: now))
-            validations.leave(key(number), until: now.advanced(seconds: seconds))
+            validations.leave(key(number), until: now.advanced(seconds: seconds), at: now)
         }
         let limit = UnattendedValidations.postponedLimit
         // The one in the middle ends first.
@@ -143,7 +143,7 @@ struct BackgroundValidationTests {
         let free = (0...limit).filter { validations.enter(key($0), at: now) }
         #expect(free == [limit / 2])
         // A wait that ends before all others is itself the one.
-        validations.leave(key(limit / 2), until: now.advanced(seconds: 20))
+        validations.leave(key(limit / 2), until: now.advanced(seconds: 20), at: now)
         #expect((0...limit).filter { validations.enter(key($0), at: now) } == [limit / 2])
     }
 
@@ -152,9 +152,18 @@ struct BackgroundValidationTests {
         let validations = UnattendedValidations()
         let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
         #expect(validations.enter(key, at: now) && !validations.enter(key, at: now))
-        validations.leave(key, until: now.advanced(seconds: 5))
+        validations.leave(key, until: now.advanced(seconds: 5), at: now)
         #expect(!validations.enter(key, at: now.advanced(seconds: 4)) && validations.enter(key, at: now.advanced(seconds: 5)))
-        validations.leave(key, until: nil)
+        validations.leave(key, until: nil, at: now)
         #expect(validations.isEmpty && validations.enter(key, at: now))
+    }
+
+    @Test("A clock that is set back ends every wait")
+    func outlivesClockSetBack() {
+        let validations = UnattendedValidations()
+        let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
+        #expect(validations.enter(key, at: now))
+        validations.leave(key, until: now.advanced(seconds: 5), at: now)
+        #expect(!validations.enter(key, at: now) && validations.enter(key, at: now.advanced(seconds: -86_400)))
     }
 }

@@ -71,7 +71,7 @@ struct FetchTableTests {
         let table = FetchTable()
         let loop = try EventLoop()
         let now = Timestamp(seconds: 1_700_000_000)
-        table.postpone(key, until: now.advanced(seconds: 120))
+        table.postpone(key, until: now.advanced(seconds: 120), at: now)
         #expect(table.lead(key, at: now.advanced(seconds: 119)) == nil)
         #expect(table.lead(key + [1], at: now) != nil)
         let due = try #require(table.lead(key, at: now.advanced(seconds: 120)))
@@ -80,5 +80,14 @@ struct FetchTableTests {
             Issue.record("the client did not lead")
             return
         }
+    }
+
+    @Test("A clock that is set back ends the wait of a postponed key")
+    func outlivesClockSetBack() {
+        let table = FetchTable()
+        let now = Timestamp(seconds: 1_700_000_000)
+        table.postpone(key, until: now.advanced(seconds: 120), at: now)
+        #expect(table.lead(key, at: now) == nil)
+        #expect(table.lead(key, at: now.advanced(seconds: -86_400)) != nil)
     }
 }

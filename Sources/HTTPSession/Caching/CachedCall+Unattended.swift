@@ -19,7 +19,7 @@ extension CachedCall {
             // Another validation may have ended between this call's look-up and its entry here.
             let isStored = await isStillStored(stored)
             let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
-            session.validations.leave(key, until: retryAfter)
+            session.validations.leave(key, until: retryAfter, at: .now)
         }
     }
 
@@ -74,7 +74,7 @@ final class UnattendedValidations: Sendable {
 
     private struct Keys {
         var inFlight: Set<CachedResponse.Key> = []
-        var postponed: [CachedResponse.Key: Timestamp] = [:]
+        var postponed: [CachedResponse.Key: (start: Timestamp, end: Timestamp)] = [:]
     }
 
     private let keys = Guarded(Keys())
@@ -85,8 +85,9 @@ final class UnattendedValidations: Sendable {
     /// - Returns: `false` where a validation is in flight or has to wait.
     func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
         keys.withLock { keys in
-            if let end = keys.postponed[key] {
-                if now < end { return false }
+            if let wait = keys.postponed[key] {
+                // A clock that was set back ends the wait: it would last longer than was asked for.
+                if wait.start <= now, now < wait.end { return false }
                 keys.postponed[key] = nil
             }
             return keys.inFlight.insert(key).inserted
@@ -94,13 +95,13 @@ final class UnattendedValidations: Sendable {
     }
 
     /// - Parameter end: until when the next validation waits.
-    func leave(_ key: CachedResponse.Key, until end: Timestamp?) {
+    func leave(_ key: CachedResponse.Key, until end: Timestamp?, at now: Timestamp) {
         keys.withLock { keys in
             keys.inFlight.remove(key)
             guard let end else { return }
-            keys.postponed[key] = end
+            keys.postponed[key] = (now, end)
             // The one that ends first is over already, or loses the least of its wait.
-            if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value < $1.value }) {
+            if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value.end < $1.value.end }) {
                 keys.postponed[first.key] = nil
             }
         }

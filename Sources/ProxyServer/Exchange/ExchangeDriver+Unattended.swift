@@ -66,7 +66,8 @@ extension ExchangeDriver {
         worker.shared.unattended.end()
         guard exchange.trace.outcome == .failed else { return }
         let delay = max(worker.settings.proxyLimits.unattendedRetryDelay, exchange.retryAfter ?? 0)
-        worker.fetches.postpone(exchange.key, until: Timestamp(milliseconds: worker.now.milliseconds + delay))
+        let now = worker.now
+        worker.fetches.postpone(exchange.key, until: Timestamp(milliseconds: now.milliseconds + delay), at: now)
     }
 
     /// The head has come, and there is nobody to send it to: the content goes into the store, or nowhere.

@@ -31,12 +31,13 @@ final class FetchTable: Sendable {
         var entries: [FetchKey: FetchEntry] = [:]
         /// Hashes of keys whose responses could not be shared, each in the place that its hash gives; a newer one takes it over.
         var unshareable = [Int](repeating: 0, count: FetchTable.placeCount)
-        /// Keys about which no background fetch asks for a while, and until when, each in the place that its hash gives.
+        /// Keys about which no background fetch asks for a while, from when and until when, each in the place that its hash gives.
         var postponed = [Postponed](repeating: Postponed(), count: FetchTable.placeCount)
     }
 
     private struct Postponed {
         var hash = 0
+        var start = Timestamp(milliseconds: 0)
         var end = Timestamp(milliseconds: 0)
     }
 
@@ -75,7 +76,8 @@ final class FetchTable: Sendable {
         return shards[key.hash & 15].contents.withLock { contents in
             if contents.entries[key] != nil { return nil }
             let postponed = contents.postponed[Self.place(of: key.hash)]
-            if postponed.hash == key.hash, now < postponed.end { return nil }
+            // A clock that was set back ends the wait: it would last longer than was asked for.
+            if postponed.hash == key.hash, postponed.start <= now, now < postponed.end { return nil }
             let entry = FetchEntry(key)
             contents.entries[key] = entry
             return entry
@@ -83,9 +85,9 @@ final class FetchTable: Sendable {
     }
 
     /// A background fetch of this key has failed: the next one waits.
-    func postpone(_ key: [UInt8], until end: Timestamp) {
+    func postpone(_ key: [UInt8], until end: Timestamp, at now: Timestamp) {
         let hash = FetchKey(key).hash
-        shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, end: end) }
+        shards[hash & 15].contents.withLock { $0.postponed[Self.place(of: hash)] = Postponed(hash: hash, start: now, end: end) }
     }
 
     /// Ends a fetch: later requests find the store, or lead a fetch of their own.
