@@ -1,7 +1,7 @@
-import Synchronization
+import EventLoop
 
 /// Why a response that was to be stored is not in the store.
-package enum UnstoredReason: Int, Sendable, CaseIterable {
+package enum UnstoredReason: Sendable, CaseIterable {
     /// As much waits for the writer as may.
     case queueFull
     /// At the pace of its latest transactions, the writer would need too long for what waits.
@@ -57,17 +57,12 @@ package enum UnstoredReason: Int, Sendable, CaseIterable {
 
 /// How many responses were not stored, by the reason. Counted by any thread.
 final class UnstoredCounts: Sendable {
-    private let counts: InlineArray<13, Atomic<Int>> = InlineArray { _ in Atomic(0) }
+    private let counts = Guarded<[UnstoredReason: Int]>([:])
 
-    func note(_ reason: UnstoredReason, count: Int = 1) { counts[reason.rawValue].wrappingAdd(count, ordering: .relaxed) }
+    func note(_ reason: UnstoredReason, count: Int = 1) {
+        if count > 0 { counts.withLock { $0[reason, default: 0] += count } }
+    }
 
     /// Those that are not 0.
-    var all: [UnstoredReason: Int] {
-        var all: [UnstoredReason: Int] = [:]
-        for reason in UnstoredReason.allCases {
-            let count = counts[reason.rawValue].load(ordering: .relaxed)
-            if count > 0 { all[reason] = count }
-        }
-        return all
-    }
+    var all: [UnstoredReason: Int] { counts.withLock { $0 } }
 }

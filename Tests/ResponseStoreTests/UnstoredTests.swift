@@ -15,9 +15,9 @@ struct UnstoredTests {
         try store.learnKeys()
         let large = Sample.response("large", body: [])
         store.inOneBatch {
-            #expect(store.acceptsNew())
+            #expect(store.admitNew())
             store.putSurely(Sample.response("first", body: [1]))
-            #expect(!store.acceptsNew())
+            #expect(!store.admitNew())
             guard case .busy = store.put(Sample.response("second", body: [1])) else {
                 Issue.record("accepted")
                 return
@@ -26,7 +26,7 @@ struct UnstoredTests {
         }
         #expect(Self.unstored(store) == [.queueFull: 3])
         #expect(store.statistics.refusedBusy == 3)
-        #expect(store.acceptsNew())
+        #expect(store.admitNew())
         #expect(store.beginFilling(FillingPlan(response: large, length: .max)) == nil)
         #expect(Self.unstored(store) == [.queueFull: 3, .bodyTooLong: 1])
     }

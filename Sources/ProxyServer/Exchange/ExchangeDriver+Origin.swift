@@ -234,7 +234,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) || exchange.partToCut != nil
         {
             if !beginFilling(length: length) { fetch.mode = .direct }
-        } else if !worker.store.acceptsNew() {
+        } else if !worker.store.admitNew() {
             // Said now, since Cache-Status goes with the head.
             exchange.noteStoreBusy()
             releaseJoined(.notShareable)

@@ -143,7 +143,7 @@ package final class ResponseStore: Sendable {
 
     /// Whether a response whose body is yet to come will be stored, as far as can be known; `put` is then told of the promise. If not, the
     /// response is counted as not stored.
-    package func acceptsNew() -> Bool {
+    package func admitNew() -> Bool {
         guard core.memory.hasDisk, let reason = core.queue.refusal else { return true }
         core.unstored.note(reason)
         return false
@@ -153,7 +153,7 @@ package final class ResponseStore: Sendable {
     package func noteUnstored(_ reason: UnstoredReason) { core.unstored.note(reason) }
 
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
-    /// - Parameter isPromised: `acceptsNew` was asked when its head came, and only a full disk refuses it now.
+    /// - Parameter isPromised: `admitNew` was asked when its head came, and only a full disk refuses it now.
     /// - Parameter since: `moment` when its fetch began; `nil`: now.
     package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment? = nil) -> PutResult {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
