@@ -45,9 +45,8 @@ package enum CacheRoutes {
                 } catch {
                     return exchange.refuse(error.status, code: error.code, detail: error.sentence)
                 }
-                let hold = found.response.bodyReference.map { store.hold($0) }
-                let next = CacheAnswers.body(source, of: found.response, octets)
-                exchange.stream(contentType: "application/octet-stream") { withExtendedLifetime(hold) { next() } }
+                exchange.stream(
+                    contentType: "application/octet-stream", next: CacheAnswers.body(source, of: found.response, octets))
             },
             AdminRoute(.post, "/v1/cache/verify", parameters: [output]) { request, exchange in
                 guard let question = Question(request, exchange) else { return }
@@ -144,11 +143,5 @@ extension FoundResponse.Refusal {
         case .unsatisfiable: "range_not_satisfiable"
         case .incomplete: "stored_in_part"
         }
-    }
-}
-
-extension StoredResponse {
-    fileprivate var bodyReference: BodyReference? {
-        if case .onDisk(let reference) = body { reference } else { nil }
     }
 }

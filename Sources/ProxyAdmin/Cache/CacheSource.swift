@@ -16,7 +16,7 @@ package struct CacheSource {
     let list: (StoreFilter, Timestamp) -> StoreListing
     /// `nil` where the file cannot be read, here and below.
     let page: (StoreListing) -> StorePage?
-    /// The whole ones first, the newest of them at their head.
+    /// The whole ones first, the newest of them at their head. In a running store their bodies stay on the disk while they exist.
     let responses: (Place) -> [FoundResponse]?
     let piece: (BodyReference, UInt64) -> [UInt8]?
     let verify: (StoreVerification) -> StoreVerification?

@@ -15,6 +15,8 @@ package final class StoreBrowser {
     private let hasher: KeyHasher
     /// The purges whose deletions are not at their end.
     private let purges: () -> [Purge]
+    /// Of the running store; `nil` for a file that no process has open.
+    private let holds: BodyHolds?
 
     /// Opens the file of a store that no process need have open. Nothing of it is changed, made or moved.
     package convenience init(path: String) throws(StoreError) {
@@ -25,8 +27,10 @@ package final class StoreBrowser {
     }
 
     init(
-        _ connection: Connection, hasher: KeyHasher, _ chains: ChainDirectory, purges: @escaping () -> [Purge]
+        _ connection: Connection, hasher: KeyHasher, _ chains: ChainDirectory, holds: BodyHolds? = nil,
+        purges: @escaping () -> [Purge]
     ) throws(StoreError) {
+        self.holds = holds
         self.connection = connection
         self.hasher = hasher
         self.purges = purges
@@ -65,8 +69,12 @@ package final class StoreBrowser {
 
     /// What is stored in part under a key.
     package func partials(ofKey key: [UInt8]) throws(StoreError) -> [PartialResponse] {
-        let purges = purges()
-        return try tables.partials(ofKey: key, hasher.hash(key)).filter { purges.left(of: $0.response) === $0.response }
+        try held(\.response) { () throws(StoreError) in
+            let purges = purges()
+            return try tables.partials(ofKey: key, hasher.hash(key)).filter { purges.left(of: $0.response) === $0.response }
+        } by: {
+            PartialResponse($1.held($0.response), extents: $0.extents)
+        }
     }
 
     /// The complete one in this row.
@@ -119,9 +127,33 @@ package final class StoreBrowser {
 
     /// The complete responses under a key, newest first; bodies that stand in chunks are left there.
     package func responses(ofKey key: [UInt8]) throws(StoreError) -> [StoredResponse] {
-        let purges = purges()
-        let found = try tables.responses(ofKey: key, hasher.hash(key), bodyLimit: 0)
-        return found.responses.compactMap(purges.left).sorted { $0.isNewer(than: $1) }
+        try held(\.self) { () throws(StoreError) in
+            let purges = purges()
+            let found = try tables.responses(ofKey: key, hasher.hash(key), bodyLimit: 0)
+            return found.responses.compactMap(purges.left).sorted { $0.isNewer(than: $1) }
+        } by: {
+            $1.held($0)
+        }
+    }
+
+    /// What a look-up finds in the running store, whose bodies stay on the disk while their responses exist.
+    ///
+    /// The row may be deleted before the hold is taken, and its chunks soon after. So it is looked up again: where it is still there, its
+    /// deletion comes after the hold.
+    private func held<Found>(
+        _ response: KeyPath<Found, StoredResponse>, _ lookUp: () throws(StoreError) -> [Found],
+        by hold: (Found, BodyHolds) -> Found
+    ) throws(StoreError) -> [Found] {
+        var found = try lookUp()
+        guard let holds else { return found }
+        // Responses that replace the ones before are looked up in turn; a few tries see a quiet moment.
+        for _ in 0..<3 {
+            let held = found.map { hold($0, holds) }
+            found = try lookUp()
+            let rows = Set(found.map { $0[keyPath: response].row })
+            if held.allSatisfy({ rows.contains($0[keyPath: response].row) }) { return held }
+        }
+        return []
     }
 }
 
@@ -147,7 +179,9 @@ final class BrowsingReader {
         guard let file = core.file, core.browsers.mayOpen() else { return nil }
         let purges = core.purges
         do {
-            browser = try StoreBrowser(try file.connect(.browsing), hasher: core.memory.hasher, core.chains) { purges.active }
+            browser = try StoreBrowser(
+                try file.connect(.browsing), hasher: core.memory.hasher, core.chains, holds: core.holds
+            ) { purges.active }
         } catch {
             core.browsers.didClose()
         }
