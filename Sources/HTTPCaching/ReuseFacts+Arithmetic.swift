@@ -2,8 +2,8 @@ import HTTPMessage
 
 /// The numbers behind a decision on freshness (RFC 9111 §4.2), for explanations.
 extension ReuseFacts {
-    /// The lifetime in force under these overrides, and what it comes from.
-    package func lifetimeInForce(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource) {
+    /// The active lifetime under these overrides, and what it comes from.
+    package func activeLifetime(under overrides: CacheOverrides) -> (value: DeltaSeconds, source: LifetimeSource) {
         let lifetime = lifetime(under: overrides)
         return (lifetime.value, lifetime.source)
     }

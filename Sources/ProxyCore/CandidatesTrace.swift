@@ -40,7 +40,7 @@ package struct CandidatesTrace: Sendable {
         isPartial = true
     }
 
-    /// - Parameter lifetime: the one in force, with what rules say of it.
+    /// - Parameter lifetime: the active one: a rule can have replaced the response's own.
     mutating func note(_ lifetime: (value: DeltaSeconds, source: LifetimeSource)) {
         freshness?.lifetime = lifetime.value
         freshness?.lifetimeSource = lifetime.source
@@ -49,7 +49,7 @@ package struct CandidatesTrace: Sendable {
 
 /// The numbers by which a stored response was judged fresh or stale (RFC 9111 §4.2). Trivial.
 package struct FreshnessTrace: Sendable {
-    /// The one in force: a rule's, or what the origin server's words give.
+    /// The active lifetime: a rule's, or the one that follows from the origin server's fields.
     package internal(set) var lifetime: DeltaSeconds
     package internal(set) var lifetimeSource: LifetimeSource
     package let age: DeltaSeconds

@@ -28,7 +28,7 @@ extension Exchange {
         }
         trace.candidates.note(candidate.facts, at: index, among: candidates.count, at: now)
         if !matched.isEmpty {
-            trace.candidates.note(candidate.facts.lifetimeInForce(under: obligations.cache))
+            trace.candidates.note(candidate.facts.activeLifetime(under: obligations.cache))
         }
         switch decision {
         case .fresh:

@@ -2,7 +2,7 @@ import EventLoop
 
 /// Why a response that was to be stored is not in the store.
 package enum UnstoredReason: Sendable, CaseIterable {
-    /// As much waits for the writer as may.
+    /// The writer's queue is full.
     case queueFull
     /// At the pace of its latest transactions, the writer would need too long for what waits.
     case writerBehind

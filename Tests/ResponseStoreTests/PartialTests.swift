@@ -197,7 +197,7 @@ struct PartialTests {
     }
 
     @Test(
-        "A response in extents that was found before a purge can be read to its end, and its extents are deleted once nobody has it",
+        "A response in extents that was found before a purge can be read to its end, and its extents are deleted once it is released",
         arguments: [true, false])
     func keepsWhatWasFound(isInMemory: Bool) throws {
         let fixture = StoreFixture()

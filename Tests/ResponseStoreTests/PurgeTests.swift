@@ -39,7 +39,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "A response that was found before a purge can be read to its end, and its body is deleted once nobody has it",
+        "A response that was found before a purge can be read to its end, and its body is deleted once it is released",
         arguments: [true, false])
     func keepsWhatWasFound(isInMemory: Bool) throws {
         let fixture = StoreFixture()

@@ -6,14 +6,14 @@ struct RequestTally {
     struct Host: Equatable {
         var requests = 0
         var hits = 0
-        /// Of which Larder cannot see what came in them.
+        /// Tunnels whose content Larder cannot see.
         var tunnels = 0
     }
 
-    struct Refusal: Equatable {
+    struct NamedRequest: Equatable {
         /// Method and URL, with `{secret}` in the place of each secret of the query.
         let request: String
-        /// A rule's name, or what went wrong.
+        /// A rule's name, or an error's code.
         let reason: String
         /// What was recorded that comes near to it, and in what it differs.
         var nearest: String?
@@ -34,7 +34,7 @@ struct RequestTally {
     /// Requests that were answered with an error of ours for what went wrong at the origin.
     private(set) var failedCount = 0
     /// The first of them.
-    private(set) var failures: [Refusal] = []
+    private(set) var failures: [NamedRequest] = []
     /// Tunnels whose requests have no lines in the log.
     private(set) var tunnelCount = 0
     /// Hosts whose tunnels were intercepted, and of these the ones whose client rejected Larder's certificate.
@@ -43,11 +43,11 @@ struct RequestTally {
     /// The first one whose tunnel was refused, since the client sent neither TLS nor HTTP/1.1 in it.
     private var clearTextHost: String?
     /// The first requests that were denied, or missed.
-    private(set) var refusals: [Refusal] = []
+    private(set) var refusals: [NamedRequest] = []
     /// Tunnels to hosts that are intercepted, which hid their requests from rules and store.
     private(set) var uninspectedCount = 0
     /// The first of them, each host and reason once.
-    private(set) var uninspected: [Refusal] = []
+    private(set) var uninspected: [NamedRequest] = []
 
     /// Replaces the secrets of URLs.
     private let mask: SecretMask
@@ -164,17 +164,17 @@ struct RequestTally {
 
     private mutating func noteUninspected(_ url: String, _ reason: String) {
         uninspectedCount += 1
-        let tunnel = Refusal(request: url, reason: reason)
+        let tunnel = NamedRequest(request: url, reason: reason)
         if uninspected.count < Self.refusalLimit, !uninspected.contains(tunnel) { uninspected.append(tunnel) }
     }
 
     private mutating func note(
-        _ record: [String: Any], _ reason: String, nearest: String? = nil, in list: WritableKeyPath<Self, [Refusal]>
+        _ record: [String: Any], _ reason: String, nearest: String? = nil, in list: WritableKeyPath<Self, [NamedRequest]>
     ) {
         guard self[keyPath: list].count < Self.refusalLimit else { return }
         let url = mask.masked(url: record["url"] as? String ?? "")
         let request = (record["method"] as? String).map { "\($0) \(url)" } ?? url
-        self[keyPath: list].append(Refusal(request: request, reason: reason, nearest: nearest))
+        self[keyPath: list].append(NamedRequest(request: request, reason: reason, nearest: nearest))
     }
 
     /// Of an absolute URL, or of the authority of CONNECT; with the port where one is written.
