@@ -155,7 +155,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             endFetch()
         case .checked: break
         case .direct, .gathering, .recording:
-            noteGatheringBroke()
+            if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
             endFetch()
             handle(.deliveryEnded(isComplete: false, at: worker.now))
         case .filling:
@@ -165,11 +165,6 @@ extension ExchangeDriver: OriginExchangeDelegate {
         }
         connection?.flushSoon()
         giveBackIfDone()
-    }
-
-    /// A body that is short enough to be gathered has no part in the store that could count it.
-    private func noteGatheringBroke() {
-        if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
     }
 
     /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
@@ -312,8 +307,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             if connection == nil { return abandonFetch() }
             let rest = Array(fetch.gathered[Int(sent)...])
             fetch.gathered = []
-            sendDirect(rest.span)
-            return
+            return sendDirect(rest.span)
         }
         append(fetch.gathered.span, to: filling)
         fetch.gathered = []
@@ -444,7 +438,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     func abandonFetch() {
         if tape != nil { dropRecording() }
-        noteGatheringBroke()
+        if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
         fetch.upstream?.cancel()
         fetch.filling?.abort()
         releaseJoined(.abandoned)
