@@ -127,7 +127,7 @@ struct BadResponseTests {
         let client = try stage.client()
         client.send(stage.head("GET", "/left"))
         #expect(try client.readHead().status == 200)
-        client.close()
+        client.reset()
         try eventually { stage.proxy.store.statistics.unstored == [.bodyIncomplete: 1] }
         release.open()
     }
