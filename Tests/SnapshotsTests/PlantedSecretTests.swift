@@ -149,6 +149,8 @@ struct PlantedSecret: Sendable, CustomTestStringConvertible {
         PlantedSecret(.field("Private_Token"), "pt8"),
         // Tokens by their prefixes.
         PlantedSecret(.body("text/plain", "SECRET"), "npm_" + String(repeating: "aB3d", count: 9)),
+        PlantedSecret(.body("application/octet-stream", #"{"token":"SECRET"}"#), "os8"),
+        PlantedSecret(.body("text/plain", "\u{FEFF}{\"token\":\"SECRET\"}"), "bm8"),
         PlantedSecret(.body("application/octet-stream", "\u{1}SECRET\u{2}"), "hf_" + String(repeating: "aB3d", count: 9)),
         PlantedSecret(.body("text/plain", "key: SECRET"), "AIza" + String(repeating: "a-_3d", count: 7)),
         PlantedSecret(

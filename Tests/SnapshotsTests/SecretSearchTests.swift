@@ -50,6 +50,20 @@ struct SecretSearchTests {
         #expect(whole != .refused && whole != .asItWas)
     }
 
+    @Test(
+        "JSON in UTF-16 or UTF-32 cannot be searched",
+        arguments: [
+            [0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D], [0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B], [0, 0, 0, 0x7B],
+            [0x7B, 0, 0, 0],
+        ] as [[UInt8]])
+    func refusesWideJSON(text: [UInt8]) throws {
+        let fields = Exchange.fields([("Content-Type", "application/json; charset=utf-16")])
+        var redactor = try Self.redactor(nil)
+        #expect(redactor.body(text, describedBy: fields) == .refused)
+        var keeping = try Self.redactor(.keep)
+        #expect(keeping.body(text, describedBy: fields) == .asItWas)
+    }
+
     @Test("The rest of a URI or a field for which the patterns take too many steps is replaced; the origin stays")
     func replacesCostlyRests() throws {
         let redactor = try Self.redactor(nil)

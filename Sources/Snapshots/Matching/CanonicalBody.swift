@@ -85,7 +85,7 @@ enum MediaKind: Equatable {
     case xml
     /// With its boundary.
     case multipart([UInt8])
-    /// Text of which nothing more is said.
+    /// Text, or bytes, of which nothing more is said.
     case text
     case other
 
@@ -107,7 +107,8 @@ enum MediaKind: Equatable {
             self = .xml
         } else if text.hasPrefix("multipart/"), let boundary = Self.boundary(in: value) {
             self = .multipart(boundary)
-        } else if text.hasPrefix("text/"), text != "text/javascript", text != "text/css" {
+        } else if text == "application/octet-stream" || text.hasPrefix("text/") && text != "text/javascript" && text != "text/css"
+        {
             self = .text
         } else {
             self = .other
@@ -145,5 +146,11 @@ enum DecodedBody {
         let limits = CodingLimits(length: lengthLimit)
         // Why it does not come out makes no difference to who asks.
         return try? ContentDecoder.decoded(octets, contentEncoding: codings, limits: limits)
+    }
+
+    /// Whether a JSON text is in UTF-16 or UTF-32: its first character is ASCII, so that one of its first two bytes is NUL, or it has a mark.
+    static func isWide(_ text: [UInt8]) -> Bool {
+        guard text.count >= 2 else { return false }
+        return text[0] == 0 || text[1] == 0 || text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE])
     }
 }

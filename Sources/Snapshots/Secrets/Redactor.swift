@@ -85,6 +85,10 @@ package struct Redactor: Sendable {
     package mutating func body(_ octets: [UInt8], describedBy fields: Fields) -> Body {
         guard let decoded = DecodedBody.decoded(octets, describedBy: fields) else { return unsearched(describedBy: fields) }
         let kind = MediaKind(of: fields)
+        // Secrets are looked for in UTF-8 alone.
+        if kind == .json || kind == .jsonTexts, DecodedBody.isWide(decoded), unsearched(describedBy: fields) == .refused {
+            return .refused
+        }
         var text = decoded
         if kind == .json, !pointers.isEmpty { replaceValues(in: &text) }
         let search = finder.search(inBody: text, kind)

@@ -90,9 +90,12 @@ struct StructuredSecrets {
         }
     }
 
+    /// U+FEFF in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// Anything: JSON and XML where it looks like them, and URLs.
     private mutating func searchText() {
-        let first = octets.first { !ASCII.isBlank($0) }
+        let first = octets.dropFirst(octets.starts(with: Self.byteOrderMark) ? 3 : 0).first { !ASCII.isBlank($0) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { searchJSON() }
         if first == UInt8(ascii: "<") { searchXML() }
         searchURLs()
