@@ -23,6 +23,8 @@ struct ProjectSettingsTests {
         "Rules, replay, limits and record.match need no decision",
         arguments: [
             "rules: [{name: a, match: {host: a.example}, deny: {}}]", "rules: [{name: a, mode: offline}]", "limits: {fields: 50}",
+            "rules: [{name: a, request: {set: {X-Team: shop}, remove: [X-Trace]}}]",
+            "rules: [{name: a, transform: {json_pointer: {remove: [/a]}, strip_nulls: true}}]",
             "replay: {layers: [more.larder, ../test/more.larder], sequence_end: last, dates: shift, expires_after: 30d, on_expired: fail}",
             "replay: {signed_by: [team.pem]}", "record: {match: match.json}", "egress:\nlimits:\n", "",
             "tls: {hosts: {a.example: {pins: {of: sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=}, minimum_tls: 1.3}}}",
@@ -68,6 +70,11 @@ struct ProjectSettingsTests {
             ("listen: ['0.0.0.0:3180']\nclients: {allow: [0.0.0.0/0]}", "2:18: clients.allow"),
             ("admin: {socket: off}", "1:17: admin.socket"), ("store: {path: /tmp/s}", "1:15: store.path"),
             ("log: {access: {path: /home/me/.bashrc}}", "1:22: log.access.path"), ("tunnel: {ports: any}", "1:17: tunnel.ports"),
+            ("rules: [{name: a, response: {set: {Location: 'http://b.example/'}}}]", "1:29: rules"),
+            ("rules: [{name: a, response: {append: {Link: '<http://b.example/>'}}}]", "1:29: rules"),
+            ("rules: [{name: a, response: {default: {Refresh: '0'}}}]", "1:29: rules"),
+            ("rules: [{name: a, response: {remove: [Content-Security-Policy]}}]", "1:29: rules"),
+            ("rules:\n- {name: a, mode: offline}\n- {name: b, transform: {json_pointer: {set: {/url: x}}}}", "3:24: rules"),
             ("rules:\n  - {name: a, mode: live}", "2:21: rules"), ("rules: [{name: a, mode: record}]", "1:25: rules"),
             ("host_mismatch: ignore", "1:16: host_mismatch"), ("cache: {set_cookie: explicit}", "1:21: cache.set_cookie"),
             // An alias stands for what it names.

@@ -55,13 +55,15 @@ struct ProjectTests {
             $larder record -o new.larder -- curl -sS $url/b; echo "exit $?"
             policy 'replay: {expires_after: 1ms, on_expired: refresh}'; replay
             policy 'rules: [{name: a, mode: live}]'; replay
+            policy 'rules: [{name: a, response: {set: {Location: "http://127.0.0.1:1/"}}}]'; replay
             """)
-        #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
+        #expect(outcome.output == "exit 125\nexit 125\nexit 125\nexit 125\nexit 125\n", "\(outcome)")
         #expect(stage.origin.requestHeads.count == 1)
         for problem in [
             "policy.yaml:1:16: egress.deny: a project may not set this: only you set this; read the file, then `larder project allow`",
             "policy.yaml:1:42: replay.on_expired: a project may not set this: `refresh` sends every request out;",
             "policy.yaml:1:25: rules: a project may not set this: the rule `a` lets requests out, and the command replays;",
+            "policy.yaml:1:29: rules: a project may not set this: the rule `a` changes responses, which can lead the client to another server;",
         ] { #expect(outcome.talk.contains("/shop/.larder/\(problem)"), "\(outcome.talk)") }
     }
 

@@ -32,10 +32,11 @@ struct ProjectTerms: Sendable {
             switch name {
             case "rules":
                 if isReplayed, let rule = settings.rules.compiled.rules.first(where: { $0.mode.map(Self.letsOut) ?? false }) {
-                    let words = settings.rules.node.flatMap { Self.place(ofMode: rule.name, in: $0) } ?? origin.place
+                    let words = settings.rules.node.flatMap { Self.place(of: "mode", inRule: rule.name, of: $0) } ?? origin.place
                     Self.refuse(
                         name, at: words, "the rule `\(rule.name)` lets requests out, and the command replays", to: &problems)
                 }
+                refuseChangedResponses(settings.rules, at: origin.place, problems: &problems)
             case "replay.on_expired":
                 if settings.recordings.onExpired == .refresh { refuse("`refresh` sends every request out") }
             case "replay.signed_by":
@@ -74,7 +75,21 @@ struct ProjectTerms: Sendable {
         }
     }
 
-    private static func place(ofMode rule: String, in rules: SettingsNode) -> SettingsPlace? {
+    /// A rule that writes into responses can send the client to another server (`Location`, a URL in JSON), with all that it sends to this one.
+    private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
+    {
+        for rule in rules.compiled.rules {
+            let setsValues = rule.transform?.words.settings?.isEmpty == false
+            for (key, isRefused) in [("response", !rule.response.isEmpty), ("transform", setsValues)] where isRefused {
+                let words = rules.node.flatMap { Self.place(of: key, inRule: rule.name, of: $0) } ?? place
+                Self.refuse(
+                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can lead the client to another server",
+                    to: &problems)
+            }
+        }
+    }
+
+    private static func place(of key: String, inRule rule: String, of rules: SettingsNode) -> SettingsPlace? {
         guard case .sequence(let nodes) = rules.value else { return nil }
         func value(_ key: String, of node: SettingsNode) -> SettingsNode? {
             guard case .mapping(let entries) = node.value else { return nil }
@@ -83,7 +98,7 @@ struct ProjectTerms: Sendable {
         func isNamed(_ node: SettingsNode) -> Bool {
             if case .scalar(let name)? = value("name", of: node)?.value { name.text == rule } else { false }
         }
-        return nodes.first(where: isNamed).flatMap { value("mode", of: $0)?.place }
+        return nodes.first(where: isNamed).flatMap { value(key, of: $0)?.place }
     }
 
     /// The length of a match file that is read; a longer one is refused when the recording begins.

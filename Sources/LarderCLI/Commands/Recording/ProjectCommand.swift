@@ -8,7 +8,7 @@ struct ProjectCommand: ParsableCommand {
         commandName: "project", abstract: "Decide whether the settings in a project's .larder folder are used.",
         discussion: """
             `larder record` and `larder replay` use .larder/policy.yaml. Without a decision it may set only what cannot send data to another server or \
-            weaken your own settings: rules, replay, limits, record.match, and stricter trust. A decision holds for the folder's files as they are now: \
+            weaken your own settings: rules that leave responses as they are, replay, limits, record.match, and stricter trust. A decision holds for the folder's files as they are now: \
             any changed byte needs a new one. The recording and the key do not count.
 
               larder project status
