@@ -78,9 +78,15 @@ struct ProjectCommand: ParsableCommand {
 
         /// - Throws: exit code 1 after saying that there is none.
         func folder() throws -> ProjectFolder {
+            if let place, !Self.isFolder(place) { throw ProjectCommand.fail("\(place): there is no such folder") }
             let start = URL(filePath: place ?? FileManager.default.currentDirectoryPath).path
             if let folder = ProjectFolder(above: start) { return folder }
             throw ProjectCommand.fail("there is no folder .larder in \(start) or above")
+        }
+
+        private static func isFolder(_ path: String) -> Bool {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
         }
 
         /// What is wrong with the settings, without a decision.
