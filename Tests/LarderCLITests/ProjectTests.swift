@@ -212,11 +212,12 @@ struct ProjectTests {
             $larder project deny > /dev/null; status
             """)
         let settings = "folder    /shop/.larder\nsettings  /shop/.larder/policy.yaml\ndecision  "
+        let setting = "/shop/.larder/policy.yaml:1:16: egress.deny"
         let needed =
-            "/shop/.larder/policy.yaml:1:16: egress.deny: a project may not set this: only you set this; read the file, then `larder project allow` (or --project-settings=allow)\n"
+            "\(setting): a project may not set this: only you set this; read the file, then `larder project allow` (or --project-settings=allow)\n"
         #expect(
             outcome.output
-                == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(needed)"
+                == "folder    /shop/.larder\nsettings  none\n\(settings)none\nrefused   \(needed)\(settings)allowed\nallowed   \(setting)\n"
                 + "\(settings)none; the files have changed since the last one\n\(settings)denied\n", "\(outcome)")
     }
 

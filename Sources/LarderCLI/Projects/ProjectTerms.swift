@@ -65,7 +65,16 @@ struct ProjectTerms: Sendable {
     static let remedy = "read the file, then `larder project allow` (or --project-settings=allow)"
 
     static func refuse(_ name: String, at place: SettingsPlace, _ reason: String, to problems: inout SettingsProblems) {
-        problems.add("a project may not set this: \(reason); \(remedy)", path: name, at: place)
+        problems.add("\(refusal)\(reason); \(remedy)", path: name, at: place)
+    }
+
+    private static let refusal = "a project may not set this: "
+
+    /// The place and the name of a setting that was refused for want of a decision.
+    /// - Returns: `nil` where another thing is wrong with it.
+    static func setting(refusedBy problem: LocatedProblem) -> String? {
+        guard problem.problem.message.hasPrefix(refusal) else { return nil }
+        return "\(LocatedProblem.position(of: problem.problem.place, in: problem.source)): \(problem.problem.path)"
     }
 
     private static func letsOut(_ mode: RuleMode) -> Bool {

@@ -44,8 +44,13 @@ struct ProjectCommand: ParsableCommand {
                 case .denied: "denied"
                 }
             Terminal.output("settings  \(printable(folder.policy, limit: 4096))\ndecision  \(decision)\n")
-            let label = if case .allowed = standing { "allowed" } else { "refused" }
-            for line in options.refused(folder, environment) { Terminal.output("\(label)   \(printable(line, limit: 4096))\n") }
+            for problem in options.refused(folder, environment) {
+                var line = "refused   \(problem)"
+                if case .allowed = standing, let allowed = ProjectTerms.setting(refusedBy: problem) {
+                    line = "allowed   \(allowed)"
+                }
+                Terminal.output("\(printable(line, limit: 4096))\n")
+            }
         }
     }
 
@@ -90,14 +95,14 @@ struct ProjectCommand: ParsableCommand {
         }
 
         /// What is wrong with the settings, without a decision.
-        func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [String] {
+        func refused(_ folder: ProjectFolder, _ environment: [String: String]) -> [LocatedProblem] {
             var sources = SettingsSources(file: settings.config, assignments: settings.set, environment: environment)
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
             // As a run has it: hosts are intercepted.
             sources.trustFiles = TrustFiles(
                 authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
             guard case .problems(let problems) = sources.load().outcome else { return [] }
-            return problems.map(\.description)
+            return problems
         }
     }
 
