@@ -4,10 +4,14 @@ import Glibc
 /// One process for each store: an advisory lock on a file that names its holder. Freed by the kernel when the process ends.
 final class StoreLock: Sendable {
     private let descriptor: Int32
+    private let path: String
+    /// Whether its file was not there before.
+    private let isNew: Bool
 
     init(besideStoreAt path: String) throws(StoreError) {
         let lockPath = path + ".lock"
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let made = open(lockPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = made >= 0 ? made : open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(systemCall: "open", path: lockPath, code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -19,6 +23,8 @@ final class StoreLock: Sendable {
                 message: holder > 0 ? "the store is in use by process \(holder)" : "the store is in use by another process")
         }
         self.descriptor = descriptor
+        self.path = lockPath
+        isNew = made >= 0
         fchmod(descriptor, 0o600)
         // Only for people and for the message above: a failure here does not make the lock weaker.
         let text = Array("\(getpid())\n".utf8)
@@ -26,6 +32,12 @@ final class StoreLock: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// Deletes the lock's file if this process made it. Only for a file that is no store: a store's lock stays, since two processes could otherwise hold
+    /// a lock each.
+    func removeNewFile() {
+        if isNew { unlink(path) }
+    }
 
     private static func readHolder(_ descriptor: Int32) -> Int32 {
         var bytes = [UInt8](repeating: 0, count: 16)

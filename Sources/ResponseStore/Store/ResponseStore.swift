@@ -28,7 +28,8 @@ package final class ResponseStore: Sendable {
             return
         }
         try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
-        lock = Guarded(try StoreLock(besideStoreAt: configuration.path))
+        let held = try StoreLock(besideStoreAt: configuration.path)
+        lock = Guarded(held)
         let opening = Monitor<Result<StoreCore, StoreError>?>(nil)
         let writer = StoreThread(name: "store-writer") {
             StoreWriter.open(configuration, secret: secret, opening)?.run()
@@ -38,6 +39,7 @@ package final class ResponseStore: Sendable {
         case .success(let opened): core = opened
         case .failure(let error):
             writer.join()
+            if error.code == .foreignFile { held.removeNewFile() }
             throw error
         case nil: preconditionFailure("an endless wait has ended")
         }
