@@ -236,6 +236,27 @@ struct ServeTests {
         }
     }
 
+    @Test(
+        "A store that another process has is an error with its remedy; a start that fails leaves no admin socket, and no lock beside a user's file"
+    )
+    func failsCleanly() throws {
+        let served = try Served(store: "store.sqlite")
+        _ = try served.ports()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; mkdir run; echo 'Buy milk.' > notes.txt
+            $larder serve --listen 127.0.0.1:0 --store store.sqlite; echo $?
+            $larder serve --listen 127.0.0.1:0 --store notes.txt; echo $?
+            $larder serve --listen 127.0.0.1:0 --store :memory: --set mode=record --set record.file=$HOME/none/a.larder; echo $?
+            ls notes*; find run -name '*.sock'
+            """, ["HOME": served.folder.path, "XDG_RUNTIME_DIR": "\(served.folder.path)/run"])
+        #expect(outcome.output == "1\n1\n1\nnotes.txt\n", "\(outcome)")
+        let remedy =
+            "the store is in use by process \(served.process.processIdentifier); give this one a store of its own (--store FILE), or none (--store :memory:)\n"
+        #expect(outcome.talk.contains(remedy), "\(outcome.talk)")
+        #expect(outcome.talk.contains("notes.txt: this is not a store of Larder"), "\(outcome.talk)")
+    }
+
     @Test("A port that is taken is a failure with its reason")
     func refusesATakenPort() throws {
         let served = try Served()

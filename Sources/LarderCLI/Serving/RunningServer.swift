@@ -56,7 +56,6 @@ final class RunningServer: Sendable {
             loops: plan.loopCount)
         DescriptorLimit.reserve(room.total(of: ServerSettings().connectionLimit))
         let sockets = if let opened { opened } else { try Self.listen(settings.listen, logger) }
-        let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
         (store, storeRemark) = try Self.openStore(plan, logger)
         // Two of us in a row are no loop: each signs Via with a name of its own.
         pseudonym = "larder-" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
@@ -66,6 +65,8 @@ final class RunningServer: Sendable {
             logger.error("cannot write the access log \(printable(settings.log.access.path)): \(error)")
             throw ExitCode.failure
         }
+        // Opened after the store, which fails more often. A failure behind this line closes it.
+        let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
         let inForce: ServedSettings
         do {
             inForce = try ServedSettings(settings).refreshingExpired()
@@ -80,9 +81,11 @@ final class RunningServer: Sendable {
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
             ) { logger.warning("\($0)") }
         } catch let refusal as RunningRecordings.Refusal {
+            adminSocket?.close()
             logger.error("\(printable(refusal.reason, limit: 4096))")
             throw ExitCode.failure
         } catch {
+            adminSocket?.close()
             logger.error("cannot start: \(error)")
             throw ExitCode.failure
         }
@@ -263,7 +266,11 @@ final class RunningServer: Sendable {
             return (try open(plan.storePath, .owned), nil)
         } catch {
             guard plan.mayForgetWhatIsNew else {
-                logger.error("cannot open the store: \(error)")
+                var remedy = ""
+                if case .lockedByProcess = error.code {
+                    remedy = "; give this one a store of its own (--store FILE), or none (--store :memory:)"
+                }
+                logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
             if let beneath = try? open(plan.storePath, .readOnlyBeneathMemory) {  // without it memory stands alone
