@@ -247,6 +247,22 @@ struct RunTests {
         }
     }
 
+    @Test("A damaged store is moved aside, and a run names the file that it is now", arguments: ["", "--summary"])
+    func reportsDamagedStore(flags: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $HOME; $larder run --store s.sqlite -- true 2> x
+            printf '\\245\\245\\245\\245\\245\\245\\245\\245' | dd of=s.sqlite bs=1 seek=100 conv=notrunc 2> x
+            $larder run \(flags) --store s.sqlite -- true; echo $?
+            ls s.sqlite.damaged-*
+            """, ["HOME": folder.path, "TMPDIR": folder.path])
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines.first == "0", "\(outcome)")
+        let told = outcome.talk.split(separator: "\n").filter { $0.contains("the store was damaged") }
+        #expect(told.count == 1 && told[0].contains("is now \(folder.path)/\(lines.last ?? "none");"), "\(outcome.talk)")
+    }
+
     @Test("A home that cannot be written to is no hindrance")
     func needsNoHome() throws {
         let origin = Self.keepable()

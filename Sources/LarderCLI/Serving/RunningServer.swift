@@ -257,6 +257,8 @@ final class RunningServer: Sendable {
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
         func open(_ path: String, _ access: StoreConfiguration.Access) throws(StoreError) -> ResponseStore {
             var configuration = ServerAssembly.store(plan.settings, path: path) {
+                // A run logs errors alone, and its user is to know where the store is now.
+                if case .movedAside = $0 { return logger.error("\(StoreNotices.text($0))") }
                 logger.warning("\(StoreNotices.text($0))")
             }
             configuration.access = access
