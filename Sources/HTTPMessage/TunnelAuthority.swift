@@ -90,6 +90,22 @@ extension RequestHead {
         rawTarget = Extent(offset: start, count: fields.bytes.count - start)
     }
 
+    /// Writes the tunnel's origin before the target of a misdirected request, so that the access log names a host. The target's form stays.
+    package mutating func nameOrigin(of tunnel: TunnelAuthority) {
+        guard target.form == .origin || target.form == .asterisk else { return }
+        let start = fields.bytes.count
+        _ = fields.appendBytes(tunnel.prefix.span)
+        if target.form == .origin {
+            let (path, query) = (target.path, target.query)
+            let pathStart = fields.bytes.count
+            // The query stands right behind the path.
+            fields.appendCopy(of: Extent(offset: Int(path.offset), count: Int(path.count + query.count)))
+            target.path = Extent(offset: pathStart, count: Int(path.count))
+            target.query = Extent(offset: pathStart + Int(path.count), count: Int(query.count))
+        }
+        rawTarget = Extent(offset: start, count: fields.bytes.count - start)
+    }
+
     /// HTTP/1.0 may leave the field out, and then names nobody.
     private func hostFieldNames(_ tunnel: TunnelAuthority) -> Bool {
         guard let line = fields.first(.host), !line.value.isEmpty else { return !version.isAtLeast11 }

@@ -147,6 +147,9 @@ struct InterceptionTests {
         other.send("CONNECT one.test:\(port) HTTP/1.1\r\nHost: one.test:\(port)\r\n\r\n")
         #expect(try other.readResponse().code == "misdirected_request")
         #expect(stage.origin.requestHeads.count == 2)
+        let urls = try stage.logged("url")
+        #expect(urls.filter { $0 == "https://one.test:\(port)/" }.count == 3, "\(urls)")
+        #expect(!urls.contains { $0.hasPrefix("/") }, "\(urls)")
     }
 
     @Test("A ClientHello that names another than the tunnel ends with unrecognized_name (T17)")

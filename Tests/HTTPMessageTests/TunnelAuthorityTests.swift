@@ -64,6 +64,22 @@ struct TunnelAuthorityTests {
     }
 
     @Test(
+        "A misdirected request is named with the tunnel's origin, and means nothing else than before",
+        arguments: [
+            ("/a?b=c", Method.get, "https://one.test/a?b=c", "https://one.test/a"),
+            ("/", .get, "https://one.test/", "https://one.test/"),
+            ("*", .options, "https://one.test", "https://one.test"),
+            ("https://two.test/a?b", .get, "https://two.test/a?b", "https://two.test/a"),
+        ])
+    func namesMisdirected(target: String, method: Method, url: String, withoutQuery: String) throws {
+        var head = try Self.head(target, method: method, host: "two.test")
+        let form = head.target.form
+        head.nameOrigin(of: Self.tunnel())
+        #expect(Self.text(head, head.rawTarget) == url && Self.text(head, head.rawTargetBeforeQuery) == withoutQuery)
+        #expect(head.target.form == form && Self.text(head, head.target.host) == (form == .absolute ? "two.test" : ""))
+    }
+
+    @Test(
         "The Host field has to name the tunnel's origin (T17)",
         arguments: [
             ("ONE.TEST", true), ("one.test:443", true), ("one.test.", true), ("two.test", false), ("one.test:80", false),

@@ -143,6 +143,15 @@ struct RequestTallyTests {
         #expect(tally.offlineRemark?.hasPrefix("1 missed offline; ") == true)
     }
 
+    @Test("A request that was misdirected in a tunnel is of the tunnel's host, which has no remark")
+    func countsMisdirected() {
+        let tally = Self.tally([
+            #"{"url":"a.test:443","cache":"tunnel","connect":"intercept","bytes":0}"#,
+            #"{"method":"GET","url":"https://a.test/1","cache":"failed","error":"misdirected_request","bytes":9}"#,
+        ])
+        #expect(tally.hosts == ["a.test": .init(requests: 1)] && tally.untrustedRemark == nil)
+    }
+
     @Test("Hosts and refusals have their limits, one past which is counted alone")
     func isBounded() {
         var tally = RequestTally()

@@ -51,6 +51,7 @@ extension ClientConnection: QueuedReader {
             try driver.exchange.request.resolve(in: tunnel)
             driver.start(framing)
         } catch {
+            driver.exchange.request.nameOrigin(of: tunnel)
             driver.refuse(.misdirectedRequest(detail: Word(error.reason)), framing)
         }
     }
