@@ -30,6 +30,20 @@ struct FetchTests {
         #expect(try stage.names() == ["a.bin", "b.bin"])
     }
 
+    @Test("--overwrite keeps the mode of the file that it replaces; a new file has the mode that the umask leaves")
+    func keepsMode() throws {
+        let origin = FetchOrigin(.init(body: Self.body, fields: Self.kept))
+        let stage = try FetchStage()
+        let outcome = try CommandLineTests.shell(
+            """
+            cd $files; umask 027
+            $larder fetch $url/a.bin; stat -c %a a.bin
+            chmod 600 a.bin; $larder fetch --overwrite $url/a.bin; stat -c %a a.bin
+            chmod 755 a.bin; $larder fetch --overwrite -o a.bin $url/a.bin; stat -c %a a.bin
+            """, stage.user.merging(["files": stage.files, "url": origin.url]) { $1 })
+        #expect(outcome.output == "640\n600\n755\n", "\(outcome)")
+    }
+
     @Test("--no-store keeps nothing of it")
     func keepsOut() throws {
         let origin = FetchOrigin(.init(body: Self.body, fields: Self.kept))

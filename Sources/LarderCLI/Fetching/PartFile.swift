@@ -259,7 +259,7 @@ final class PartFile: Sendable {
     /// Gives it its name, at once and whole.
     /// - Parameters:
     ///   - replaces: whether a file that has the name gives way.
-    ///   - mode: of the file from then on.
+    ///   - mode: of the file from then on, unless it replaces one, whose mode it gets.
     func move(to target: String, replaces: Bool, mode: mode_t) async throws(FetchFailure) {
         let moved: Result<Void, FetchFailure> = await aside { [self] in
             Result { () throws(FetchFailure) in try moveNow(to: target, replaces: replaces, mode: mode) }
@@ -269,6 +269,9 @@ final class PartFile: Sendable {
 
     private func moveNow(to target: String, replaces: Bool, mode: mode_t) throws(FetchFailure) {
         // On the disk first: after a power cut there is the whole or nothing under the name.
+        var replaced = stat()
+        let isReplaced = replaces && lstat(target, &replaced) == 0 && replaced.st_mode & S_IFMT == S_IFREG
+        let mode = isReplaced ? replaced.st_mode & 0o777 : mode
         guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw .file(target, "write", errno) }
         if replaces {
             if rename(path, target) != 0 { throw .file(target, "write", errno) }
