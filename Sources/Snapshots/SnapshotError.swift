@@ -26,6 +26,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case holdsSecrets(String)
     /// Content that cannot be looked through for secrets is not kept: it is too long, or in a coding that is not known or not whole.
     case unsearchable(String)
+    /// No recording has the body with this digest.
+    case noBody(String)
     /// A text that was to be read is malformed.
     case malformed(String)
     /// A text stops being JSON at this line and column, both from 1.
@@ -46,6 +48,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unusableKey(let detail): "the key cannot be used: \(detail)"
         case .holdsSecrets(let detail): "holds secrets: \(detail)"
         case .unsearchable(let what): "\(what) cannot be searched for secrets, and is not recorded (record.unscanned)"
+        case .noBody(let digest):
+            "no recording has the body \(digest): it was exported before the latest edit, or from another snapshot; export again"
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
         }

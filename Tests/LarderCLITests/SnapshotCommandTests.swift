@@ -105,9 +105,15 @@ struct SnapshotCommandTests {
         try write("changed", "text/bodies/" + name)
         #expect(
             try larder("snapshot edit @one.larder --changed @text/bodies/\(name)").output.hasPrefix(
-                "changed 1 bodies in 1 recordings\n"))
+                "changed 1 body in 1 recording\n"))
         #expect(try larder("har export @one.larder").output.contains("Y2hhbmdlZA=="))
-        #expect(try larder("snapshot edit @one.larder --changed @text", 1).talk.contains("no recording has the body"))
+        let again = try larder("snapshot edit @one.larder --changed @text", 1).talk
+        #expect(
+            again.contains("no recording has the body \(name.prefix(64)): it was exported before the latest edit"), "\(again)")
+        #expect(again.hasSuffix("; export again\n") && !again.contains("malformed"), "\(again)")
+        #expect(
+            try larder("snapshot edit @one.larder --changed @nofolder", 1).talk.hasSuffix(
+                "nofolder: there is no such file or folder\n"))
         #expect(
             try larder("snapshot edit @one.larder --changed @match.json", 1).talk.contains(
                 "match.json: the name of an exported body"))

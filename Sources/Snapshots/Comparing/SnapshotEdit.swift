@@ -56,7 +56,7 @@ extension SnapshotMaintenance {
     /// - Parameters:
     ///   - bodies: the new ones by the digests of the old.
     ///   - isHarmless: what looks like a secret in them is none.
-    /// - Throws: `malformed` for a digest that no recording has and a body that is not in its coding; `holdsSecrets`.
+    /// - Throws: `noBody` for a digest that no recording has; `malformed` for a body that is not in its coding; `holdsSecrets`.
     package static func edit(
         _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil
     ) throws(SnapshotError) -> Edited {
@@ -94,7 +94,7 @@ extension SnapshotMaintenance {
             }
             _ = try copy.run(changing: change)
             for digest in bodies.keys where !found.contains(digest) {
-                throw .malformed("no recording has the body \(Hexadecimal.encode(digest.octets))")
+                throw .noBody(Hexadecimal.encode(digest.octets))
             }
         }
         result.bodies = found.count

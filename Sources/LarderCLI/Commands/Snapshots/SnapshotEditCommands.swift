@@ -117,9 +117,14 @@ extension SnapshotCommand {
                 SnapshotFiles.tellSignatures(of: source, at: file, signing)
                 let roots = try SnapshotFiles.open(file).roots
                 Terminal.output(
-                    "changed \(result.bodies) bodies in \(result.recordings) recordings\ncontent \(Hexadecimal.encode(roots.content.octets))\n"
+                    "changed \(Self.count(result.bodies, "body", "bodies")) in \(Self.count(result.recordings, "recording", "recordings"))\n"
+                        + "content \(Hexadecimal.encode(roots.content.octets))\n"
                 )
             }
+        }
+
+        private static func count(_ number: Int, _ one: String, _ several: String) -> String {
+            "\(number) \(number == 1 ? one : several)"
         }
 
         /// Those that are not what their names say.
@@ -128,7 +133,8 @@ extension SnapshotCommand {
             for path in changed {
                 var isFolder: ObjCBool = false
                 let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-                guard isThere, isFolder.boolValue else {
+                guard isThere else { throw unusable(path, "there is no such file or folder") }
+                guard isFolder.boolValue else {
                     try note(path, in: &bodies)
                     continue
                 }
@@ -169,6 +175,8 @@ extension SnapshotFiles {
     fileprivate static func tellSignatures(of source: Snapshot, at path: String, _ key: SigningKey?) {
         guard !source.signers.isEmpty, key == nil else { return }
         let path = printable(path, limit: 4096)
-        Terminal.talk("larder: \(source.signers.count) signatures removed from \(path); `larder snapshot sign` signs it again\n")
+        let count = source.signers.count
+        Terminal.talk(
+            "larder: \(count) signature\(count == 1 ? "" : "s") removed from \(path); `larder snapshot sign` signs it again\n")
     }
 }

@@ -29,7 +29,7 @@ enum SnapshotFiles {
         Terminal.talk("larder: \(printable(text, limit: 4096))\n")
         switch error {
         case .damaged, .notSigned, .notASnapshot, .tooLarge, .holdsSecrets, .unsearchable: throw ExitCode(5)
-        case .database, .exists, .unfinished, .nothingToResume, .noGeneration, .unusableKey, .malformed, .noJSON:
+        case .database, .exists, .unfinished, .nothingToResume, .noGeneration, .noBody, .unusableKey, .malformed, .noJSON:
             throw ExitCode.failure
         }
     }
