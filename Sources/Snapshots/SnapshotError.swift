@@ -1,4 +1,6 @@
+import HTTPMessage
 import SQLiteDatabase
+import ServerTrust
 
 /// Why a snapshot cannot be made, opened or read.
 package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -28,6 +30,8 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
     case unsearchable(String)
     /// No recording has the body with this digest.
     case noBody(String)
+    /// Nothing had been recorded by the moment that is asked for: when the first generation began.
+    case nothingRecordedYet(first: Timestamp)
     /// A text that was to be read is malformed.
     case malformed(String)
     /// A text stops being JSON at this line and column, both from 1.
@@ -50,6 +54,9 @@ package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unsearchable(let what): "\(what) cannot be searched for secrets, and is not recorded (record.unscanned)"
         case .noBody(let digest):
             "no recording has the body \(digest): it was exported before the latest edit, or from another snapshot; export again"
+        case .nothingRecordedYet(let first):
+            // Rounded up, so that it can be asked for as it is written here.
+            "nothing had been recorded by then; the first generation began at \(POSIXTime(seconds: (first.milliseconds + 999) / 1000).rfc3339)"
         case .malformed(let detail): "malformed: \(detail)"
         case .noJSON(let line, let column, let reason): "\(line):\(column): \(reason)"
         }

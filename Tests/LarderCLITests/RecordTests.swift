@@ -191,9 +191,16 @@ struct RecordTests {
             $larder replay --strict --as-of 2026-11-01 b.larder -- curl -sS -o x $url/a; echo $?
             for moment in 0 3 2026-11-31; do $larder replay --as-of $moment b.larder -- true; echo $?; done
             $larder explain --replay --layer b.larder --set replay.as_of=9 $url/a; echo $?
+            $larder replay --as-of 2026-10-31 b.larder -- true; echo $?
+            $larder explain --replay --layer b.larder --set replay.as_of=2026-10-31T10:00:00Z $url/a; echo $?
+            $larder replay --as-of 2026-11-02T00:00:00Z b.larder -- true; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
         let told = [1, 2, 1, 2].map { "generation \($0),\n" }.joined()
-        #expect(outcome.output == told + "0\n125\n125\n125\n1\n", "\(outcome)")
+        #expect(outcome.output == told + "0\n125\n125\n125\n1\n125\n1\n0\n", "\(outcome)")
+        let early = "nothing had been recorded by then; the first generation began at 2026-11-02T00:00:00Z"
+        #expect(
+            outcome.talk.contains("b.larder: \(early) (replay.as_of)") && outcome.talk.contains("larder: \(early)\n"),
+            "\(outcome.talk)")
         for number in [0, 3] {
             let error = "b.larder: there is no generation \(number); the newest one is 2 (replay.as_of)"
             #expect(outcome.talk.contains(error), "\(outcome.talk)")

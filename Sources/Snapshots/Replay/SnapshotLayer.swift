@@ -9,11 +9,17 @@ package enum AsOf: Equatable, Sendable {
     case time(Timestamp)
 
     /// Checks that one of the snapshots that are asked together has the generation that is asked for.
-    /// - Throws: `noGeneration`.
+    /// - Throws: `noGeneration`, `nothingRecordedYet`.
     package func check(_ snapshots: [Snapshot]) throws(SnapshotError) {
-        guard case .generation(let number) = self else { return }
-        let newest = snapshots.compactMap { $0.manifest.generations.last?.number }.max() ?? 0
-        guard number >= 1, number <= newest else { throw .noGeneration(number, newest: newest) }
+        switch self {
+        case .newest: return
+        case .generation(let number):
+            let newest = snapshots.compactMap { $0.manifest.generations.last?.number }.max() ?? 0
+            guard number >= 1, number <= newest else { throw .noGeneration(number, newest: newest) }
+        case .time(let time):
+            let first = snapshots.compactMap { $0.manifest.generations.first?.started }.min()
+            if let first, first > time { throw .nothingRecordedYet(first: first) }
+        }
     }
 }
 
