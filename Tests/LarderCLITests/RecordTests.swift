@@ -94,8 +94,13 @@ struct RecordTests {
             $larder serve --listen 127.0.0.1:0 --store :memory: --set admin.socket=$HOME/socket --set mode=record \
                 --set record.file=$HOME/job.larder; echo $?
             $larder record --resume -o job.larder -- curl -sS $url/b; echo " $?"
+            : > empty.larder.partial; $larder record --resume -o empty.larder -- true; echo $?
             """, ["HOME": folder.path, "TMPDIR": folder.path, "url": "http://127.0.0.1:\(origin.port)"])
-        #expect(outcome.output == "125\n/a 137\n125\n1\n/b 0\n", "\(outcome)")
+        #expect(outcome.output == "125\n/a 137\n125\n1\n/b 0\n125\n", "\(outcome)")
+        let empty = "\(folder.path)/empty.larder.partial"
+        #expect(
+            outcome.talk.contains("\(empty) is empty: nothing was recorded; delete it and start without --resume"),
+            "\(outcome.talk)")
         let partial = "\(folder.path)/job.larder.partial"
         #expect(outcome.talk.contains("record.file: there is no \(partial) to resume: start without --resume"), "\(outcome.talk)")
         let advice =

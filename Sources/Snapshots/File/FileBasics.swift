@@ -5,6 +5,11 @@ import SQLiteDatabase
 enum FileBasics {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    static func isEmpty(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_size == 0
+    }
+
     /// Makes an empty file for the owner alone.
     static func makeEmpty(_ path: String) throws(SnapshotError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -89,7 +89,11 @@ package final class SnapshotWriter {
         self.path = path
         let connection = try onDatabase { () throws(DatabaseError) in try Connection(path: partial, access: .writing) }
         let isOurs = try onDatabase { () throws(DatabaseError) in try SnapshotSchema.isOurs(on: connection) }
-        guard isOurs else { throw .notASnapshot("\(partial) has another schema") }
+        guard isOurs else {
+            let isEmpty = FileBasics.isEmpty(partial)
+            let reason = isEmpty ? "is empty: nothing was recorded; delete it and start without --resume" : "has another schema"
+            throw .notASnapshot("\(partial) \(reason)")
+        }
         tables = SnapshotTables(connection)
         let text = try onDatabase { [tables] () throws(DatabaseError) in try tables.manifest() }
         guard let text else { throw .damaged("no manifest") }
