@@ -123,7 +123,7 @@ struct RequestTally {
     var offlineRemark: String? {
         guard missedCount > 0 else { return nil }
         return
-            "\(missedCount) missed offline; a run stores no answer to POST, and none with neither a lifetime nor a validator, unless a rule "
+            "\(missedCount) missed offline; a run stores no answer to POST, none with no-store, and none with neither a lifetime nor a validator, unless a rule "
             + "says so: docs/offline.md has the rules"
     }
 
