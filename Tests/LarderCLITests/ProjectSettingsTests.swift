@@ -75,6 +75,7 @@ struct ProjectSettingsTests {
             ("rules: [{name: a, response: {default: {Refresh: '0'}}}]", "1:29: rules"),
             ("rules: [{name: a, response: {remove: [Content-Security-Policy]}}]", "1:29: rules"),
             ("rules:\n- {name: a, mode: offline}\n- {name: b, transform: {json_pointer: {set: {/url: x}}}}", "3:24: rules"),
+            ("rules: [{name: a, match: {host: a.example}, cache: {key: {canonical_host: b.example}}}]", "1:52: rules"),
             ("rules:\n  - {name: a, mode: live}", "2:21: rules"), ("rules: [{name: a, mode: record}]", "1:25: rules"),
             ("host_mismatch: ignore", "1:16: host_mismatch"), ("cache: {set_cookie: explicit}", "1:21: cache.set_cookie"),
             // An alias stands for what it names.

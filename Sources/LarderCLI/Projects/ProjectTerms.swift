@@ -84,12 +84,15 @@ struct ProjectTerms: Sendable {
         }
     }
 
-    /// A rule that writes into responses can send the client to another server (`Location`, a URL in JSON), with all that it sends to this one.
+    /// A rule that writes into responses, or answers with those of another host, can send the client to another server (`Location`, a URL in
+    /// JSON), with all that it sends to this one.
     private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
     {
         for rule in rules.compiled.rules {
             let setsValues = rule.transform?.words.settings?.isEmpty == false
-            for (key, isRefused) in [("response", !rule.response.isEmpty), ("transform", setsValues)] where isRefused {
+            let changesHosts = rule.cache?.key?.canonicalHost != nil
+            let changes = [("response", !rule.response.isEmpty), ("transform", setsValues), ("cache", changesHosts)]
+            for (key, isRefused) in changes where isRefused {
                 let words = rules.node.flatMap { Self.place(of: key, inRule: rule.name, of: $0) } ?? place
                 Self.refuse(
                     "rules", at: words, "the rule `\(rule.name)` changes responses, which can lead the client to another server",
