@@ -2,7 +2,7 @@ import EventLoop
 import HTTPCaching
 import HTTPMessage
 
-/// Validation for nobody but the cache: what was served stale is asked about behind the caller's back (RFC 5861 §3).
+/// Background validation (RFC 5861 §3): the caller has its stale response already.
 extension CachedCall {
     /// A transfer of its own, which the session knows as any other. One for a key at a time.
     func validateUnattended(_ stored: StoredResponse) {
@@ -23,10 +23,12 @@ extension CachedCall {
         }
     }
 
-    /// Whether the cache has no newer response for these requests.
+    /// Whether the cache has no newer response for these requests. Of two that came within one millisecond, the one in the cache is the newer.
     private func isStillStored(_ stored: StoredResponse) async -> Bool {
-        await cache.responses(for: key).allSatisfy {
-            $0.stored.nominatedFields != stored.nominatedFields || !$0.stored.isNewer(than: stored)
+        await cache.responses(for: key).allSatisfy { found in
+            let found = found.stored
+            if found.nominatedFields != stored.nominatedFields || stored.isNewer(than: found) { return true }
+            return !found.isNewer(than: stored) && found.preparedHead == stored.preparedHead
         }
     }
 
