@@ -81,21 +81,21 @@ enum SignedLocation {
         }
 
         private func decoded(_ value: Span<UInt8>) -> [UInt8] {
-            var octets: [UInt8] = []
-            octets.reserveCapacity(value.count)
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(value.count)
             var index = 0
             while index < value.count {
                 if value[index] == UInt8(ascii: "%"), index + 2 < value.count,
                     let high = ASCII.hexValue(value[index + 1]), let low = ASCII.hexValue(value[index + 2])
                 {
-                    octets.append(high << 4 | low)
+                    bytes.append(high << 4 | low)
                     index += 3
                 } else {
-                    octets.append(value[index])
+                    bytes.append(value[index])
                     index += 1
                 }
             }
-            return octets
+            return bytes
         }
     }
 
