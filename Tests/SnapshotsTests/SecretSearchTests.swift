@@ -56,7 +56,7 @@ struct SecretSearchTests {
             [0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D], [0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B], [0, 0, 0, 0x7B],
             [0x7B, 0, 0, 0],
         ] as [[UInt8]])
-    func refusesWideJSON(text: [UInt8]) throws {
+    func refusesUTF16(text: [UInt8]) throws {
         let fields = Exchange.fields([("Content-Type", "application/json; charset=utf-16")])
         var redactor = try Self.redactor(nil)
         #expect(redactor.body(text, describedBy: fields) == .refused)

@@ -149,7 +149,7 @@ enum DecodedBody {
     }
 
     /// Whether a JSON text is in UTF-16 or UTF-32: its first character is ASCII, so that one of its first two bytes is NUL, or it has a mark.
-    static func isWide(_ text: [UInt8]) -> Bool {
+    static func isUTF16OrUTF32(_ text: [UInt8]) -> Bool {
         guard text.count >= 2 else { return false }
         return text[0] == 0 || text[1] == 0 || text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE])
     }

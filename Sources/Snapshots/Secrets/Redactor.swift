@@ -86,7 +86,7 @@ package struct Redactor: Sendable {
         guard let decoded = DecodedBody.decoded(octets, describedBy: fields) else { return unsearched(describedBy: fields) }
         let kind = MediaKind(of: fields)
         // Secrets are looked for in UTF-8 alone.
-        if kind == .json || kind == .jsonTexts, DecodedBody.isWide(decoded), unsearched(describedBy: fields) == .refused {
+        if kind == .json || kind == .jsonTexts, DecodedBody.isUTF16OrUTF32(decoded), unsearched(describedBy: fields) == .refused {
             return .refused
         }
         var text = decoded
