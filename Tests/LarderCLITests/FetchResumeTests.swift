@@ -277,10 +277,7 @@ struct FetchResumeTests {
             #expect(stage.content("a") == Self.large)
             let requests = origin.requests.dropFirst(asked)
             if shown.code == 0 {
-                // Seen on a busy machine: the store held two parts, and Larder requested the whole file. The cause is not known.
-                withKnownIssue("Larder sometimes requests the whole file on a busy machine", isIntermittent: true) {
-                    #expect(requests.allSatisfy { $0["Range"] != nil }, "\(shown.output)")
-                }
+                #expect(requests.allSatisfy { $0["Range"] != nil }, "\(shown.output)")
             }
             return requests.isEmpty
         }

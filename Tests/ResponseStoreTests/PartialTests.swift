@@ -129,6 +129,20 @@ struct PartialTests {
         expectGone(store)
     }
 
+    @Test("A store knows what it has in part from the moment when it is open")
+    func isKnownAtOpening() throws {
+        let fixture = StoreFixture()
+        // The writer would also read it a moment later: one opening might find it by chance.
+        for _ in 0..<20 {
+            let store = try fixture.open()
+            if !store.hasPartials { try self.store(0..<1_000_000, in: store) }
+            store.shutdown()
+            let again = try fixture.open()
+            #expect(again.partials(of: Sample.key("p")).map(\.extents) == [[0..<1_000_000]])
+            again.shutdown()
+        }
+    }
+
     @Test("Another entity tag is another representation: the older goes, and nothing is joined")
     func keepsApart() throws {
         let fixture = StoreFixture()

@@ -136,6 +136,15 @@ extension StoreWriter {
 
     // MARK: What the previous process left
 
+    /// Before the first look-up: one that came earlier would not find what is stored in part. Where a process has left more than this, the
+    /// rest is tidied up between the batches.
+    func tidyUpAtOpening() {
+        for _ in 0..<StoreWriter.openingSlices where !hasTidiedUp { tidyUpSlice() }
+    }
+
+    /// 4,096 rows.
+    private static let openingSlices = 64
+
     /// Fillings with a strong validator are kept in part; others, and dropped bodies, are deleted.
     func tidyUpSlice() {
         guard !hasTidiedUp, begin(), let tables else { return }

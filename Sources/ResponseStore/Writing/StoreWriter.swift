@@ -63,6 +63,7 @@ final class StoreWriter {
             let writer = StoreWriter(core, file, opened)
             if file.role == .cache { writer.room.ballast.make() }
             writer.publishTotals()
+            writer.tidyUpAtOpening()
             opening.withLock { $0 = .success(core) }
             opening.wake()
             return writer
