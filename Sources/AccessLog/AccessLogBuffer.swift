@@ -24,9 +24,32 @@ package final class AccessLogBuffer: Sendable {
         self.includesQuery = includesQuery
     }
 
-    /// Notes one request, once it has ended.
-    /// - Parameter url: the target URI, or `host:port` of a tunnel; its query is left out where the settings say so.
+    /// Writes the line of one request, once it has ended. The URL is the request's target: the target URI, or `host:port` of a tunnel.
+    /// - Parameter members: What `JudgedChain` and `RecordingMember` have made.
     package func append(
+        _ record: AccessRecord, of request: borrowing RequestHead, _ response: borrowing ResponseHead, rule: String,
+        serverKey: String, members: [UInt8], user: [UInt8]
+    ) {
+        let userAgent = request.fields.first(.userAgent)?.value ?? .empty
+        let contentType = response.fields.first(.contentType)?.value ?? .empty
+        append(
+            record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
+            referrer: request.span(of: referrer(of: request)), userAgent: request.span(of: userAgent),
+            contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span,
+            members: members.span, user: user.span)
+    }
+
+    /// No field that Larder knows: it is looked for by its name, and only where it is written.
+    private func referrer(of request: borrowing RequestHead) -> Extent {
+        guard case .combined = format, let index = request.fields.index(ofName: Self.referrerName.span) else { return .empty }
+        return request.fields.lines[index].value
+    }
+
+    private static let referrerName = Array("referer".utf8)
+
+    /// The same of texts that lie elsewhere. The query of the URL is left out where the settings say so.
+    @inline(__always)
+    func append(
         _ record: AccessRecord, method: Span<UInt8>, url: Span<UInt8>, referrer: Span<UInt8> = Span(),
         userAgent: Span<UInt8> = Span(), contentType: Span<UInt8> = Span(), rule: Span<UInt8> = Span(),
         serverKey: Span<UInt8> = Span(), members: Span<UInt8> = Span(), user: Span<UInt8> = Span()
@@ -52,9 +75,6 @@ package final class AccessLogBuffer: Sendable {
 
     /// Whether members are written at all: chains, and what recordings had to do with a request.
     package var tellsMembers: Bool { if case .ndjson = format { !isOff } else { false } }
-
-    /// Whether a referrer is written at all.
-    package var tellsReferrer: Bool { if case .combined = format { true } else { false } }
 
     /// Exchanges what was noted for an empty storage. For the writer.
     func take(_ empty: inout AccessLines) {

@@ -23,6 +23,18 @@ struct EightDigits {
         characters = values | 0x3030_3030_3030_3030
     }
 
+    /// With fewer steps, for most numbers of a head and of a log line.
+    /// - Parameter number: below 1,000.
+    @inlinable @inline(__always)
+    init(threeDecimal number: UInt64) {
+        // By 100 and by 10, as products that are right for numbers below 1,000 and below 100.
+        let hundreds = (number &* 41) &>> 12
+        let rest = number &- hundreds &* 100
+        let tens = (rest &* 103) &>> 10
+        values = hundreds &<< 40 | tens &<< 48 | (rest &- tens &* 10) &<< 56
+        characters = values | 0x3030_3030_3030_3030
+    }
+
     @inlinable @inline(__always)
     init(hexadecimal number: UInt32) {
         var digits = UInt64(number.byteSwapped)

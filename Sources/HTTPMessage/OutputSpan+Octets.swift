@@ -40,6 +40,7 @@ extension OutputSpan<UInt8> {
     @inlinable
     package mutating func append(decimal number: UInt64) {
         if number < 10 { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
+        if number < 1000 { return append(EightDigits(threeDecimal: number), last: number < 100 ? 2 : 3) }
         if number >= EightDigits.decimalBound {
             append(decimal: number / EightDigits.decimalBound)
             return append(decimal: number % EightDigits.decimalBound, digitCount: 8)
@@ -51,6 +52,7 @@ extension OutputSpan<UInt8> {
     /// Appends the last so many digits of the number, with zeros before it.
     @inlinable
     package mutating func append(decimal number: UInt64, digitCount: Int) {
+        if digitCount <= 3, number < 1000 { return append(EightDigits(threeDecimal: number), last: digitCount) }
         if digitCount > 8 { append(decimal: number / EightDigits.decimalBound, digitCount: digitCount &- 8) }
         append(EightDigits(decimal: number % EightDigits.decimalBound), last: min(digitCount, 8))
     }

@@ -17,6 +17,16 @@ struct OutputSpanOctetsTests {
         #expect(String(decoding: output, as: UTF8.self) == "=\(number)")
     }
 
+    @Test("Every number of a status, a port or a length of few digits is right, with room for its digits alone")
+    func writesSmallDecimals() {
+        for number in 0..<10_500 as Range<UInt64> {
+            let expected = "\(number)"
+            var output: [UInt8] = []
+            output.append(addingCapacity: expected.utf8.count) { $0.append(decimal: number) }
+            #expect(String(decoding: output, as: UTF8.self) == expected)
+        }
+    }
+
     @Test(
         "With a count of digits, zeros stand before the number and its first digits are left out",
         arguments: [

@@ -18,14 +18,7 @@ extension ExchangeDriver {
         let user = exchange.user
         let members = delivery.judgedChain.isEmpty && exchange.trace.recording == nil ? [] : madeMembers()
         exchange.withHeads { request, response in
-            let userAgent = request.fields.first(.userAgent)?.value ?? .empty
-            let referrer = log.tellsReferrer ? Self.referrer(of: request) : .empty
-            let contentType = response.fields.first(.contentType)?.value ?? .empty
-            log.append(
-                record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget),
-                referrer: request.span(of: referrer), userAgent: request.span(of: userAgent),
-                contentType: response.span(of: contentType), rule: rule.utf8.span, serverKey: serverKey.utf8.span,
-                members: members.span, user: user.span)
+            log.append(record, of: request, response, rule: rule, serverKey: serverKey, members: members, user: user)
         }
     }
 
@@ -101,12 +94,4 @@ extension ExchangeDriver {
             }
         }
     }
-
-    /// No field that Larder knows: it is looked for by its name, and only where it is written.
-    private static func referrer(of request: borrowing RequestHead) -> Extent {
-        guard let index = request.fields.index(ofName: referrerName.span) else { return .empty }
-        return request.fields.lines[index].value
-    }
-
-    private static let referrerName = Array("referer".utf8)
 }
