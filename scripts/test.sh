@@ -49,7 +49,8 @@ watch() {
 run_lane() {
     local target=$1 log=$logs/$1.log code=0 process watcher
     set -m
-    "$binary" --testing-library swift-testing --no-parallel --filter "^$target\\." < /dev/null > "$log" 2>&1 &
+    # A call under nohup ignores SIGHUP, and every process that a test starts would inherit that.
+    env --default-signal "$binary" --testing-library swift-testing --no-parallel --filter "^$target\\." < /dev/null > "$log" 2>&1 &
     process=$!
     watch "$target" "$process" &
     watcher=$!
