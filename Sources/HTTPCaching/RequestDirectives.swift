@@ -43,6 +43,10 @@ package struct RequestDirectives: Equatable, Sendable {
     /// plain http.
     package var trust: UInt64 = 0
 
+    /// Whether max-age rejects a response of this age, in milliseconds (RFC 9111 §5.2.1.1). With 0, which clients send to have a response
+    /// validated, it rejects each one: by the clock alone, a response of the same millisecond would pass.
+    func asksForYounger(than age: Int64) -> Bool { contains(.maxAge) && (age > maxAge.milliseconds || maxAge == .zero) }
+
     package init(_ request: borrowing RequestHead) {
         // By pattern, since == of an enum with raw values is a generic call.
         switch request.method {

@@ -104,7 +104,7 @@ package enum Reuse {
         guard !request.flags.isDisjoint(with: [.noCache, .pragmaNoCache, .maxAge, .minFresh]) else { return nil }
         if request.contains(.noCache) { return .requestNoCache }
         if request.contains(.pragmaNoCache) { return .requestPragma }
-        if request.contains(.maxAge), clock.age > request.maxAge.milliseconds { return .requestMaxAge }
+        if request.asksForYounger(than: clock.age) { return .requestMaxAge }
         if request.contains(.minFresh), clock.remaining < request.minFresh.milliseconds { return .requestMinFresh }
         return nil
     }

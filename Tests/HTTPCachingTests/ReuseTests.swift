@@ -98,6 +98,12 @@ struct RequestedReuseTests {
         #expect(try Self.decide(field) == .validate(reason))
     }
 
+    @Test("max-age=0 asks for a validation, also within the millisecond in which the response came")
+    func validatesAtOnce() throws {
+        #expect(try Self.decide("Cache-Control: max-age=0", after: 0) == .validate(.requestMaxAge))
+        #expect(try Self.decide("Cache-Control: max-age=1", after: 0).isFresh)
+    }
+
     @Test(
         "Within the wish it is used",
         arguments: ["max-age=10", "min-fresh=50", "max-stale", "no-store", "only-if-cached", "max-age=x", "no-transform"])

@@ -51,7 +51,7 @@ struct ReasonText {
         .revalidate: ReasonText("a rule's policy is revalidate"),
         .requestNoCache: ReasonText("the request says no-cache", "RFC 9111 §5.2.1.4"),
         .requestPragma: ReasonText("the request says Pragma: no-cache", "RFC 9111 §5.4"),
-        .requestMaxAge: ReasonText("the stored response is older than the request's max-age", "RFC 9111 §5.2.1.1"),
+        .requestMaxAge: ReasonText("the request's max-age asks for a younger response", "RFC 9111 §5.2.1.1"),
         .requestMinFresh: ReasonText("the stored response is not fresh for the request's min-fresh", "RFC 9111 §5.2.1.3"),
         .originCondition: ReasonText("If-Match and If-Unmodified-Since are for the origin server", "RFC 9111 §4.3.2"),
         .stale: ReasonText("the stored response is stale", "RFC 9111 §4.2"),

@@ -16,7 +16,8 @@ enum ModelReuse: Equatable {
         let age = stored.currentAge(at: now)
         let mayBeStale = staleLimit(wishes)
         // §5.2.1.1: "prefers a response whose age is less than or equal to the specified number of seconds".
-        if wishes.has("max-age"), age > maximumAge(wishes) {
+        // With 0, which is how a reload asks for a validation, whatever the clock says.
+        if wishes.has("max-age"), age > maximumAge(wishes) || maximumAge(wishes) == 0 {
             // RFC 8246 §2.1.
             let isImmutable = stored.isFresh(at: now) && stored.response.directives.has("immutable")
             if !isImmutable || choices.may(.takesMaxAgeAsSignal) { return .validate }
