@@ -28,11 +28,10 @@ extension Exchange {
         return !isConditional
     }
 
-    /// The content stands in `requestContent`.
-    mutating func keyByContent() {
+    mutating func keyByContent(_ content: [UInt8]) {
         directives.keyByContent()
         CacheKey.appendMethod(request.method.name, to: &key)
-        secondaryKey.contentDigest = ContentDigest.make(of: requestContent.span, describedBy: request.fields)
+        secondaryKey.contentDigest = ContentDigest.make(of: content.span, describedBy: request.fields)
     }
 
     package var isKeyedByContent: Bool { secondaryKey.contentDigest != nil }

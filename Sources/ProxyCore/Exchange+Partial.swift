@@ -175,7 +175,7 @@ extension Exchange {
     }
 
     /// The whole goes into the store, and the client reads the part from there.
-    package mutating func cut(_ part: Range<UInt64>) {
+    mutating func cut(_ part: Range<UInt64>) {
         guard case .known(let whole) = responseBody else { return }
         cutLength = whole
         delivery.cut(part)
@@ -211,9 +211,6 @@ extension Exchange {
         wholeHead = head
         return true
     }
-
-    /// The store keeps nothing in part now: the part passes without being kept.
-    package mutating func notePartNotKept() { trace.storage = .refused(.partialContent) }
 
     /// The place of a part in its representation.
     package struct Part: Equatable, Sendable {

@@ -61,7 +61,8 @@ extension Exchange {
 
     mutating func recalled(at now: Timestamp, into commands: inout CommandBuffer) {
         switch recollection {
-        case .found(let recorded, let layer):
+        case .found(let recorded, let isLengthTold, let layer):
+            if !isLengthTold { selectedLength = .unknown }
             trace.recording = .replayed(layer: layer)
             trace.outcome = .replayed
             selected = recorded

@@ -44,7 +44,7 @@ extension Exchange {
                 state = .gathering
                 return commands.append(.gatherRequestBody)
             }
-            keyByContent()
+            keyByContent([])
         }
         lookUp(at: now, into: &commands)
     }

@@ -77,21 +77,6 @@ extension Exchange {
 
     /// The longest body that the rules let be kept, in octets; `nil`: any. For one whose length no head has told.
     package var keptBodyLength: UInt64? { obligations.cache.maximumBodyLength }
-
-    /// The body is longer than what is kept: it passes. What it would have replaced is in `removed`, to be taken out of the store.
-    package mutating func noteBodyTooLarge() {
-        trace.storage = .refused(.bodyTooLarge)
-        noteRemoved(replaced)
-    }
-
-    /// The body has come whole, and is on its way to the store: what it replaces is in `removed`, lest it be found until then.
-    package mutating func noteBodyComplete() { noteRemoved(replaced) }
-
-    /// The key was invalidated after the request had gone out: the response may tell what was before, and is not kept (RFC 9111 §4.4).
-    package mutating func noteOvertaken() { trace.storage = .refused(.overtaken) }
-
-    /// The store takes no further body now: the response passes without being kept.
-    package mutating func noteStoreBusy() { trace.storage = .refused(.storeBusy) }
 }
 
 extension Fields {

@@ -25,7 +25,7 @@ import ProxyPolicy
 ///     idle ──validates──▶ fetching                                       (for no client: Exchange+Background)
 ///     idle ──fills──▶ fetching                                           (for no client: Fill)
 ///
-/// `handle` shows every transition. The driver fills `request` and `response` and carries the commands out; it decides nothing.
+/// `handle` shows every transition. The driver carries the commands out; it decides nothing.
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
@@ -38,22 +38,19 @@ package struct Exchange: ~Copyable, Sendable {
     package internal(set) var context: ExchangeContext
     /// Names this request in the log, in errors and to the client's operator.
     package internal(set) var id: UInt64 = 0
-    /// Filled by the driver before `requestHead`.
+    /// The parser writes it here, before `requestHead`. Nothing else of the exchange is set from outside.
     package var request = RequestHead()
-    /// Filled by the driver before `upstreamHead`.
-    package var response = ResponseHead()
-    /// The mark of the trust policy that accepted the server; 0 without TLS. Filled by the driver before `upstreamHead`.
-    package var upstreamTrust: UInt64 = 0
-    /// What the server showed, to be kept with what is stored; `nil` without TLS. Filled by the driver before `upstreamHead`.
-    package var upstreamChain: RecordedChain?
+    package internal(set) var response = ResponseHead()
+    /// The mark of the trust policy that accepted the server; 0 without TLS.
+    package internal(set) var upstreamTrust: UInt64 = 0
+    /// What the server showed, to be kept with what is stored; `nil` without TLS.
+    package internal(set) var upstreamChain: RecordedChain?
     package internal(set) var requestBody: BodyLength = .none
     package internal(set) var responseBody: BodyLength = .none
     /// The primary key (RFC 9111 §2), for GET and HEAD.
     package internal(set) var key: [UInt8] = []
     /// What rules have tell apart the responses under it.
     package internal(set) var secondaryKey = SecondaryKey.none
-    /// Filled by the driver before `requestBodyEnded`, where it was asked to gather the content.
-    package var requestContent: [UInt8] = []
     package internal(set) var matched = MatchedRules()
     package internal(set) var obligations = Obligations()
     package internal(set) var directives = RequestDirectives(RequestHead())
@@ -84,28 +81,27 @@ package struct Exchange: ~Copyable, Sendable {
     var isCollapsed = false
     var collapsing = CacheStatus.Collapsing.none
     /// How much of the joined response is to come, where its body is still on its way.
-    package var selectedLength: BodyLength?
+    package internal(set) var selectedLength: BodyLength?
     /// The length of the whole of which the client may get a part: of a body that was gathered to be checked, or that comes whole in
     /// place of the part.
     var cutLength: UInt64?
     var isLeading = false
-    /// Filled by the driver before `requestHead`, for a method that is not known here.
-    package var clientAddress: IPAddress?
-    /// Who asks has to say who that is, and prove it. Filled by the driver before `requestHead`.
-    package var needsCredentials = false
+    /// Told for a method that is not known here.
+    var clientAddress: IPAddress?
+    /// Who asks has to say who that is, and prove it.
+    var needsCredentials = false
     /// What the client says of that, where it has to.
     package internal(set) var credentials: BasicCredentials?
-    /// The name of who asks, once it is proved; empty where nobody had to say. For the log. Filled by the driver before `requestHead`,
-    /// where the connection says it.
-    package var user: [UInt8] = []
+    /// The name of who asks, once it is proved; empty where nobody had to say. For the log.
+    package internal(set) var user: [UInt8] = []
     /// What a PURGE is to remove.
     package internal(set) var purgedKeys: [[UInt8]] = []
     /// How much it has removed.
     var purgedCount: Int?
-    /// What is stored in part under the key. Filled by the driver before `lookedUp`.
-    package var partials: [PartialResponse] = []
-    /// What is under way to the store for the key, where the request is for a part. Filled by the driver before `lookedUp`.
-    package var bodiesUnderWay: [BodyUnderWay] = []
+    /// What is stored in part under the key.
+    var partials: [PartialResponse] = []
+    /// What is under way to the store for the key, where the request is for a part.
+    var bodiesUnderWay: [BodyUnderWay] = []
     /// The one of these that is read along.
     package internal(set) var joinedBody: BodyUnderWay?
     /// How the request is answered from what is stored in part and from the origin.
@@ -115,20 +111,20 @@ package struct Exchange: ~Copyable, Sendable {
     var wholeHead: ResponseHead?
     /// What the content is taken for of which something is made.
     package internal(set) var transformSource: TransformPlan.Source?
-    /// How that ended. Filled by the driver before `transformed` and `bodyChecked`.
-    package var transformEnd: TransformEnd?
+    /// How that ended.
+    package internal(set) var transformEnd: TransformEnd?
     /// The head of what was made of the origin's body.
     var variantHead: ResponseHead?
     /// How the origin's body was continued, where it broke off.
     var continuation: Continuation?
     /// No client waits for it: what it brings is for the store.
     package internal(set) var isUnattended = false
-    /// Filled by the driver before `upstreamFailed`, where the fault is that the server is not trusted.
-    package var trustRefusal: TrustRefusal?
+    /// Where the fault is that the server is not trusted.
+    package internal(set) var trustRefusal: TrustRefusal?
     /// What is told unless the chain that was recorded with `selected` lets it be used.
     var faultUnlessAccepted: Fault?
-    /// What recordings have for the request. Filled by the driver before `recalled` and `nearestFound`, and taken away by it in the end.
-    package var recollection: Recollection?
+    /// What recordings have for the request, until `recordingsLeft`.
+    package internal(set) var recollection: Recollection?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
@@ -163,7 +159,6 @@ package struct Exchange: ~Copyable, Sendable {
         responseBody = .none
         if key.capacity > Exchange.keyCapacity { key = [] } else { key.removeAll(keepingCapacity: true) }
         if !secondaryKey.isEmpty { secondaryKey = .none }
-        if !requestContent.isEmpty { requestContent = [] }
         selected = nil
         if !freshened.isEmpty { freshened = [] }
         if !removed.isEmpty { removed = [] }
@@ -202,11 +197,14 @@ package struct Exchange: ~Copyable, Sendable {
         if variantHead != nil { variantHead = nil }
     }
 
-    /// The connection ends with this answer: what is left of the request on it will not be read. Before the head is written.
-    package mutating func closeConnectionAfterwards() { delivery.closeConnection() }
-
     package mutating func handle(_ event: borrowing ExchangeEvent, into commands: inout CommandBuffer) {
         switch event {
+        case .sender(let sender):
+            guard state == .idle else { return }
+            clientAddress = sender.address
+            user = sender.user
+            needsCredentials = sender.needsCredentials
+
         case .requestHead(let body, let now):
             guard state == .idle else { return }
             requestBody = body
@@ -239,10 +237,10 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .authenticating else { return }
             credentialsJudged(judgement, at: now, into: &commands)
 
-        case .requestBodyEnded(let now):
+        case .requestBodyEnded(let content, let now):
             guard state == .gathering else { return }
             if usesRecordings { return askRecordings(at: now, into: &commands) }
-            keyByContent()
+            keyByContent(content)
             lookUp(at: now, into: &commands)
 
         case .requestBodyTooLong(let now):
@@ -250,16 +248,21 @@ package struct Exchange: ~Copyable, Sendable {
             if usesRecordings { return passRecordingsBy(at: now, into: &commands) }
             lookUp(at: now, into: &commands)
 
-        case .recalled(let now):
+        case .recalled(let found, let now):
             guard state == .recalling else { return }
+            recollection = found
             recalled(at: now, into: &commands)
 
-        case .nearestFound(let now):
+        case .recordingsLeft: recollection = nil
+
+        case .nearestFound(let nearest, let now):
             guard state == .comparing, let fault = trace.fault else { return }
+            recollection = .missed(reason: "not_recorded", nearest: nearest)
             fail(fault, at: now, into: &commands)
 
-        case .lookedUp(let candidates, let isComplete, let now):
+        case .lookedUp(let candidates, let parts, let isComplete, let now):
             guard state == .lookingUp else { return }
+            if let parts { (partials, bodiesUnderWay) = (parts.stored, parts.inFlight) }
             select(among: candidates, isComplete: isComplete, at: now, into: &commands)
 
         case .leadsFetch(let now):
@@ -267,8 +270,9 @@ package struct Exchange: ~Copyable, Sendable {
             isLeading = true
             fetch(at: now, into: &commands)
 
-        case .fetchShared(let shared, let now):
+        case .fetchShared(let shared, let length, let now):
             guard state == .joining else { return }
+            if let length { selectedLength = length }
             share(shared, at: now, into: &commands)
 
         case .fetchAbandoned:
@@ -285,18 +289,23 @@ package struct Exchange: ~Copyable, Sendable {
             if joinedBody != nil { joinedBody = nil }
             fetch(at: now, into: &commands)
 
-        case .upstreamHead(let body, let now):
+        case .upstreamHead(let received, let body, let trust, let chain, let now):
             guard state == .fetching else { return }
+            swap(&response, &received.head)
+            upstreamTrust = trust
+            if let chain { upstreamChain = chain }
             responseBody = body
             trace.upstreamStatus = response.status.code
             receiveResponse(at: now, into: &commands)
 
-        case .protocolSwitched(let now):
+        case .protocolSwitched(let received, let now):
             guard state == .fetching else { return }
+            swap(&response, &received.head)
             trace.upstreamStatus = response.status.code
             switchProtocols(at: now, into: &commands)
 
-        case .upstreamFailed(let fault, let now):
+        case .upstreamFailed(let fault, let refusal, let now):
+            if let refusal { trustRefusal = refusal }
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
             case .idle, .authenticating, .recalling, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
@@ -310,13 +319,28 @@ package struct Exchange: ~Copyable, Sendable {
             guard state == .delivering, completion != nil else { return }
             completionRefused(at: now, into: &commands)
 
-        case .bodyChecked(let outcome, let length, let now):
+        case .bodyChecked(let outcome, let transform, let length, let now):
             guard state == .checking else { return }
+            if let transform { transformEnd = transform }
             bodyChecked(outcome, length: length, at: now, into: &commands)
 
-        case .transformed(let now):
+        case .transformed(let end, let length, let now):
             guard state == .transforming else { return }
+            if let length { selectedLength = .known(length) }
+            transformEnd = end
             transformed(at: now, into: &commands)
+
+        case .storageRefused(let reason):
+            trace.storage = .refused(reason)
+            // What a response that is too long for the store would have replaced does not hold any more.
+            if reason == .bodyTooLarge { noteRemoved(replaced) }
+
+        // What it replaces is in `removed`, lest it be found until then.
+        case .bodyStored: noteRemoved(replaced)
+
+        case .wholeStored: if let partToCut { cut(partToCut) }
+
+        case .connectionEnds: delivery.closeConnection()
 
         case .recordedChainJudged(let judgement, let now):
             guard state == .judging else { return }
@@ -333,15 +357,17 @@ package struct Exchange: ~Copyable, Sendable {
             trace.status = 200
             commands.append(.splice)
 
-        case .tunnelRefused(let fault, _):
+        case .tunnelRefused(let fault, let refusal, _):
             guard state == .tunnelling else { return }
+            if let refusal { trustRefusal = refusal }
             // The client's 200 has left: this is for the log.
             note(fault)
             state = .finished
             commands.append(.finish)
 
-        case .deliveryEnded(let isComplete, _):
+        case .deliveryEnded(let isComplete, let refusal, _):
             guard state == .delivering || state == .tunnelling else { return }
+            if let refusal { trustRefusal = refusal }
             if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
             if !isComplete { commands.append(.abortClient) }
             state = .finished

@@ -5,7 +5,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case judgeCredentials
     /// Find `key` in the store: in memory, or on the disk too. Answer: `lookedUp`.
     case lookUp(onDisk: Bool)
-    /// Read the request's body into `requestContent`. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
+    /// Gather the request's body. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
     case gatherRequestBody
     /// Ask the recordings. Answer: `recalled`.
     case recall

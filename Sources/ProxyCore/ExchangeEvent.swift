@@ -1,9 +1,11 @@
 import HTTPCaching
 import HTTPMessage
 
-/// What an exchange hears from the world. Larger things lie in the exchange before the event is given:
-/// `request`, `response`.
+/// What an exchange hears from the world. An event carries all that it tells; only the request's head lies in the exchange already, where the
+/// parser has written it.
 package enum ExchangeEvent: Sendable {
+    /// Who sends the request, where there is something to tell of that. Comes before `requestHead`.
+    case sender(RequestSender)
     /// The request's head is complete and stands in `request`; its body, if any, is this long.
     case requestHead(body: BodyLength, at: Timestamp)
     /// What was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
@@ -15,47 +17,67 @@ package enum ExchangeEvent: Sendable {
     /// The bytes on the connection were no request.
     case requestRejected(Fault, at: Timestamp)
     case credentialsJudged(CredentialsJudgement, at: Timestamp)
-    /// The request's body has been read to its end; where it was to be gathered, it stands in `requestContent`.
-    case requestBodyEnded(at: Timestamp)
+    /// The request's body has been read to its end.
+    /// - Parameter content: All of it, where it was to be gathered.
+    case requestBodyEnded(content: [UInt8], at: Timestamp)
     /// The body that was to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
-    /// `recollection` says what recordings have for the request.
-    case recalled(at: Timestamp)
-    /// `recollection` is a miss, and says what comes near to the request, where that could be looked for.
-    case nearestFound(at: Timestamp)
+    /// What recordings have for the request.
+    case recalled(Recollection, at: Timestamp)
+    /// What comes near to a request that is not recorded; `nil` where that could not be looked for.
+    case nearestFound(NearMissReport?, at: Timestamp)
+    /// Nothing of the exchange is recorded or replayed any more.
+    case recordingsLeft
     /// What the store has under the key. `isComplete` is false while the disk may hold more.
-    case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
+    /// - Parameter parts: `nil` where nothing is stored in part, and nothing in flight is of use.
+    case lookedUp([StoredResponse], parts: StoredParts? = nil, isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.
     case leadsFetch(at: Timestamp)
     /// What came for this key lately could not be shared, so nobody waits for anybody: this exchange asks for itself.
     case fetchesAlone(at: Timestamp)
     /// The fetch that was joined brought a response that may be shared.
-    case fetchShared(StoredResponse, at: Timestamp)
+    /// - Parameter length: How much of it is to come, where its body is still in flight; else `nil`.
+    case fetchShared(StoredResponse, length: BodyLength? = nil, at: Timestamp)
     /// The fetch that was joined ended without an answer, since its own client left: another leads now.
     case fetchAbandoned(at: Timestamp)
     /// The fetch that was joined took longer than the rules let anyone wait.
     case waitEnded(at: Timestamp)
     /// The fetch that was joined brought nothing to share: each asks for itself.
     case fetchNotShared(at: Timestamp)
-    /// The final response's head stands in `response`.
-    case upstreamHead(body: BodyLength, at: Timestamp)
-    /// The origin has answered 101 to a request for another protocol; that head stands in `response`.
-    case protocolSwitched(at: Timestamp)
-    case upstreamFailed(Fault, at: Timestamp)
+    /// The final response's head.
+    /// - Parameters:
+    ///   - trust: The mark of the trust policy that accepted the server; 0 without TLS.
+    ///   - chain: What the server showed, to be kept with what is stored; `nil` without TLS.
+    case upstreamHead(ReceivedHead, body: BodyLength, trust: UInt64 = 0, chain: RecordedChain? = nil, at: Timestamp)
+    /// The origin has answered 101 to a request for another protocol, with that head.
+    case protocolSwitched(ReceivedHead, at: Timestamp)
+    /// - Parameter refusal: Told where the server is not trusted.
+    case upstreamFailed(Fault, refusal: TrustRefusal? = nil, at: Timestamp)
     /// The store cannot take what is missing of a response now; nothing was sent.
     case completionRefused(at: Timestamp)
-    /// The body check that was asked for has ended. `length`: the whole body's; `nil` where not all of it was gathered.
-    case bodyChecked(BodyCheckOutcome, length: UInt64?, at: Timestamp)
-    /// `transformEnd` says how what was to be made of the stored response ended.
-    case transformed(at: Timestamp)
+    /// The body check that was asked for has ended, and the making of what rules want, where they want something. `length`: the whole body's;
+    /// `nil` where not all of it was gathered.
+    case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
+    /// How what was to be made of the stored response ended; `nil` in a dry run.
+    /// - Parameter length: The stored body's, where it was read to its end for that, and comes from memory from here on.
+    case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
+    /// The response is not stored after all.
+    case storageRefused(StorageRefusal)
+    /// The body has come whole, and is on its way to the store.
+    case bodyStored
+    /// The whole comes in place of a part, and goes into the store: the client reads its part from there.
+    case wholeStored
     case recordedChainJudged(ChainJudgement, at: Timestamp)
     /// The purge has come to its end; `nil` where it could not be begun.
     case purged(count: Int?, at: Timestamp)
     /// The tunnel to the origin stands.
     case tunnelOpened(at: Timestamp)
     /// The tunnel ends for what its client sent first, of which the origin got nothing.
-    case tunnelRefused(Fault, at: Timestamp)
+    case tunnelRefused(Fault, refusal: TrustRefusal? = nil, at: Timestamp)
+    /// The connection ends with this answer: what is left of the request on it will not be read. Comes before the head is written.
+    case connectionEnds
     /// The last byte of the response was handed to the client's connection, or the body ended badly.
-    case deliveryEnded(isComplete: Bool, at: Timestamp)
+    /// - Parameter refusal: Told where the body was to be resumed from a server that is not trusted.
+    case deliveryEnded(isComplete: Bool, refusal: TrustRefusal? = nil, at: Timestamp)
     case clientGone(at: Timestamp)
 }

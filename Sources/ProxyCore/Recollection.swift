@@ -3,8 +3,10 @@ import HTTPCaching
 /// What recordings have for a request, as the driver has it from whoever reads them.
 package enum Recollection: Sendable {
     /// The answer, as one that is stored.
-    /// - Parameter layer: in which of those that are replayed it stands.
-    case found(StoredResponse, layer: UInt8)
+    /// - Parameters:
+    ///   - isLengthTold: The response has a Content-Length.
+    ///   - layer: in which of those that are replayed it stands.
+    case found(StoredResponse, isLengthTold: Bool = true, layer: UInt8)
     /// The answer's content broke off when it was recorded, and breaks off again, where it did.
     /// - Parameter length: what its head has said of it.
     case broken(StoredResponse, length: BodyLength, by: Fault, layer: UInt8)

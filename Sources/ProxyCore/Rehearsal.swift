@@ -39,8 +39,9 @@ package struct Rehearsal: ~Copyable {
         exchange = Exchange(context: context)
         exchange.begin(id: 0, context: context)
         exchange.request = request
+        var commands = CommandBuffer()
         // Whoever asks is on this machine.
-        exchange.clientAddress = .loopbackIPv4
+        exchange.handle(.sender(RequestSender(address: .loopbackIPv4)), into: &commands)
     }
 
     package mutating func start(body: BodyLength = .none, at now: Timestamp) -> Step {
@@ -52,16 +53,14 @@ package struct Rehearsal: ~Copyable {
         _ responses: [StoredResponse], partials: [PartialResponse], isComplete: Bool, at now: Timestamp
     ) -> Step {
         candidates = responses
-        exchange.partials = partials
-        return handle(.lookedUp(responses, isComplete: isComplete, at: now), at: now)
+        let parts = partials.isEmpty ? nil : StoredParts(stored: partials)
+        return handle(.lookedUp(responses, parts: parts, isComplete: isComplete, at: now), at: now)
     }
 
     /// The origin answers with this head, and a body of which nothing but its length is known.
     package mutating func answer(_ response: ResponseHead, body: BodyLength, at now: Timestamp) -> Step {
-        exchange.response = response
-        // It is taken for one that is believed.
-        exchange.upstreamTrust = exchange.directives.trust
-        return handle(.upstreamHead(body: body, at: now), at: now)
+        // Its server is taken for one that is trusted.
+        handle(.upstreamHead(ReceivedHead(response), body: body, trust: exchange.directives.trust, at: now), at: now)
     }
 
     private mutating func handle(_ event: consuming ExchangeEvent, at now: Timestamp) -> Step {
@@ -82,11 +81,10 @@ package struct Rehearsal: ~Copyable {
             case .sendChecked(let store): conclusion = .relays(stores: store)
             case .gatherRequestBody:
                 guard let content else { break }
-                exchange.requestContent = content
                 let isTooLong = content.count > exchange.context.limits.keyedBodyLength
-                return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(at: now), at: now)
+                return handle(isTooLong ? .requestBodyTooLong(at: now) : .requestBodyEnded(content: content, at: now), at: now)
             case .judgeRecordedChain: return handle(.recordedChainJudged(judgement(at: now), at: now), at: now)
-            case .transform: return handle(.transformed(at: now), at: now)
+            case .transform: return handle(.transformed(nil, at: now), at: now)
             case .checkBody: return handle(.bodyChecked(.passed, length: nil, at: now), at: now)
             case .sendError: conclusion = .refuses
             case .sendLocal: conclusion = .answersItself

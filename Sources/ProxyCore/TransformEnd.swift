@@ -13,7 +13,7 @@ package struct TransformedContent: Sendable {
     }
 }
 
-/// How the making of content ended. The driver puts it into the exchange before it says so.
+/// How the making of content ended.
 package enum TransformEnd: Sendable {
     /// Of a body that came from the origin.
     case made(TransformedContent)

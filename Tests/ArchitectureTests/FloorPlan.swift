@@ -96,6 +96,7 @@ enum FloorPlan {
             "bytes are written once, under the filling's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",
+        "Sources/ProxyCore/EventData.swift": "a head on its way into an exchange, which is of one loop",
         "Sources/ProxyServer/Interception/HandshakeBeginning.swift":
             "a session on its way from the thread that began it to its loop, of which nobody else has a reference",
         "Sources/ServerTrust/OwnedObject.swift": "what OpenSSL made is only read from then on, and counted and locked by itself",

@@ -97,6 +97,24 @@ struct HouseRulesTests {
         }
     }
 
+    /// What the driver learns is an event, which carries its data.
+    @Test("Nothing outside sets what an exchange holds, but for the parser, which writes the request's head")
+    func exchangeIsSetByEvents() {
+        let files = Repository.sources.filter { $0.path.hasPrefix("Sources/ProxyCore/Exchange") }
+        var settable: [String] = []
+        for file in files where file.path.hasSuffix("/Exchange.swift") || file.path.contains("/Exchange+") {
+            for (_, line) in file.code where line.contains("package var ") && !line.contains("{") {
+                settable.append(String(line.drop { $0 == " " }))
+            }
+        }
+        #expect(settable == ["package var request = RequestHead()"])
+        for file in Repository.sources where file.room != "ProxyCore" {
+            for (number, line) in file.code {
+                #expect(!line.contains(/exchange\.note[A-Z]/), "\(file):\(number): \(line)")
+            }
+        }
+    }
+
     @Test("A long file is a question for review, not a failure", arguments: Repository.rooms)
     func asksAboutLongFiles(room: String) {
         for file in Repository.sources where file.room == room && file.lines.count > 450 {

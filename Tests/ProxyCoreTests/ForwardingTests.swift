@@ -125,8 +125,9 @@ struct ForwardingTests {
         let book = try Playbook()
         try Messages.read(Messages.requestText("POST http://a.example/x", []), into: &book.exchange.request)
         _ = book.handle(.requestHead(body: .none, at: book.now))
-        try Messages.read("HTTP/1.1 418 I'm a teapot\r\nContent-Length: 0\r\n\r\n", into: &book.exchange.response)
-        _ = book.handle(.upstreamHead(body: .known(0), at: book.now))
+        let received = ReceivedHead()
+        try Messages.read("HTTP/1.1 418 I'm a teapot\r\nContent-Length: 0\r\n\r\n", into: &received.head)
+        _ = book.handle(.upstreamHead(received, body: .known(0), at: book.now))
         var bytes: [UInt8] = []
         book.exchange.writeRelayedHead(at: book.now, into: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 418 I'm a teapot\r\n"))

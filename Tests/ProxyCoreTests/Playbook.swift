@@ -104,13 +104,14 @@ final class Playbook {
             try Messages.read(Messages.requestText(line, fields), into: &exchange.request)
             commands = handle(.requestHead(body: try BodyFraming.ofRequest(exchange.request).bodyLength, at: now))
         case .response(let status, let fields):
-            try Messages.read(Messages.responseText(status, fields), into: &exchange.response)
+            let received = ReceivedHead()
+            try Messages.read(Messages.responseText(status, fields), into: &received.head)
             if status == 101 {
-                commands = handle(.protocolSwitched(at: now))
+                commands = handle(.protocolSwitched(received, at: now))
                 break
             }
-            let framing = try BodyFraming.ofResponse(exchange.response, to: exchange.request.method)
-            commands = handle(.upstreamHead(body: framing.bodyLength, at: now))
+            let framing = try BodyFraming.ofResponse(received.head, to: exchange.request.method)
+            commands = handle(.upstreamHead(received, body: framing.bodyLength, at: now))
         case .event(let event): commands = handle(event(now))
         }
         for command in commands { try write(for: command, sourceLocation) }

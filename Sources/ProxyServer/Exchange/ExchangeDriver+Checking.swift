@@ -85,8 +85,8 @@ extension ExchangeDriver {
     }
 
     private func endBodyWork(_ outcome: BodyWork.Outcome, isWhole: Bool) {
-        exchange.transformEnd = outcome.transform
-        handle(.bodyChecked(outcome.check, length: isWhole ? UInt64(fetch.checked?.count ?? 0) : nil, at: worker.now))
+        let length = isWhole ? UInt64(fetch.checked?.count ?? 0) : nil
+        handle(.bodyChecked(outcome.check, transform: outcome.transform, length: length, at: worker.now))
     }
 
     /// Where nobody has asked for a check, a rule may have the body pass; what nobody has checked that was to be does not.

@@ -1,15 +1,18 @@
 import EventLoop
+import HTTPMessage
 import ProxyCore
 
 /// Names and passwords: known at once, or looked at off the loop.
 extension ExchangeDriver {
-    /// Whoever is in a tunnel has said so when it was asked for.
-    func identifyClient() {
+    /// Who asks: whoever is in a tunnel has proved it when the tunnel was asked for.
+    var requestSender: RequestSender {
+        // Who may purge is known by address.
+        let address: IPAddress? = if case .other = exchange.request.method { peer.address } else { nil }
+        guard worker.identifiesClients else { return RequestSender(address: address) }
         if let connection, connection.tunnel != nil || !connection.user.isEmpty {
-            exchange.user = connection.user
-        } else {
-            exchange.needsCredentials = worker.settings.admission.asks(peer)
+            return RequestSender(address: address, user: connection.user)
         }
+        return RequestSender(address: address, needsCredentials: worker.settings.admission.asks(peer))
     }
 
     func judgeCredentials() {

@@ -9,7 +9,7 @@ extension ExchangeDriver {
     /// with the answer, and the head says so (RFC 9112 §9.6). The same where the server is about to stop.
     func noteUnreadBody() {
         let endsInBody = !upload.isComplete && !mayDrain
-        if endsInBody || connection?.closesWhenDrained == true { exchange.closeConnectionAfterwards() }
+        if endsInBody || connection?.closesWhenDrained == true { tell(.connectionEnds) }
     }
 
     /// A client that waits for 100 may never send its body: what comes next could be the body or a request.

@@ -30,8 +30,8 @@ extension ExchangeDriver {
             longContent.append(bytes)
             return .taken
         }
-        bytes.withUnsafeBytes { exchange.requestContent.append(contentsOf: $0) }
-        let content = exchange.requestContent
+        bytes.withUnsafeBytes { upload.content.append(contentsOf: $0) }
+        let content = upload.content
         let share = gatheredShare ?? GatheredMemory.Share(worker.shared.requestMemory)
         gatheredShare = share
         guard share.grow(to: content.capacity, limit: exchange.context.limits.gatheredRequestBytes) else { return .noRoom }
@@ -45,13 +45,13 @@ extension ExchangeDriver {
 
     func letGoOfGathered() {
         gatheredShare = nil
-        exchange.requestContent = []
+        upload.content = []
     }
 
     func sendGatheredRequestBody(to upstream: OriginExchange) {
         if upload.framing == .none { return }
-        if !exchange.requestContent.isEmpty {
-            upload.isBlocked = !upstream.sendBody(exchange.requestContent.span) && !upload.isComplete
+        if !upload.content.isEmpty {
+            upload.isBlocked = !upstream.sendBody(upload.content.span) && !upload.isComplete
         }
         // Content in chunks may have turned out empty: its end is sent all the same.
         if upload.isComplete { upstream.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields)) }

@@ -64,11 +64,12 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func exchange(_ upstream: OriginExchange, didReceiveHead head: inout ResponseHead, framing: BodyFraming) {
         guard upstream == fetch.upstream else { return }
         if fetch.isContinuing { return receiveContinuation(head, framing) }
-        swap(&exchange.response, &head)
+        swap(&receivedHead.head, &head)
         noteMetrics(of: upstream)
-        exchange.upstreamTrust = metrics.trustMark
-        if metrics.trustMark > 0 { exchange.upstreamChain = upstream.recordedChain.flatMap(worker.store.shared) }
-        handle(.upstreamHead(body: framing.bodyLength, at: worker.now))
+        let chain = metrics.trustMark > 0 ? upstream.recordedChain.flatMap(worker.store.shared) : nil
+        handle(
+            .upstreamHead(
+                receivedHead, body: framing.bodyLength, trust: metrics.trustMark, chain: chain, at: worker.now))
         connection?.flushSoon()
     }
 
@@ -134,30 +135,24 @@ extension ExchangeDriver: OriginExchangeDelegate {
         guard upstream == fetch.upstream else { return }
         noteMetrics(of: upstream)
         fetch.upstream = nil
-        let fault = noteFault(error)
+        let fault = FaultMapping.fault(error)
         if continues(brokenBy: fault) { return }
-        fetchBroke(fault)
-    }
-
-    /// The fault, of which the exchange is told what a client is to learn besides.
-    func noteFault(_ error: TransportError) -> Fault {
-        if case .untrusted(let failure) = error { exchange.trustRefusal = TrustRefusal(failure) }
-        return FaultMapping.fault(error)
+        fetchBroke(fault, refusal: TrustRefusal(error))
     }
 
     /// What was to come of the origin's message does not come.
-    func fetchBroke(_ fault: Fault) {
+    func fetchBroke(_ fault: Fault, refusal: TrustRefusal? = nil) {
         if tape != nil { endRecording(failedBy: fault) }
         switch fetch.mode {
         case .none, .checking:
             fetch.mode = .none
-            handle(.upstreamFailed(fault, at: worker.now))
+            handle(.upstreamFailed(fault, refusal: refusal, at: worker.now))
             endFetch()
         case .checked: break
         case .direct, .gathering, .recording:
             if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
             endFetch()
-            handle(.deliveryEnded(isComplete: false, at: worker.now))
+            handle(.deliveryEnded(isComplete: false, refusal: refusal, at: worker.now))
         case .filling:
             fetch.filling?.abort()
             endFetch()
@@ -177,7 +172,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     private func finishFilling(_ trailers: Fields) {
         guard let filling = fetch.filling else { return }
         if filling.finish(trailers: trailers) {
-            exchange.noteBodyComplete()
+            tell(.bodyStored)
             removeOutdated()
         }
         // What is not kept is for those who read it already.
@@ -231,7 +226,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             if !beginFilling(length: length) { fetch.mode = .direct }
         } else if !worker.store.admitNew() {
             // Said now, since Cache-Status goes with the head.
-            exchange.noteStoreBusy()
+            tell(.storageRefused(.storeBusy))
             releaseJoined(.notShareable)
             fetch.mode = .direct
         } else {
@@ -258,7 +253,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             response: stored, length: length, keptLength: exchange.keptBodyLength,
             isInPlaceOfPart: exchange.partToCut != nil, since: fetch.moment)
         guard let filling = worker.store.beginFilling(plan) else {
-            exchange.noteStoreBusy()
+            tell(.storageRefused(.storeBusy))
             releaseJoined(.notShareable)
             return false
         }
@@ -352,9 +347,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
         case .accepted(let kept):
             if exchange.transformSource != nil { shelve(for: kept) }
             releaseJoined(.complete(kept))
-        case .busy: exchange.noteStoreBusy()
+        case .busy: tell(.storageRefused(.storeBusy))
         case .overtaken:
-            exchange.noteOvertaken()
+            tell(.storageRefused(.overtaken))
             releaseJoined(.complete(stored))
         }
     }
@@ -363,7 +358,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
 
     private func noteOvertaken() {
-        exchange.noteOvertaken()
+        tell(.storageRefused(.overtaken))
         worker.store.noteUnstored(.overtaken)
     }
 
@@ -374,7 +369,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     private func refuseTooLarge() {
-        exchange.noteBodyTooLarge()
+        tell(.storageRefused(.bodyTooLarge))
         removeOutdated()
     }
 

@@ -6,12 +6,12 @@ import ResponseStore
 /// Responses that are stored in part: what the origin sends of them goes into the store and to the client, between what the store
 /// already has.
 extension ExchangeDriver {
-    /// Before an exchange is told of what is stored.
-    func findPartials() {
-        if store.hasPartials { exchange.partials = store.partials(of: exchange.key) }
-        if exchange.isForPart || !exchange.partials.isEmpty {
-            exchange.bodiesUnderWay = worker.store.bodiesUnderWay(of: exchange.key)
-        }
+    /// What is stored in part, and what comes of it; `nil` where there is neither.
+    func findParts() -> StoredParts? {
+        let stored = store.hasPartials ? store.partials(of: exchange.key) : []
+        guard exchange.isForPart || !stored.isEmpty else { return nil }
+        let inFlight = worker.store.bodiesUnderWay(of: exchange.key)
+        return stored.isEmpty && inFlight.isEmpty ? nil : StoredParts(stored: stored, inFlight: inFlight)
     }
 
     /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.
@@ -35,8 +35,8 @@ extension ExchangeDriver {
         else { return handle(.fetchNotShared(at: worker.now)) }
         delivery.reader = reader
         delivery.readerStart = body.range.lowerBound
-        exchange.selectedLength = .known(body.wholeLength)
-        handle(.fetchShared(exchange.completion?.partial.response ?? body.response, at: worker.now))
+        let response = exchange.completion?.partial.response ?? body.response
+        handle(.fetchShared(response, length: .known(body.wholeLength), at: worker.now))
     }
 
     /// The origin sends what was missing: the client gets it in its place.
@@ -103,7 +103,7 @@ extension ExchangeDriver {
     /// The origin sends the whole in place of a part: the client reads its part from the filling.
     func cutPart() {
         guard let part = exchange.partToCut else { return }
-        exchange.cut(part)
+        tell(.wholeStored)
         delivery.offset = part.lowerBound
         delivery.end = part.upperBound
     }
@@ -120,7 +120,7 @@ extension ExchangeDriver {
         guard let part = exchange.part, case .known(let length) = exchange.responseBody, !isOutdated,
             let stored = exchange.makeStoredResponse(body: .bytes([]))
         else {
-            exchange.notePartNotKept()
+            tell(.storageRefused(.partialContent))
             return false
         }
         if part.whole > worker.store.greatestBodyLength(of: stored) {
@@ -130,7 +130,7 @@ extension ExchangeDriver {
         let plan = FillingPlan(
             response: stored, length: length, part: (start: part.start, whole: part.whole), since: fetch.moment)
         guard let filling = worker.store.beginFilling(plan) else {
-            exchange.notePartNotKept()
+            tell(.storageRefused(.partialContent))
             return false
         }
         fetch.mode = .filling

@@ -10,9 +10,9 @@ extension ExchangeDriver {
         guard upstream == fetch.upstream else { return connection.close() }
         fetch.upstream = nil
         fetch.switched = connection
-        swap(&exchange.response, &head)
+        swap(&receivedHead.head, &head)
         noteMetrics(of: upstream)
-        handle(.protocolSwitched(at: worker.now))
+        handle(.protocolSwitched(receivedHead, at: worker.now))
         self.connection?.flushSoon()
     }
 

@@ -157,7 +157,7 @@ extension ExchangeDriver {
             delivery.reader = nil
             delivery.whole = gathered
             delivery.checkShare = transforming.share
-            exchange.selectedLength = .known(UInt64(gathered.count))
+            transforming.readLength = UInt64(gathered.count)
         }
         work(on: gathered.pieces, of: selected)
     }
@@ -209,10 +209,10 @@ extension ExchangeDriver {
     }
 
     private func endTransforming(_ end: TransformEnd) {
+        let length = transforming.readLength
         leaveTransforming()
         if case .failed = end {} else { delivery.whole = nil }
-        exchange.transformEnd = end
-        handle(.transformed(at: worker.now))
+        handle(.transformed(end, length: length, at: worker.now))
     }
 
     /// Nothing is waited for any more.

@@ -47,7 +47,7 @@ extension ExchangeDriver {
                         if !upload.isGathering {
                             upstream?.endBody(trailers: HopByHop.endToEnd(upload.trailers, under: exchange.request.fields))
                         }
-                        event = .requestBodyEnded(at: worker.now)
+                        event = .requestBodyEnded(content: upload.isGathering ? upload.content : [], at: worker.now)
                     }
                 }
             } catch {

@@ -22,6 +22,8 @@ final class ExchangeDriver: TunnelDelegate {
     let accessLog: AccessLogBuffer
     let traces: TraceRing
     @exclusivity(unchecked) var exchange: Exchange
+    /// The origin's latest head, on its way into the exchange.
+    let receivedHead = ReceivedHead()
     private(set) var connection: ClientConnection?
     /// Counts the exchanges, so that an answer that comes too late is recognised.
     private(set) var epoch: UInt64 = 0
@@ -102,8 +104,9 @@ final class ExchangeDriver: TunnelDelegate {
     func start(_ framing: BodyFraming) {
         startedAt = loop.now
         upload.begin(framing, limits: worker.settings.parseLimits)
-        if case .other = exchange.request.method { exchange.clientAddress = peer.address }
-        if worker.identifiesClients { identifyClient() }
+        var tellsSender = worker.identifiesClients
+        if case .other = exchange.request.method { tellsSender = true }
+        if tellsSender { tell(.sender(requestSender)) }
         handle(.requestHead(body: framing.bodyLength, at: now))
     }
 
@@ -158,8 +161,14 @@ final class ExchangeDriver: TunnelDelegate {
     private func leaveRecordings() {
         guard recordings != nil else { return }
         recordings = nil
-        exchange.recollection = nil
+        tell(.recordingsLeft)
         longContent = nil
+    }
+
+    /// Gives an event that asks for nothing, also while another is being carried out: what is written next goes by it.
+    func tell(_ event: borrowing ExchangeEvent) {
+        var commands = CommandBuffer()
+        exchange.handle(event, into: &commands)
     }
 
     private func step(_ event: borrowing ExchangeEvent) {
@@ -215,12 +224,11 @@ final class ExchangeDriver: TunnelDelegate {
 
     func lookUpInMemory() {
         if awaitsPart() { return }
-        findPartials()
         switch store.inMemory(exchange.key.span) {
         case .found(let variants):
-            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: now))
+            handle(.lookedUp(variants.responses, parts: findParts(), isComplete: variants.isComplete, at: now))
         case .absent:
-            handle(.lookedUp([], isComplete: true, at: now))
+            handle(.lookedUp([], parts: findParts(), isComplete: true, at: now))
         case .unknown:
             lookUpOnDisk()
         }
@@ -231,7 +239,7 @@ final class ExchangeDriver: TunnelDelegate {
         let reply = worker.loop.reply { [self] (result: LookUpResult) in
             guard self.epoch == epoch else { return }
             lookUp = nil
-            handle(.lookedUp(responses(result), isComplete: true, at: worker.now))
+            handle(.lookedUp(responses(result), parts: findParts(), isComplete: true, at: worker.now))
             connection?.flush()
         }
         lookUp = reply
@@ -311,8 +319,8 @@ final class ExchangeDriver: TunnelDelegate {
         case .filling(let response, let filling):
             guard let reader = filling.attach() else { return handle(.fetchNotShared(at: worker.now)) }
             delivery.reader = reader
-            exchange.selectedLength = filling.plan.length.map { .known($0) } ?? .unknown
-            handle(.fetchShared(response, at: worker.now))
+            let length: BodyLength = filling.plan.length.map { .known($0) } ?? .unknown
+            handle(.fetchShared(response, length: length, at: worker.now))
         case .notShareable:
             handle(.fetchNotShared(at: worker.now))
         case .abandoned:
@@ -402,7 +410,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         note(opening)
-        handle(.upstreamFailed(noteFault(error), at: worker.now))
+        handle(.upstreamFailed(FaultMapping.fault(error), refusal: TrustRefusal(error), at: worker.now))
         connection?.flush()
     }
 
@@ -440,9 +448,9 @@ final class ExchangeDriver: TunnelDelegate {
         delivery.judgedChain = opening.chain
     }
 
-    func tunnelRefused(_ fault: Fault, _ counts: TunnelCounts) {
+    func tunnelRefused(_ fault: Fault, refusal: TrustRefusal? = nil, _ counts: TunnelCounts) {
         note(counts)
-        handle(.tunnelRefused(fault, at: worker.now))
+        handle(.tunnelRefused(fault, refusal: refusal, at: worker.now))
     }
 
     func tunnelEnded(_ counts: TunnelCounts) {

@@ -11,6 +11,8 @@ struct RequestUpload {
     var isBlocked = false
     /// It stands in the key, and waits to be complete.
     var isGathering = false
+    /// What was gathered of it.
+    var content: [UInt8] = []
     /// Content octets read so far.
     var receivedCount: UInt64 = 0
 
@@ -19,6 +21,7 @@ struct RequestUpload {
         receivedCount = 0
         isBlocked = false
         isGathering = false
+        if !content.isEmpty { content = [] }
         switch framing {
         case .none, .length(0): isComplete = true
         case .length, .chunked, .untilClose: isComplete = false

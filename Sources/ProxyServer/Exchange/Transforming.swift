@@ -11,6 +11,8 @@ struct Transforming {
     var waiting: Reply<VariantShelf.Made>?
     /// The stored body, as far as it has been read.
     var gathered: GatheredBody?
+    /// How much that was, where what was read from can be read but once.
+    var readLength: UInt64?
     /// What of it is a copy.
     var share: GatheredMemory.Share?
     var hold: BodyHold?
@@ -25,6 +27,7 @@ struct Transforming {
         work = nil
         waiting = nil
         gathered = nil
+        readLength = nil
         share = nil
         hold = nil
     }

@@ -303,7 +303,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         worker.openingTunnels -= 1
         state = .ended
         owner.note(opening)
-        owner.tunnelRefused(owner.noteFault(error), TunnelCounts())
+        owner.tunnelRefused(FaultMapping.fault(error), refusal: TrustRefusal(error), TunnelCounts())
         connection.endEntrance(with: reader.octets.isEmpty ? nil : .unrecognizedName)
     }
 

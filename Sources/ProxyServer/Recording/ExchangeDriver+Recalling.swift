@@ -35,8 +35,7 @@ extension ExchangeDriver {
     }
 
     private func foundNearest(_ nearest: NearMissReport?) {
-        exchange.recollection = .missed(reason: MissReason.notRecorded.word, nearest: nearest)
-        handle(.nearestFound(at: worker.now))
+        handle(.nearestFound(nearest, at: worker.now))
     }
 
     private var searchLimit: Int { exchange.context.limits.waitingSearches }
@@ -48,7 +47,7 @@ extension ExchangeDriver {
 
     /// What is remembered is of the settings in force, and is told by the head alone.
     private var isRemembered: Bool {
-        recordings === worker.recordings && exchange.requestContent.isEmpty && longContent == nil
+        recordings === worker.recordings && upload.content.isEmpty && longContent == nil
             && !exchange.obligations.rewritesKey
     }
 
@@ -73,11 +72,10 @@ extension ExchangeDriver {
     }
 
     private func recalled(_ known: ReplayedAnswer, from layers: RecordingLayers) {
-        exchange.recollection = .found(known.stored, layer: UInt8(clamping: known.layer))
         delivery.recordingMember = known.logMember
         sendEarlyHints(known.earlyHints)
         if let body = known.body { delivery.recorded = RecordedBodyPlace(layers: layers, layer: known.layer, body: body) }
-        handle(.recalled(at: now))
+        handle(.recalled(.found(known.stored, layer: UInt8(clamping: known.layer)), at: now))
     }
 
     /// They come before the final response, as they came from the origin (RFC 8297 §2).
@@ -92,27 +90,27 @@ extension ExchangeDriver {
 
     private func recalled(_ answer: LayerAnswer, from layers: RecordingLayers?) {
         if case .found(_, let place) = answer { sendEarlyHints(place.earlyHints) }
+        let recollection: Recollection
         switch answer {
         case .found(.response(let stored, let isLengthTold, _), let place):
-            if !isLengthTold { exchange.selectedLength = .unknown }
-            exchange.recollection = .found(stored, layer: UInt8(clamping: place.layer))
+            recollection = .found(stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer))
             if let body = place.body, let layers {
                 delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: body)
             }
         case .found(.broken(let stored, let length, let failure), let place):
-            exchange.recollection = .broken(
+            recollection = .broken(
                 stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: place.layer))
             if let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: place.body) }
         case .found(.failure(let failure), let place):
-            exchange.recollection = .failed(failure.kind.fault, layer: UInt8(clamping: place.layer))
+            recollection = .failed(failure.kind.fault, layer: UInt8(clamping: place.layer))
         case .missed(let reason, let nearest):
-            exchange.recollection = .missed(reason: reason.word, nearest: nearest)
-        case .damaged: exchange.recollection = .damaged
+            recollection = .missed(reason: reason.word, nearest: nearest)
+        case .damaged: recollection = .damaged
         }
-        handle(.recalled(at: worker.now))
+        handle(.recalled(recollection, at: worker.now))
     }
 
-    /// The request as recordings know it: its content stands in `requestContent`, or its digest in `longContent`.
+    /// The request as recordings know it: its content stands in `upload.content`, or its digest in `longContent`.
     func requestToMatch() -> RequestToMatch {
         var uri: [UInt8] = []
         var method: [UInt8] = []
@@ -128,7 +126,7 @@ extension ExchangeDriver {
 
     private var contentToMatch: RequestToMatch.Body {
         if upload.isComplete, let body = longContent?.body(length: upload.receivedCount) { return body }
-        return exchange.requestContent.isEmpty ? .none : .octets(exchange.requestContent)
+        return upload.content.isEmpty ? .none : .octets(upload.content)
     }
 
     private func sequenceScope(of layers: RecordingLayers) -> [UInt8] {

@@ -154,9 +154,10 @@ final class DrivenExchange {
         now = now.advanced(seconds: Int64(delay))
         guard let response else { return try handle(.upstreamFailed(.connectionTerminated, at: now), step) }
         received = response
-        try Messages.read(Messages.responseText(response.status, response.fields.text), into: &exchange.response)
-        let framing = try BodyFraming.ofResponse(exchange.response, to: exchange.request.method)
-        try handle(.upstreamHead(body: framing.bodyLength, at: now), step)
+        let answered = ReceivedHead()
+        try Messages.read(Messages.responseText(response.status, response.fields.text), into: &answered.head)
+        let framing = try BodyFraming.ofResponse(answered.head, to: exchange.request.method)
+        try handle(.upstreamHead(answered, body: framing.bodyLength, at: now), step)
     }
 
     private func keep() throws {

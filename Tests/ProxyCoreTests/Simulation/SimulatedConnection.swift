@@ -128,9 +128,11 @@ final class SimulatedConnection {
         case .gatherRequestBody:
             expect(mode == .idle && !hasSentHead, command)
             later { one in
-                one.exchange.requestContent = [UInt8(one.world.random.below(2))]
+                let content = [UInt8(one.world.random.below(2))]
                 let now = one.world.now
-                one.handle(one.world.random.chance(80) ? .requestBodyEnded(at: now) : .requestBodyTooLong(at: now))
+                one.handle(
+                    one.world.random.chance(80)
+                        ? .requestBodyEnded(content: content, at: now) : .requestBodyTooLong(at: now))
             }
         case .joinFetch: joinFetch()
         case .validateUnattended:
@@ -232,8 +234,8 @@ final class SimulatedConnection {
         case .complete(let response): handle(.fetchShared(response, at: world.now))
         case .filling(let response, let filling):
             source = filling
-            exchange.selectedLength = filling.length.map { .known($0) } ?? .unknown
-            handle(.fetchShared(response, at: world.now))
+            let length: BodyLength = filling.length.map { .known($0) } ?? .unknown
+            handle(.fetchShared(response, length: length, at: world.now))
             if exchange.state == .fetching { source = nil }
         case .notShareable: handle(.fetchNotShared(at: world.now))
         case .abandoned: handle(.fetchAbandoned(at: world.now))
@@ -281,9 +283,10 @@ final class SimulatedConnection {
         answer.confirmedAt = world.now
         let number = upstreamNumber
         do {
-            try Messages.read(Messages.responseText(answer.status, answer.fields), into: &exchange.response)
-            let framing = try BodyFraming.ofResponse(exchange.response, to: exchange.request.method)
-            handle(.upstreamHead(body: framing.bodyLength, at: world.now))
+            let received = ReceivedHead()
+            try Messages.read(Messages.responseText(answer.status, answer.fields), into: &received.head)
+            let framing = try BodyFraming.ofResponse(received.head, to: exchange.request.method)
+            handle(.upstreamHead(received, body: framing.bodyLength, at: world.now))
         } catch { problem("\(error)") }
         // The exchange may have let this answer go, and even have asked again.
         if number == upstreamNumber { receiveBody(of: answer, from: 0) }
@@ -380,7 +383,8 @@ final class SimulatedConnection {
         guard store, world.random.chance(50) else { return }
         if world.random.chance(10) {
             // The store takes nothing now.
-            exchange.noteStoreBusy()
+            var none = CommandBuffer()
+            exchange.handle(.storageRefused(.storeBusy), into: &none)
             mode = .relaying
             return release(.notShareable)
         }

@@ -1,0 +1,42 @@
+import HTTPCaching
+import HTTPMessage
+
+/// Who sent the request, as far as its connection tells that.
+package struct RequestSender: Sendable {
+    /// Told for methods that are not known here.
+    package let address: IPAddress?
+    /// The name of who asks, where the connection has proved it; else empty.
+    package let user: [UInt8]
+    /// Who asks has to give a name and a password.
+    package let needsCredentials: Bool
+
+    package init(address: IPAddress? = nil, user: [UInt8] = [], needsCredentials: Bool = false) {
+        self.address = address
+        self.user = user
+        self.needsCredentials = needsCredentials
+    }
+}
+
+/// What is stored in part under a key, and what is being stored under it.
+package final class StoredParts: Sendable {
+    package let stored: [PartialResponse]
+    /// Told where the request is for a part, or something is stored in part.
+    package let inFlight: [BodyUnderWay]
+
+    package init(stored: [PartialResponse], inFlight: [BodyUnderWay] = []) {
+        self.stored = stored
+        self.inFlight = inFlight
+    }
+}
+
+/// A response's head on its way into an exchange, which trades its own storage for it: nothing is copied, and one of these serves any number
+/// of responses.
+///
+/// @unchecked: it is used by one loop.
+package final class ReceivedHead: @unchecked Sendable {
+    package var head = ResponseHead()
+
+    package init() {}
+
+    package init(_ head: ResponseHead) { self.head = head }
+}
