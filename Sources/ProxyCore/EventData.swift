@@ -17,18 +17,6 @@ package struct RequestSender: Sendable {
     }
 }
 
-/// What is stored in part under a key, and what is being stored under it.
-package final class StoredParts: Sendable {
-    package let stored: [PartialResponse]
-    /// Told where the request is for a part, or something is stored in part.
-    package let inFlight: [BodyUnderWay]
-
-    package init(stored: [PartialResponse], inFlight: [BodyUnderWay] = []) {
-        self.stored = stored
-        self.inFlight = inFlight
-    }
-}
-
 /// A response's head on its way into an exchange, which trades its own storage for it: nothing is copied, and one of these serves any number
 /// of responses.
 ///

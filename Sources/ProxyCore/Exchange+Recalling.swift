@@ -59,15 +59,18 @@ extension Exchange {
         fetchRecorded(isContentHeld: false, at: now, into: &commands)
     }
 
+    mutating func replay(
+        _ recorded: StoredResponse, isLengthTold: Bool, layer: UInt8, into commands: inout CommandBuffer
+    ) {
+        if !isLengthTold { selectedLength = .unknown }
+        trace.recording = .replayed(layer: layer)
+        trace.outcome = .replayed
+        selected = recorded
+        deliverAsItIs(into: &commands)
+    }
+
     mutating func recalled(at now: Timestamp, into commands: inout CommandBuffer) {
         switch recollection {
-        case .found(let recorded, let isLengthTold, let layer):
-            if !isLengthTold { selectedLength = .unknown }
-            trace.recording = .replayed(layer: layer)
-            trace.outcome = .replayed
-            selected = recorded
-            recollection = nil
-            deliverAsItIs(into: &commands)
         case .broken(let recorded, let length, let fault, let layer):
             trace.recording = .replayed(layer: layer)
             deliverBroken(recorded, length, by: fault, into: &commands)

@@ -248,6 +248,10 @@ package struct Exchange: ~Copyable, Sendable {
             if usesRecordings { return passRecordingsBy(at: now, into: &commands) }
             lookUp(at: now, into: &commands)
 
+        case .recordingFound(let recorded, let isLengthTold, let layer, _):
+            guard state == .recalling else { return }
+            replay(recorded, isLengthTold: isLengthTold, layer: layer, into: &commands)
+
         case .recalled(let found, let now):
             guard state == .recalling else { return }
             recollection = found
@@ -260,9 +264,12 @@ package struct Exchange: ~Copyable, Sendable {
             recollection = .missed(reason: "not_recorded", nearest: nearest)
             fail(fault, at: now, into: &commands)
 
-        case .lookedUp(let candidates, let parts, let isComplete, let now):
+        case .partsFound(let stored, let inFlight):
             guard state == .lookingUp else { return }
-            if let parts { (partials, bodiesUnderWay) = (parts.stored, parts.inFlight) }
+            (partials, bodiesUnderWay) = (stored, inFlight)
+
+        case .lookedUp(let candidates, let isComplete, let now):
+            guard state == .lookingUp else { return }
             select(among: candidates, isComplete: isComplete, at: now, into: &commands)
 
         case .leadsFetch(let now):
@@ -304,8 +311,9 @@ package struct Exchange: ~Copyable, Sendable {
             trace.upstreamStatus = response.status.code
             switchProtocols(at: now, into: &commands)
 
-        case .upstreamFailed(let fault, let refusal, let now):
-            if let refusal { trustRefusal = refusal }
+        case .serverRejected(let refusal): trustRefusal = refusal
+
+        case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
             case .idle, .authenticating, .recalling, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
@@ -357,17 +365,15 @@ package struct Exchange: ~Copyable, Sendable {
             trace.status = 200
             commands.append(.splice)
 
-        case .tunnelRefused(let fault, let refusal, _):
+        case .tunnelRefused(let fault, _):
             guard state == .tunnelling else { return }
-            if let refusal { trustRefusal = refusal }
             // The client's 200 has left: this is for the log.
             note(fault)
             state = .finished
             commands.append(.finish)
 
-        case .deliveryEnded(let isComplete, let refusal, _):
+        case .deliveryEnded(let isComplete, _):
             guard state == .delivering || state == .tunnelling else { return }
-            if let refusal { trustRefusal = refusal }
             if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
             if !isComplete { commands.append(.abortClient) }
             state = .finished

@@ -3,6 +3,8 @@ import HTTPMessage
 
 /// What an exchange hears from the world. An event carries all that it tells; only the request's head lies in the exchange already, where the
 /// parser has written it.
+///
+/// The rare ones that carry much are `indirect`: what a hit is told of stays small, and nothing is allocated for it.
 package enum ExchangeEvent: Sendable {
     /// Who sends the request, where there is something to tell of that. Comes before `requestHead`.
     case sender(RequestSender)
@@ -22,15 +24,21 @@ package enum ExchangeEvent: Sendable {
     case requestBodyEnded(content: [UInt8], at: Timestamp)
     /// The body that was to be gathered is longer than `gatheredRequestLimit`.
     case requestBodyTooLong(at: Timestamp)
-    /// What recordings have for the request.
-    case recalled(Recollection, at: Timestamp)
+    /// The request is recorded, and this is the answer, as one that is stored.
+    /// - Parameters:
+    ///   - isLengthTold: The response has a Content-Length.
+    ///   - layer: In which of those that are replayed it stands.
+    case recordingFound(StoredResponse, isLengthTold: Bool, layer: UInt8, at: Timestamp)
+    /// What recordings have else for the request.
+    indirect case recalled(Recollection, at: Timestamp)
     /// What comes near to a request that is not recorded; `nil` where that could not be looked for.
-    case nearestFound(NearMissReport?, at: Timestamp)
+    indirect case nearestFound(NearMissReport?, at: Timestamp)
     /// Nothing of the exchange is recorded or replayed any more.
     case recordingsLeft
+    /// What is stored in part under the key, and what is being stored under it, where there is either. Comes before `lookedUp`.
+    case partsFound([PartialResponse], inFlight: [BodyUnderWay])
     /// What the store has under the key. `isComplete` is false while the disk may hold more.
-    /// - Parameter parts: `nil` where nothing is stored in part, and nothing in flight is of use.
-    case lookedUp([StoredResponse], parts: StoredParts? = nil, isComplete: Bool, at: Timestamp)
+    case lookedUp([StoredResponse], isComplete: Bool, at: Timestamp)
     /// Nobody else is fetching this key: this exchange asks the origin for all.
     case leadsFetch(at: Timestamp)
     /// What came for this key lately could not be shared, so nobody waits for anybody: this exchange asks for itself.
@@ -51,16 +59,17 @@ package enum ExchangeEvent: Sendable {
     case upstreamHead(ReceivedHead, body: BodyLength, trust: UInt64 = 0, chain: RecordedChain? = nil, at: Timestamp)
     /// The origin has answered 101 to a request for another protocol, with that head.
     case protocolSwitched(ReceivedHead, at: Timestamp)
-    /// - Parameter refusal: Told where the server is not trusted.
-    case upstreamFailed(Fault, refusal: TrustRefusal? = nil, at: Timestamp)
+    /// The server is not trusted. Comes before the event that tells what ends by that.
+    case serverRejected(TrustRefusal)
+    case upstreamFailed(Fault, at: Timestamp)
     /// The store cannot take what is missing of a response now; nothing was sent.
     case completionRefused(at: Timestamp)
     /// The body check that was asked for has ended, and the making of what rules want, where they want something. `length`: the whole body's;
     /// `nil` where not all of it was gathered.
-    case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
+    indirect case bodyChecked(BodyCheckOutcome, transform: TransformEnd? = nil, length: UInt64?, at: Timestamp)
     /// How what was to be made of the stored response ended; `nil` in a dry run.
     /// - Parameter length: The stored body's, where it was read to its end for that, and comes from memory from here on.
-    case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
+    indirect case transformed(TransformEnd?, length: UInt64? = nil, at: Timestamp)
     /// The response is not stored after all.
     case storageRefused(StorageRefusal)
     /// The body has come whole, and is on its way to the store.
@@ -73,11 +82,10 @@ package enum ExchangeEvent: Sendable {
     /// The tunnel to the origin stands.
     case tunnelOpened(at: Timestamp)
     /// The tunnel ends for what its client sent first, of which the origin got nothing.
-    case tunnelRefused(Fault, refusal: TrustRefusal? = nil, at: Timestamp)
+    case tunnelRefused(Fault, at: Timestamp)
     /// The connection ends with this answer: what is left of the request on it will not be read. Comes before the head is written.
     case connectionEnds
     /// The last byte of the response was handed to the client's connection, or the body ended badly.
-    /// - Parameter refusal: Told where the body was to be resumed from a server that is not trusted.
-    case deliveryEnded(isComplete: Bool, refusal: TrustRefusal? = nil, at: Timestamp)
+    case deliveryEnded(isComplete: Bool, at: Timestamp)
     case clientGone(at: Timestamp)
 }

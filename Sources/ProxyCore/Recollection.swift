@@ -1,12 +1,7 @@
 import HTTPCaching
 
-/// What recordings have for a request, as the driver has it from whoever reads them.
+/// What recordings have for a request, other than the answer.
 package enum Recollection: Sendable {
-    /// The answer, as one that is stored.
-    /// - Parameters:
-    ///   - isLengthTold: The response has a Content-Length.
-    ///   - layer: in which of those that are replayed it stands.
-    case found(StoredResponse, isLengthTold: Bool = true, layer: UInt8)
     /// The answer's content broke off when it was recorded, and breaks off again, where it did.
     /// - Parameter length: what its head has said of it.
     case broken(StoredResponse, length: BodyLength, by: Fault, layer: UInt8)

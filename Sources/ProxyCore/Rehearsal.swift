@@ -53,8 +53,11 @@ package struct Rehearsal: ~Copyable {
         _ responses: [StoredResponse], partials: [PartialResponse], isComplete: Bool, at now: Timestamp
     ) -> Step {
         candidates = responses
-        let parts = partials.isEmpty ? nil : StoredParts(stored: partials)
-        return handle(.lookedUp(responses, parts: parts, isComplete: isComplete, at: now), at: now)
+        if !partials.isEmpty {
+            var commands = CommandBuffer()
+            exchange.handle(.partsFound(partials, inFlight: []), into: &commands)
+        }
+        return handle(.lookedUp(responses, isComplete: isComplete, at: now), at: now)
     }
 
     /// The origin answers with this head, and a body of which nothing but its length is known.

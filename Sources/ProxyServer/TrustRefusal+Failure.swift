@@ -1,16 +1,9 @@
 import ProxyCore
 import ServerTrust
-import UpstreamTransport
 
 /// A failure of trust in the words of those who have to mend it. The switch over the reasons has no `default`: a new one has to find its
 /// sentence.
 extension TrustRefusal {
-    /// - Returns: `nil` where something else has failed.
-    convenience init?(_ error: TransportError) {
-        guard case .untrusted(let failure) = error else { return nil }
-        self.init(failure)
-    }
-
     package convenience init(_ failure: TrustFailure) {
         self.init(
             reason: Word(failure.reason.word), host: failure.host, source: failure.policySource,

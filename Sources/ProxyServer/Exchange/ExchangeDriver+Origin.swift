@@ -135,24 +135,30 @@ extension ExchangeDriver: OriginExchangeDelegate {
         guard upstream == fetch.upstream else { return }
         noteMetrics(of: upstream)
         fetch.upstream = nil
-        let fault = FaultMapping.fault(error)
+        let fault = tellFault(error)
         if continues(brokenBy: fault) { return }
-        fetchBroke(fault, refusal: TrustRefusal(error))
+        fetchBroke(fault)
+    }
+
+    /// The fault, of which the exchange is told what a client is to learn besides.
+    func tellFault(_ error: TransportError) -> Fault {
+        if case .untrusted(let failure) = error { tell(.serverRejected(TrustRefusal(failure))) }
+        return FaultMapping.fault(error)
     }
 
     /// What was to come of the origin's message does not come.
-    func fetchBroke(_ fault: Fault, refusal: TrustRefusal? = nil) {
+    func fetchBroke(_ fault: Fault) {
         if tape != nil { endRecording(failedBy: fault) }
         switch fetch.mode {
         case .none, .checking:
             fetch.mode = .none
-            handle(.upstreamFailed(fault, refusal: refusal, at: worker.now))
+            handle(.upstreamFailed(fault, at: worker.now))
             endFetch()
         case .checked: break
         case .direct, .gathering, .recording:
             if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
             endFetch()
-            handle(.deliveryEnded(isComplete: false, refusal: refusal, at: worker.now))
+            handle(.deliveryEnded(isComplete: false, at: worker.now))
         case .filling:
             fetch.filling?.abort()
             endFetch()

@@ -6,12 +6,12 @@ import ResponseStore
 /// Responses that are stored in part: what the origin sends of them goes into the store and to the client, between what the store
 /// already has.
 extension ExchangeDriver {
-    /// What is stored in part, and what comes of it; `nil` where there is neither.
-    func findParts() -> StoredParts? {
-        let stored = store.hasPartials ? store.partials(of: exchange.key) : []
-        guard exchange.isForPart || !stored.isEmpty else { return nil }
-        let inFlight = worker.store.bodiesUnderWay(of: exchange.key)
-        return stored.isEmpty && inFlight.isEmpty ? nil : StoredParts(stored: stored, inFlight: inFlight)
+    /// Before the exchange is told what is stored as a whole.
+    func tellParts() {
+        guard store.hasPartials || exchange.isForPart else { return }
+        let stored = store.partials(of: exchange.key)
+        guard exchange.isForPart || !stored.isEmpty else { return }
+        tell(.partsFound(stored, inFlight: worker.store.bodiesUnderWay(of: exchange.key)))
     }
 
     /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.

@@ -224,11 +224,12 @@ final class ExchangeDriver: TunnelDelegate {
 
     func lookUpInMemory() {
         if awaitsPart() { return }
+        tellParts()
         switch store.inMemory(exchange.key.span) {
         case .found(let variants):
-            handle(.lookedUp(variants.responses, parts: findParts(), isComplete: variants.isComplete, at: now))
+            handle(.lookedUp(variants.responses, isComplete: variants.isComplete, at: now))
         case .absent:
-            handle(.lookedUp([], parts: findParts(), isComplete: true, at: now))
+            handle(.lookedUp([], isComplete: true, at: now))
         case .unknown:
             lookUpOnDisk()
         }
@@ -239,7 +240,8 @@ final class ExchangeDriver: TunnelDelegate {
         let reply = worker.loop.reply { [self] (result: LookUpResult) in
             guard self.epoch == epoch else { return }
             lookUp = nil
-            handle(.lookedUp(responses(result), parts: findParts(), isComplete: true, at: worker.now))
+            tellParts()
+            handle(.lookedUp(responses(result), isComplete: true, at: worker.now))
             connection?.flush()
         }
         lookUp = reply
@@ -410,7 +412,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.opening = nil
         worker.openingTunnels -= 1
         note(opening)
-        handle(.upstreamFailed(FaultMapping.fault(error), refusal: TrustRefusal(error), at: worker.now))
+        handle(.upstreamFailed(tellFault(error), at: worker.now))
         connection?.flush()
     }
 
@@ -448,9 +450,9 @@ final class ExchangeDriver: TunnelDelegate {
         delivery.judgedChain = opening.chain
     }
 
-    func tunnelRefused(_ fault: Fault, refusal: TrustRefusal? = nil, _ counts: TunnelCounts) {
+    func tunnelRefused(_ fault: Fault, _ counts: TunnelCounts) {
         note(counts)
-        handle(.tunnelRefused(fault, refusal: refusal, at: worker.now))
+        handle(.tunnelRefused(fault, at: worker.now))
     }
 
     func tunnelEnded(_ counts: TunnelCounts) {

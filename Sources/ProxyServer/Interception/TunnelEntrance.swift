@@ -303,7 +303,7 @@ final class TunnelEntrance: TunnelDelegate, QueuedHandshake {
         worker.openingTunnels -= 1
         state = .ended
         owner.note(opening)
-        owner.tunnelRefused(FaultMapping.fault(error), refusal: TrustRefusal(error), TunnelCounts())
+        owner.tunnelRefused(owner.tellFault(error), TunnelCounts())
         connection.endEntrance(with: reader.octets.isEmpty ? nil : .unrecognizedName)
     }
 

@@ -75,7 +75,7 @@ extension ExchangeDriver {
         delivery.recordingMember = known.logMember
         sendEarlyHints(known.earlyHints)
         if let body = known.body { delivery.recorded = RecordedBodyPlace(layers: layers, layer: known.layer, body: body) }
-        handle(.recalled(.found(known.stored, layer: UInt8(clamping: known.layer)), at: now))
+        handle(.recordingFound(known.stored, isLengthTold: true, layer: UInt8(clamping: known.layer), at: now))
     }
 
     /// They come before the final response, as they came from the origin (RFC 8297 §2).
@@ -93,10 +93,12 @@ extension ExchangeDriver {
         let recollection: Recollection
         switch answer {
         case .found(.response(let stored, let isLengthTold, _), let place):
-            recollection = .found(stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer))
             if let body = place.body, let layers {
                 delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: body)
             }
+            return handle(
+                .recordingFound(
+                    stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer), at: worker.now))
         case .found(.broken(let stored, let length, let failure), let place):
             recollection = .broken(
                 stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: place.layer))

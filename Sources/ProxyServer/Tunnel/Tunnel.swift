@@ -203,16 +203,16 @@ extension Tunnel {
 
     /// The server is not believed, or could not be judged.
     func refuse(_ error: TransportError) {
-        refuse(FaultMapping.fault(error), refusal: TrustRefusal(error), alert: .unrecognizedName)
+        refuse(owner?.tellFault(error) ?? FaultMapping.fault(error), alert: .unrecognizedName)
     }
 
     /// The origin has got nothing, and gets nothing. The client is told by an alert, if there is one for it.
-    func refuse(_ fault: Fault, refusal: TrustRefusal? = nil, alert: TLSAlert?) {
+    func refuse(_ fault: Fault, alert: TLSAlert?) {
         gate = nil
         isRefused = true
         if let upstream { worker.loop.close(upstream) }
         upstream = nil
-        owner?.tunnelRefused(fault, refusal: refusal, counts)
+        owner?.tunnelRefused(fault, counts)
         owner = nil
         let descriptor = client.descriptor
         if let alert, toClient.isEmptied {
