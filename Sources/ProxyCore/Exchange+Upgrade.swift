@@ -9,7 +9,7 @@ extension Exchange {
         trace.isUpgraded = request.target.upgradeToTLS()
     }
 
-    /// Whether the host may not be asked in plain text, nor answered for with what once came so (T6).
+    /// Whether the host may not be asked in plain text, nor answered for with what once came so (T49).
     mutating func goesPastPins(_ rule: ExchangeContext.PlaintextLookUp, at now: Timestamp) -> Bool {
         guard case .http = request.target.scheme else { return false }
         if let plaintextMemo, isFor(plaintextMemo, at: now) { return false }

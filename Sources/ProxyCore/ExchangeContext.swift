@@ -117,7 +117,7 @@ package final class ExchangeContext: Sendable {
     package let rootCertificate: RootCertificate?
     /// Who may purge with the method PURGE; empty: nobody.
     package let purgeClients: [AddressRange]
-    /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T6). `nil`
+    /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T49). `nil`
     /// where every host may.
     package let plaintextRule: PlaintextLookUp?
     /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.

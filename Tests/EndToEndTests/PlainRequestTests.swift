@@ -21,7 +21,7 @@ struct PlainRequestTests {
         #expect(lines.count { $0.contains(#""rule":"up","upgraded":true"#) } == 2)
     }
 
-    @Test("T6: a pinned host is not asked in plain text, whatever is stored; upgraded it is")
+    @Test("T49: a pinned host is not asked in plain text, whatever is stored; upgraded it is")
     func pinned() throws {
         let stage = try SecureStage { _, connection in connection.respond(body: "x") }
         let plain = ScriptedOrigin { connection in

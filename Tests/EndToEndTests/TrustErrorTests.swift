@@ -3,7 +3,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@Suite("What is told of a server that is not trusted (T15, T41)")
+@Suite("What is told of a server that is not trusted (T41)")
 struct TrustErrorTests {
     private static func told(_ response: ReceivedResponse) throws -> [String: Any] {
         try #require(try response.json["tls"] as? [String: Any])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Plain text that is upgraded, or refused (T6, T19)")
+@Suite("Plain text that is upgraded, or refused (T19, T49)")
 struct UpgradeTests {
     private static let upgrade: [String: Setting] = ["request": ["upgrade": "https"], "match": ["host": "a.example"]]
 
@@ -49,7 +49,7 @@ struct UpgradeTests {
         #expect(purged.contains("http://a.example:80/x") && purged.contains("https://a.example:443/x"))
     }
 
-    @Test("T6: nothing is looked up for a host that may not be asked in plain text, unless it is upgraded")
+    @Test("T49: nothing is looked up for a host that may not be asked in plain text, unless it is upgraded")
     func refuses() throws {
         let rule: ExchangeContext.PlaintextLookUp = { host, port, _ in
             host == "a.example" && port == 80

@@ -1,7 +1,7 @@
 import ServerTrust
 import Testing
 
-@Suite("What a failure tells (T15 of the errors, T43)")
+@Suite("What a failure tells (T43)")
 struct TrustFailureTests {
     private static let file = VectorFile.shared
 

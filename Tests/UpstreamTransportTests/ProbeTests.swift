@@ -172,7 +172,7 @@ struct ProbeTests {
         #expect(harness.openTunnel(to: "one.test", port: port).error != nil)
     }
 
-    @Test("T06: pins for port 443 forbid plain text at port 80 too, in a tunnel and by any exchange, whoever has begun it")
+    @Test("T49: pins for port 443 forbid plain text at port 80 too, in a tunnel and by any exchange, whoever has begun it")
     func forbidsPlaintext() throws {
         let pinned = try authority.policy(pins: authority.identity().pins())
         let policies = try TrustPolicySet(
