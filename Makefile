@@ -9,7 +9,7 @@ SWIFT_SOURCES := Package.swift Sources Tests docs/samples
 # Frame pointers would cost a hit one instruction in twenty (docs/performance.md).
 RELEASE := -c release --static-swift-stdlib --omit-frame-pointers
 
-.PHONY: help setup run release test test-busy test-long format lint docs symbols bench bench-peers tsan asan clean
+.PHONY: help setup run release test test-busy test-long format lint docs map symbols bench bench-peers tsan asan clean
 
 help: ## Says what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -43,6 +43,9 @@ docs: setup ## Writes docs/configuration.md again from the table of settings
 	swift build --product larder
 	"$$(swift build --show-bin-path)/larder" config schema --output markdown > docs/configuration.md.new
 	mv docs/configuration.md.new docs/configuration.md
+
+map: ## Draws docs/architecture-map.svg again: the modules, their imports and sizes
+	scripts/module-map.py
 
 symbols: setup ## Writes the pages of the libraries by DocC, and says which public symbol has no sentence
 	swift build
