@@ -22,7 +22,9 @@ import connect_ways
 import fetchers
 import origins
 import scenarios
-from bench import HOST, Bench, Failure, Larder, check_asked, check_same
+from Tools.larder import Larder
+from Tools.processes import Failure
+from bench import HOST, Bench, check_asked, check_same
 
 
 def fetch_from(bench, fetch, origin, size=300_000):
@@ -119,7 +121,7 @@ def main():
         for kind in chosen:
             servers.append(kind(site))
         ports = [port for server in servers for port in (server.http, server.https)]
-        larder = Larder(options.larder, work, ["--set", f"resolve={{{HOST}: 127.0.0.1}}", "--set", f"tunnel.ports={ports}"])
+        larder = Larder(work / "store" / "store.sqlite", f"resolve={{{HOST}: 127.0.0.1}}", f"tunnel.ports={ports}", loops=None, binary=options.larder)
         matrix = Matrix(Bench(larder, site, work), servers)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(matrix.run, clients))

@@ -4,16 +4,21 @@ Clients reach Larder through a recorder, and Larder the server through another o
 has said and what of it has reached the server. Every certificate here is one that all clients believe: it is Larder's pins that refuse.
 """
 
+import base64
+import hashlib
 import os
 import shutil
 import socket
-import ssl
 import subprocess
 import threading
 from pathlib import Path
 
 import fetchers
-from bench import Bench, Failure, Larder, check_same, free_port, run, wait_for_port
+from Tools.certificates import Authority, openssl
+from Tools.larder import Larder
+from Tools.origins import server_context
+from Tools.processes import Failure
+from bench import Bench, check_same, run
 
 DOMAIN = "ways.test"
 # What each client says of a CONNECT that was answered so. Go tells the reason phrase alone.
@@ -25,34 +30,20 @@ CLIENTS = {
 }
 
 
-class Authority:
-    """One that certifies two keys for the same names, as one does that is tricked, or that a server changes its key at."""
+class TwoKeys:
+    """A CA that has certified two keys for the same names: it was tricked, or the server has a new key."""
 
     def __init__(self, work):
-        self.work, self.ca, self.root = work, work / "ca.pem", work
-        run(["openssl", "req", "-x509", *self.fresh("ca.key"), "-days", "2", "-subj", "/CN=Root of the ways",
-             "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign", "-out", str(self.ca)])
-        (work / "leaf.ext").write_text(f"subjectAltName=DNS:*.{DOMAIN}\nextendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n")
-        self.now, self.other = self.certify("now"), self.certify("other")
-
-    def fresh(self, key):
-        return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(self.work / key)]
-
-    def certify(self, name):
-        """Paths of a certificate and its key."""
-        request, certificate = self.work / f"{name}.csr", self.work / f"{name}.pem"
-        run(["openssl", "req", *self.fresh(f"{name}.key"), "-subj", f"/CN={name}", "-out", str(request)])
-        run(["openssl", "x509", "-req", "-in", str(request), "-CA", str(self.ca), "-CAkey", str(self.work / "ca.key"), "-days", "2",
-             "-CAcreateserial", "-extfile", str(self.work / "leaf.ext"), "-out", str(certificate)])
-        return certificate, self.work / f"{name}.key"
+        authority = Authority(work)
+        self.ca, self.root = authority.certificate, work
+        self.now, self.other = (authority.certify(f"*.{DOMAIN}", name=name) for name in ("now", "other"))
 
 
 class Server:
     """Serves one content over TLS, with the key that it is told to show."""
 
     def __init__(self, authority, content):
-        self.content, self.context = content, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.show(authority.now)
+        self.content, self.context = content, server_context(*authority.now)
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -120,11 +111,8 @@ class Recorder:
 
 def pin(certificate):
     """As RFC 7469 has it."""
-    key = run(["openssl", "x509", "-in", str(certificate), "-pubkey", "-noout"])
-    der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=key, capture_output=True, check=True).stdout
-    digest = subprocess.run(["openssl", "dgst", "-sha256", "-binary"], input=der, capture_output=True, check=True).stdout
-    text = subprocess.run(["openssl", "base64", "-A"], input=digest, capture_output=True, check=True).stdout
-    return f"sha256/{text.decode()}"
+    key = openssl("pkey", "-pubin", "-outform", "der", text=openssl("x509", "-in", certificate, "-pubkey", "-noout"))
+    return f"sha256/{base64.b64encode(hashlib.sha256(key).digest()).decode()}"
 
 
 class Ways:
@@ -132,7 +120,7 @@ class Ways:
 
     def __init__(self, binary, work):
         work.mkdir()
-        self.authority, self.content = Authority(work), os.urandom(20_000)
+        self.authority, self.content = TwoKeys(work), os.urandom(20_000)
         self.server = Server(self.authority, self.content)
         self.outside = Recorder(self.server.port)
         right, wrong = pin(self.authority.now[0]), pin(self.authority.other[0])
@@ -142,11 +130,11 @@ resolve: {{{", ".join(f"{way}.{DOMAIN}: 127.0.0.1" for way in ("blind", "right",
 tls:
   hosts:
     blind.{DOMAIN}: {{connect: tunnel}}
-    right.{DOMAIN}: {{anchors: {{bundle: ca.pem}}, pins: {{of: {right}}}}}
-    wrong.{DOMAIN}: {{anchors: {{bundle: ca.pem}}, pins: {{of: {wrong}}}}}
+    right.{DOMAIN}: {{anchors: {{bundle: origins.pem}}, pins: {{of: {right}}}}}
+    wrong.{DOMAIN}: {{anchors: {{bundle: origins.pem}}, pins: {{of: {wrong}}}}}
     denied.{DOMAIN}: {{connect: deny}}
 """)
-        self.larder = Larder(binary, work, ["--config", str(work / "larder.yaml")])
+        self.larder = Larder(work / "store.sqlite", config=work / "larder.yaml", loops=None, binary=binary)
         self.inside = Recorder(self.larder.port)
         self.work = work
 
@@ -214,7 +202,7 @@ def check_one_pin(binary, work):
     """With a pin in the settings and nothing else there, curl gets nothing from a server with another key. The system's anchors are
     the test's own, where a process may have a mount of its own; else they are named beside the pin."""
     work.mkdir()
-    authority, content = Authority(work), b"secret"
+    authority, content = TwoKeys(work), b"secret"
     server = Server(authority, content)
     bundle = next((path for path in map(Path, SYSTEM_BUNDLES) if path.exists()), None)
     mounts = bundle and subprocess.run(["unshare", "-rm", "mount", "--bind", str(authority.ca), str(bundle)],
@@ -225,11 +213,10 @@ def check_one_pin(binary, work):
         anchors = "" if mounts else f"anchors: {{bundle: {authority.ca}}}, "
         settings = work / "one-pin.yaml"
         settings.write_text(f"tls: {{hosts: {{one.{DOMAIN}: {{{anchors}pins: {{of: {pin(certificate)}}}}}}}}}\n")
-        folder = work / str(expected)
-        folder.mkdir()
-        larder = Larder(binary, folder, [
-            "--config", str(settings), "--set", f"resolve={{one.{DOMAIN}: 127.0.0.1}}", "--set", f"tunnel.ports=[{server.port}]",
-        ], before=["unshare", "-rm", "sh", "-c", f'mount --bind {authority.ca} {bundle} && exec "$@"', "sh"] if mounts else [])
+        log = work / f"{expected}.log"
+        larder = Larder(
+            ":memory:", f"resolve={{one.{DOMAIN}: 127.0.0.1}}", f"tunnel.ports=[{server.port}]", f"log.access.path={log}", config=settings,
+            binary=binary, before=["unshare", "-rm", "sh", "-c", f'mount --bind {authority.ca} {bundle} && exec "$@"', "sh"] if mounts else [])
         try:
             command = ["curl", "-sS", "--cacert", str(authority.ca), "-x", larder.url, f"https://one.{DOMAIN}:{server.port}/"]
             if expected == 200:
@@ -242,7 +229,8 @@ def check_one_pin(binary, work):
                     raise
             else:
                 raise Failure("a server with another key was let through")
-            if '"detail":"pin_mismatch"' not in larder.access_log():
+            larder.stop()
+            if '"detail":"pin_mismatch"' not in log.read_text():
                 raise Failure("refused, but not for its pin")
         finally:
             larder.stop()

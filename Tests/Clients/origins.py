@@ -4,14 +4,15 @@ import grp
 import os
 import pwd
 import shutil
-import signal
-import subprocess
 import sys
 import textwrap
 import time
 from pathlib import Path
 
-from bench import HOST, free_port, run, wait_for_port
+from Tools.certificates import openssl
+from Tools.origins import Nginx as NginxProcess, count_in_log
+from Tools.processes import end, free_port, start, wait_for_port
+from bench import HOST, run
 
 AGE = 10 * 86_400
 
@@ -24,9 +25,8 @@ class Site:
         self.work, self.root = work, work / "root"
         self.root.mkdir(mode=0o755)
         self.key, self.ca = work / "origin.key", work / "origin.pem"
-        run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={HOST}",
-             "-addext", f"subjectAltName=DNS:{HOST}", "-addext", "basicConstraints=critical,CA:TRUE",
-             "-keyout", str(self.key), "-out", str(self.ca)])
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}",
+                "-addext", "basicConstraints=critical,CA:TRUE", "-keyout", self.key, "-out", self.ca)
 
     @staticmethod
     def age(*paths):
@@ -45,19 +45,21 @@ class Origin:
         self.work = site.work / self.name
         self.work.mkdir()
         self.log = self.work / "log"
-        self.process = subprocess.Popen(self.command())
-        wait_for_port(self.http)
-        wait_for_port(self.https)
+        self.process = self.begin()
+        for port in (self.http, self.https):
+            wait_for_port(port, self.process)
 
     def url(self, scheme, path):
         return f"{scheme}://{HOST}:{self.https if scheme == 'https' else self.http}{path}"
 
     def asked(self, path):
-        return sum(f" {path} " in line for line in self.log.read_text().splitlines()) if self.log.exists() else 0
+        return count_in_log(self.log, path)
+
+    def begin(self):
+        return start(self.command())
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        end(self.process)
 
 
 class Nginx(Origin):
@@ -65,20 +67,12 @@ class Nginx(Origin):
 
     name, needs = "nginx", "nginx"
 
-    def command(self):
-        w = self.work
-        (w / "nginx.conf").write_text(textwrap.dedent(f"""
-            daemon off; worker_processes 1; pid {w}/pid; error_log {w}/errors; user {user()} {group()};
-            events {{ worker_connections 512; }}
-            http {{
-              types {{ text/html html; application/octet-stream bin; }} default_type application/octet-stream;
-              access_log {self.log} combined; client_body_temp_path {w}/b; proxy_temp_path {w}/p;
-              fastcgi_temp_path {w}/f; uwsgi_temp_path {w}/u; scgi_temp_path {w}/s;
-              server {{ listen 127.0.0.1:{self.http}; listen 127.0.0.1:{self.https} ssl; server_name {HOST};
-                ssl_certificate {self.site.ca}; ssl_certificate_key {self.site.key}; root {self.site.root};
-                add_header Cache-Control "max-age=3600"; }}
-            }}"""))
-        return ["nginx", "-c", str(w / "nginx.conf"), "-e", str(w / "errors")]
+    def begin(self):
+        return NginxProcess(self.work, [], f"""
+            types {{ text/html html; application/octet-stream bin; }} default_type application/octet-stream; access_log {self.log} combined;
+            server {{ listen 127.0.0.1:{self.http}; listen 127.0.0.1:{self.https} ssl; server_name {HOST};
+              ssl_certificate {self.site.ca}; ssl_certificate_key {self.site.key}; root {self.site.root};
+              add_header Cache-Control "max-age=3600"; }}""", user=f"{user()} {group()}").process
 
 
 class Apache(Origin):
@@ -142,6 +136,9 @@ class Python(Origin):
         script = Path(__file__).with_name("python_origin.py")
         return [sys.executable, str(script), str(self.site.root), str(self.site.ca), str(self.site.key), str(self.http),
                 str(self.https), str(self.log)]
+
+    def begin(self):
+        return start(self.command(), env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])})
 
 
 def user():

@@ -2,9 +2,10 @@
 
 import functools
 import http.server
-import ssl
 import sys
 import threading
+
+from Tools.origins import server_context
 
 root, certificate, key, plain_port, tls_port, log_path = sys.argv[1:]
 log = open(log_path, "a", buffering=1)
@@ -26,8 +27,6 @@ def server(port):
 
 
 plain, secure = server(plain_port), server(tls_port)
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(certificate, key)
-secure.socket = context.wrap_socket(secure.socket, server_side=True)
+secure.socket = server_context(certificate, key).wrap_socket(secure.socket, server_side=True)
 threading.Thread(target=plain.serve_forever, daemon=True).start()
 secure.serve_forever()

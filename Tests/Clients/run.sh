@@ -29,4 +29,4 @@ if [[ ${1:-} == --install ]]; then
     python3 -c 'import requests, aiohttp' 2> /dev/null || python3 -m pip install -q --root-user-action=ignore requests aiohttp || true
 fi
 LARDER=${LARDER:-$(swift build -c release --static-swift-stdlib --show-bin-path)/larder}
-exec python3 Tests/Clients/clients.py --larder "$LARDER" --require nginx,curl,wget,git,pip "$@"
+PYTHONPATH=Tests exec python3 -B Tests/Clients/clients.py --larder "$LARDER" --require nginx,curl,wget,git,pip "$@"

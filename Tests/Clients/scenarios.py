@@ -4,7 +4,8 @@ import os
 import sys
 import zipfile
 
-from bench import Failure, check_asked, check_same, run
+from Tools.processes import Failure
+from bench import check_asked, check_same, run
 
 SCHEMES = ["http", "http", "https"]
 

@@ -1,7 +1,7 @@
 """WebSocket by a real client and a real server (the package websockets), through Larder: ws:// in plain HTTP inside of CONNECT, and wss://
 by interception. Each echoes messages from one octet to 10 MB, and is closed by the client in order.
 
-    python3 Tests/Clients/websocket.py PATH-OF-LARDER
+    PYTHONPATH=Tests python3 Tests/Clients/websocket.py PATH-OF-LARDER
 """
 
 import asyncio
@@ -12,8 +12,12 @@ import tempfile
 from pathlib import Path
 
 import websockets
-from bench import Larder, run
-from connect_ways import DOMAIN, Authority
+from Tools.certificates import Authority
+from Tools.larder import Larder
+from Tools.origins import server_context
+from Tools.processes import output
+
+HOST = "a.test"
 
 SIZES = (1, 125, 65_536, 10_000_000)
 
@@ -47,21 +51,22 @@ async def send_all(connection, messages):
 async def main(binary, work):
     authority = Authority(work)
     folder = work / "authority"
-    run([binary, "ca", "init", "--folder", str(folder)])
-    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    secure.load_cert_chain(*authority.now)
+    output([binary, "ca", "init", "--folder", folder])
+    secure = server_context(*authority.certify(HOST))
     settings = work / "larder.yaml"
     settings.write_text(
-        f"tunnel: {{ports: any}}\nresolve: {{a.{DOMAIN}: 127.0.0.1}}\n"
+        f"tunnel: {{ports: any}}\nresolve: {{{HOST}: 127.0.0.1}}\n"
         f"tls:\n  authority: {{folder: {folder}}}\n"
-        f"  hosts: {{a.{DOMAIN}: {{anchors: {{bundle: {authority.ca}}}, connect: intercept}}}}\n")
-    larder = Larder(binary, work, ["--config", str(settings)])
-    context = ssl.create_default_context(cadata=run([binary, "ca", "export", "--folder", str(folder)]).decode())
+        f"  hosts: {{{HOST}: {{anchors: {{bundle: {authority.certificate}}}, connect: intercept}}}}\n")
+    log = work / "access.log"
+    larder = Larder(":memory:", f"log.access.path={log}", config=settings, binary=binary)
+    context = ssl.create_default_context(cadata=output([binary, "ca", "export", "--folder", folder]).decode())
     async with websockets.serve(echo, "127.0.0.1", 0, max_size=None) as plain, websockets.serve(
             echo, "127.0.0.1", 0, ssl=secure, max_size=None) as sealed:
-        await check(f"ws://a.{DOMAIN}:{plain.sockets[0].getsockname()[1]}/", larder.url, None)
-        await check(f"wss://a.{DOMAIN}:{sealed.sockets[0].getsockname()[1]}/", larder.url, context)
-    lines = [line for line in larder.access_log().splitlines() if '"status":101' in line]
+        await check(f"ws://{HOST}:{plain.sockets[0].getsockname()[1]}/", larder.url, None)
+        await check(f"wss://{HOST}:{sealed.sockets[0].getsockname()[1]}/", larder.url, context)
+    larder.stop()
+    lines = [line for line in log.read_text().splitlines() if '"status":101' in line]
     assert len(lines) == 2, lines
     print("\n".join(lines))
 

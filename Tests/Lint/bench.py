@@ -1,53 +1,18 @@
-"""What the lint stands on: an origin that answers by a function, larder, a client that takes a request octet by octet, and a gateway for
-clients that know no proxy."""
+"""What the lint stands on: an origin that answers by a function, a Larder that is sent bytes, and a gateway for clients that know no proxy."""
 
 import email.utils
 import socket
 import socketserver
-import subprocess
 import threading
 import time
 
-
-class Failure(Exception):
-    pass
+from Tools.clients import read_message
+from Tools.larder import Larder
+from Tools.processes import Failure
 
 
 def date(seconds_from_now):
     return email.utils.formatdate(time.time() + seconds_from_now, usegmt=True)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def read_message(stream, method=b"GET", is_request=False):
-    """Start line, fields as pairs, and content of one message; `None` where the stream has ended."""
-    line = stream.readline()
-    if not line:
-        return None
-    fields = []
-    while (field := stream.readline()) not in (b"\r\n", b""):
-        name, _, value = field.rstrip(b"\r\n").partition(b":")
-        fields.append((name, value.strip(b" \t")))
-    known = {name.lower(): value for name, value in fields}
-    status = b"" if is_request else line.split(b" ")[1]
-    content = b""
-    if method == b"HEAD" or status in (b"204", b"304") or (method == b"CONNECT" and status.startswith(b"2")):
-        pass
-    elif b"transfer-encoding" in known:
-        while (size := int(stream.readline().split(b";")[0] or b"0", 16)) > 0:
-            content += stream.read(size)
-            stream.readline()
-        while stream.readline() not in (b"\r\n", b""):
-            pass
-    elif b"content-length" in known:
-        content = stream.read(int(known[b"content-length"]))
-    elif not is_request:
-        content = stream.read()
-    return line.rstrip(b"\r\n"), fields, content
 
 
 class Origin:
@@ -81,24 +46,7 @@ class Origin:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
-class Larder:
-    def __init__(self, binary, work, settings):
-        (work / "larder.yaml").write_text(settings)
-        port_file = work / "port"
-        self.process = subprocess.Popen(
-            [binary, "serve", "--quiet", "-c", str(work / "larder.yaml"), "--listen", "127.0.0.1:0", "--store",
-             str(work / "store.sqlite"), "--port-file", str(port_file), "--set", f"log.access.path={work}/access.log"])
-        deadline = time.time() + 30
-        while not port_file.exists():
-            if time.time() > deadline or self.process.poll() is not None:
-                raise Failure("larder did not start")
-            time.sleep(0.02)
-        self.port = int(port_file.read_text().split()[0])
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(40)
-
+class AskedLarder(Larder):
     def ask(self, request):
         """The final response to a request: start line, fields and content."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:

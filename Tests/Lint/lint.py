@@ -15,7 +15,8 @@ from pathlib import Path
 
 import judge
 import scenarios
-from bench import Gateway, Larder, Origin, date, free_port
+from Tools.processes import free_port
+from bench import AskedLarder, Gateway, Origin, date
 
 HERE = Path(__file__).resolve().parent
 
@@ -124,7 +125,9 @@ def main():
     chosen = arguments.parse_args()
     lint, origin, closed = Lint(chosen.verbose), Origin(answer), free_port()
     with tempfile.TemporaryDirectory() as work:
-        larder = Larder(chosen.larder, Path(work), scenarios.settings(origin.port, closed))
+        settings = Path(work) / "larder.yaml"
+        settings.write_text(scenarios.settings(origin.port, closed))
+        larder = AskedLarder(Path(work) / "store.sqlite", f"log.access.path={work}/access.log", config=settings, loops=None, binary=chosen.larder)
         try:
             play(lint, larder, origin, scenarios.BY_PROTOCOL, "protocol")
             play(lint, larder, origin, scenarios.BY_RULE, "rule")

@@ -14,4 +14,4 @@ LARDER=${LARDER:-$(swift build -c release --static-swift-stdlib --show-bin-path)
 members=$(mktemp)
 trap 'rm -f "$members"' EXIT
 LARDER_STATUS_FIELDS=$members swift test --filter StatusFieldsTests > /dev/null
-.build/lint/bin/python Tests/Lint/lint.py --larder "$LARDER" --members "$members"
+PYTHONPATH=Tests .build/lint/bin/python -B Tests/Lint/lint.py --larder "$LARDER" --members "$members"

@@ -7,18 +7,18 @@ on certificates that break them first, since a rule that finds nothing is none.
 import datetime
 import hashlib
 import ipaddress
-import os
 import re
 import shutil
 import socket
 import ssl
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import der
-from common import WORK, Larder, check, finish
-from secure_origin import NEW_KEY, openssl
+from Tools.certificates import NEW_KEY, openssl
+from Tools.checks import check, finish
+from Tools.larder import LARDER, WORK, Larder
+from Tools.processes import output
 
 MANY = 300
 DAY = datetime.timedelta(days=1)
@@ -207,14 +207,9 @@ class Intercepting(Larder):
 
     def __init__(self, name, *words, before=()):
         self.folder = WORK / name
-        subprocess.run([*before, os.environ["LARDER"], "ca", "init", "--folder", self.folder, *words], check=True, capture_output=True)
-        self.before = list(before)
-        super().__init__(":memory:", f"tls.authority.folder={self.folder}", "tls.default.connect=intercept")
+        output([*before, LARDER, "ca", "init", "--folder", self.folder, *words])
+        super().__init__(":memory:", f"tls.authority.folder={self.folder}", "tls.default.connect=intercept", before=before)
         self.root = Certificate(openssl("x509", "-in", self.folder / "current" / "root.pem", "-outform", "der"))
-
-    def start(self):
-        self.arguments[:0] = self.before
-        super().start()
 
 
 # MARK: The rules are tried first

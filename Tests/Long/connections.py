@@ -11,7 +11,10 @@ import socket
 import subprocess
 import threading
 
-from common import WORK, Larder, Origin, check, finish
+from Tools.checks import check, finish
+from Tools.larder import WORK, Larder
+from Tools.measuring import go_first
+from Tools.origins import FilesOrigin
 
 IDLE, ACTIVE, SECONDS = int(os.environ.get("IDLE", 10_000)), int(os.environ.get("ACTIVE", 1_000)), 4
 RUNS = 3
@@ -19,17 +22,9 @@ LOAD = os.environ["LOAD"]
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(30_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 cores = sorted(os.sched_getaffinity(0))
 os.sched_setaffinity(0, cores[-1:])
-origin = Origin()
+origin = FilesOrigin(WORK)
 (origin.root / "small").write_bytes(b"x" * 1024)
 (origin.root / "large").write_bytes(b"x" * (100 << 20))
-
-
-def go_first(process):
-    """Before all else that the machine does, where that is allowed: what waits for others is not what is measured."""
-    try:
-        os.sched_setscheduler(process, os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
-        pass
 
 
 larder = Larder(":memory:", "timeouts.client_idle=10m", "timeouts.client_head=10m")
@@ -46,7 +41,7 @@ def p99(*groups, seconds=SECONDS):
     """In milliseconds, of each group of (connections, requests a second for each)."""
     numbers = [str(number) for group in groups for number in group]
     arguments = [LOAD, str(larder.port), origin.url("/keep/small"), str(seconds), *numbers]
-    run = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: go_first(0))
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, preexec_fn=go_first)
     if run.returncode:
         raise SystemExit("the load could not be kept")
     return [float(line.split()[2]) / 1000 for line in run.stdout.splitlines()]

@@ -3,4 +3,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export LOAD=$WORK/load
 cc -O2 -Wall -Werror -o "$LOAD" load.c
-exec python3 -B connections.py
+PYTHONPATH=.. exec python3 -B connections.py

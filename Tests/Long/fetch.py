@@ -13,14 +13,16 @@ import subprocess
 import sys
 import time
 
-from common import LARDER, WORK, Origin, check, finish
+from Tools.checks import check, finish
+from Tools.larder import LARDER, WORK
+from Tools.origins import FilesOrigin
 
 SIZE = int(os.environ.get("FETCH_SIZE", 1 << 30))
 ROUNDS = int(os.environ.get("FETCH_ROUNDS", 3))
 # A line of 1 Gbit/s carries about as much.
 LINE = "limit_rate 117m"
 
-origin = Origin(f"""
+origin = FilesOrigin(WORK, f"""
     location /line/ {{ alias ROOT/; {LINE}; add_header Cache-Control no-store; }}
     location /kept-line/ {{ alias ROOT/; {LINE}; add_header Cache-Control max-age=3600; }}
     location /slow/ {{ alias ROOT/; limit_rate {SIZE >> 15}k; add_header Cache-Control no-store; }}""")

@@ -5,4 +5,4 @@ if ! command -v python3 > /dev/null || ! command -v nginx > /dev/null; then
     echo "left out: it needs python3 and nginx"
     exit 0
 fi
-exec python3 -B "$(dirname "$0")/fetch.py" "$@"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/fetch.py" "$@"

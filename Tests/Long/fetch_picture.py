@@ -1,4 +1,5 @@
-"""Draws docs/fetch.svg from what `larder fetch` shows on a terminal: LARDER=BINARY WORK=EMPTY_FOLDER python3 fetch_picture.py OUTPUT."""
+"""Draws docs/fetch.svg from what `larder fetch` shows on a terminal: LARDER=BINARY WORK=EMPTY_FOLDER PYTHONPATH=Tests python3
+Tests/Long/fetch_picture.py OUTPUT."""
 
 import html
 import os
@@ -10,11 +11,12 @@ import sys
 import termios
 import time
 
-from common import LARDER, WORK, Origin
+from Tools.larder import LARDER, WORK
+from Tools.origins import FilesOrigin
 
 COLUMNS, ROWS, STEP = 104, 6, 0.25
 COLOURS = {"32": "#4ec96f", "90": "#4a5058", "1": "#ffffff"}
-origin = Origin("location /iso/ { alias ROOT/; limit_rate 24m; add_header Cache-Control no-store; }")
+origin = FilesOrigin(WORK, "location /iso/ { alias ROOT/; limit_rate 24m; add_header Cache-Control no-store; }")
 names = {"debian-13.2.0-amd64-netinst.iso": 150, "alpine-standard-3.22.2.iso": 90, "node-v24.11.1-linux-x64.tar.xz": 30}
 for name, size in names.items():
     with open(origin.root / name, "wb") as file:

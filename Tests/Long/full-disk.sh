@@ -1,2 +1,2 @@
 #!/bin/bash
-exec python3 -B "$(dirname "$0")/full_disk.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/full_disk.py"

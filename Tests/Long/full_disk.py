@@ -4,7 +4,10 @@ import os
 import subprocess
 import time
 
-from common import Larder, Origin, Response, WORK, check, finish
+from Tools.checks import check, finish
+from Tools.clients import Response
+from Tools.larder import WORK, Larder
+from Tools.origins import FilesOrigin
 
 disk = WORK / "disk"
 disk.mkdir()
@@ -12,7 +15,7 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
     print("skipped: cannot mount a tmpfs here")
     raise SystemExit(0)
 try:
-    origin = Origin()
+    origin = FilesOrigin(WORK)
     for number in range(400):
         (origin.root / f"f{number}").write_bytes(os.urandom(300_000))
     larder = Larder(disk / "store.sqlite", "store.disk.high=1GiB", "store.disk.low=512MiB", "store.memory.high=1MiB", "store.memory.low=512KiB")

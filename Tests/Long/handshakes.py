@@ -12,8 +12,11 @@ import resource
 import subprocess
 import time
 
-from common import WORK, Origin, Others, check, finish
-from secure_origin import Authority, Interceptor, SecureOrigin
+from Tools.certificates import Authority
+from Tools.checks import check, finish
+from Tools.larder import WORK, Interceptor
+from Tools.measuring import Others
+from Tools.origins import FilesOrigin, SecureOrigin
 
 CLIENTS, STOPPED, LIMIT, DEADLINE = int(os.environ.get("CLIENTS", 2_000)), 1_100, 1_024, 10
 OTHERS = (50, 40)  # Connections, and how often each asks in a second.
@@ -30,7 +33,7 @@ def clients(count, *how, port=None):
 
 
 def others(seconds):
-    return Others(larder.port, plain.url("/keep/small"), seconds, *OTHERS)
+    return Others(WORK / "load", larder.port, plain.url("/keep/small"), seconds, *OTHERS)
 
 
 def served(process, count, what):
@@ -50,9 +53,9 @@ def show(what, times, quiet):
 
 
 os.sched_setaffinity(0, cores[-1:])
-authority = Authority()
+authority = Authority(WORK)
 secure = SecureOrigin(authority.certify(HOST), b"x" * 1024)
-plain = Origin()
+plain = FilesOrigin(WORK)
 (plain.root / "small").write_bytes(b"x" * 1024)
 larder = Interceptor(":memory:", authority, f"resolve={{{HOST}: 127.0.0.1}}", f"timeouts.client_handshake={DEADLINE}s")
 for thread in os.listdir(f"/proc/{larder.process.pid}/task"):

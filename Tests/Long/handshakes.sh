@@ -12,4 +12,4 @@ if ! cc -O2 -Wall -Werror -o "$WORK/handshakes" handshakes.c -lssl -lcrypto; the
     exit 0
 fi
 cc -O2 -Wall -Werror -o "$WORK/load" load.c
-exec python3 -B handshakes.py
+PYTHONPATH=.. exec python3 -B handshakes.py

@@ -4,7 +4,6 @@
 """
 
 import hashlib
-import http.server
 import os
 import random
 import re
@@ -12,7 +11,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from common import Larder, Response, WORK, check, finish
+from Tools.checks import check, finish
+from Tools.clients import Response
+from Tools.larder import WORK, Larder
+from Tools.origins import PythonOrigin, QuietHandler
 
 KILLS = int(os.environ.get("KILLS", 50))
 TAG = '"t"'
@@ -24,9 +26,7 @@ def body(number):
     return (hashlib.sha256(str(number).encode()).digest() * (size // 32 + 1))[:size]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(QuietHandler):
     def do_GET(self):
         data = body(int(self.path.rsplit("/", 1)[1]))
         self.server.asked.add(self.path)
@@ -44,21 +44,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_):
-        pass
 
-
-class Server(http.server.ThreadingHTTPServer):
-    request_queue_size = 256
-    daemon_threads = True
-
-    def handle_error(self, *_):
-        pass
-
-
-origin = Server(("127.0.0.1", 0), Handler)
+origin = PythonOrigin(Handler)
 origin.asked = set()
-threading.Thread(target=origin.serve_forever, daemon=True).start()
 # On a quick machine more is stored than the usual marks leave room for.
 larder = Larder(WORK / "store" / "store.sqlite", "store.disk.high=16GiB", "store.disk.low=15GiB", loops=2)
 stored = {}
@@ -67,7 +55,7 @@ number = 0
 
 
 def url(number):
-    return f"http://127.0.0.1:{origin.server_port}/{number}"
+    return origin.url(f"/{number}")
 
 
 def fetch(number):

@@ -6,12 +6,15 @@ import socket
 import threading
 import time
 
-from common import Larder, Origin, Response, WORK, check, finish
+from Tools.checks import check, finish
+from Tools.clients import Response
+from Tools.larder import WORK, Larder
+from Tools.origins import FilesOrigin
 
 SIZE = int(os.environ.get("LARGE_BODY", 2 << 30))
 SLOW = 25_000_000
 
-origin = Origin()
+origin = FilesOrigin(WORK)
 piece = os.urandom(1 << 20)
 sha = hashlib.sha256()
 with open(origin.root / "large", "wb") as file:

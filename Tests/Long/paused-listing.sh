@@ -1,2 +1,2 @@
 #!/bin/bash
-exec python3 -B "$(dirname "$0")/paused_listing.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/paused_listing.py"

@@ -8,11 +8,14 @@ import subprocess
 import threading
 import time
 
-from common import LARDER, Larder, Origin, Response, WORK, check, finish
+from Tools.checks import check, finish
+from Tools.clients import Response
+from Tools.larder import LARDER, WORK, Larder
+from Tools.origins import FilesOrigin
 
 PAUSE = int(os.environ.get("PAUSE", 60))
 FIRST = 20_000
-origin = Origin()
+origin = FilesOrigin(WORK)
 for name, length in (("small", 1_000), ("large", 200_000)):
     (origin.root / name).write_bytes(os.urandom(length))
 store = WORK / "store.sqlite"

@@ -8,7 +8,9 @@ import subprocess
 import threading
 import time
 
-from common import Larder, Response, WORK, check, finish
+from Tools.checks import check, finish
+from Tools.clients import Response
+from Tools.larder import WORK, Larder
 
 SIZE = int(os.environ.get("RANGED_BODY", 200 << 20))
 CUTS = 10

@@ -1,2 +1,2 @@
 #!/bin/bash
-exec python3 -B "$(dirname "$0")/ranges.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/ranges.py"

@@ -5,4 +5,4 @@ cd "$(dirname "$0")"
 python="$WORK/python"
 python3 -m venv "$python"
 "$python/bin/pip" install -q 'cryptography>=48'
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=../TrustVectors "$python/bin/python" real_tls.py
+PYTHONPATH=..:../TrustVectors "$python/bin/python" -B real_tls.py

@@ -1,23 +1,26 @@
 """Each way in which a server is not to be believed, at real servers: the right reason, and not an octet of a request sent."""
 
-import os
 import signal
 import ssl
 import subprocess
 import time
 
 from authority import DAY, make, names_der, with_digest
-from common import WORK, Larder, Response, check, finish, free_port, run, wait_for_port
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509.oid import ExtendedKeyUsageOID
+from Tools.certificates import openssl
+from Tools.checks import check, finish
+from Tools.clients import Response, open_tunnel
+from Tools.larder import LARDER, WORK, Larder
+from Tools.origins import Nginx
+from Tools.processes import free_port, output, start, wait_for_port
 
 NOW = int(time.time())
 TIME = {"start": NOW - 30 * DAY, "end": NOW + 30 * DAY}
 
 
 def pem(*made):
-    return b"".join(subprocess.run(["openssl", "x509", "-inform", "der"], input=one.der, capture_output=True, check=True).stdout
-                    for one in made)
+    return b"".join(openssl("x509", "-inform", "der", text=one.der) for one in made)
 
 
 root = make("Root", ca=True, **TIME)
@@ -71,7 +74,7 @@ MADE = {name: files(name, chain) for name, (chain, _, _) in CASES.items()}
 CLIENT = files("client", [make("client", root, usages=CLIENTS, **TIME)])
 
 
-class Nginx:
+class NginxServers(Nginx):
     name = "nginx"
 
     def __init__(self):
@@ -85,15 +88,8 @@ class Nginx:
                             + f"ssl_verify_client {how}; ssl_client_certificate {WORK}/roots.pem; ssl_verify_depth 3;"))
         text = "".join(f"server {{ listen 127.0.0.1:{port} ssl; {settings} return 200 'client=$ssl_client_s_dn\\n'; }}"
                        for port, settings in servers)
-        (WORK / "nginx.conf").write_text(f"""
-            daemon off; worker_processes 1; pid {WORK}/nginx.pid; error_log {WORK}/nginx.err;
-            events {{ }}
-            http {{ log_format port '$server_port $request'; access_log {self.log} port; ssl_ciphers ALL:@SECLEVEL=0;
-              client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
-              {text} }}""")
-        self.process = run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
-        for port in self.ports.values():
-            wait_for_port(port)
+        super().__init__(WORK, self.ports.values(), f"""
+            log_format port '$server_port $request'; access_log {self.log} port; ssl_ciphers ALL:@SECLEVEL=0; {text}""")
 
     def seen(self, case):
         """The requests that the server of a case has seen."""
@@ -132,7 +128,7 @@ class Apache:
               Require all granted
             </Directory>
             {hosts}""")
-        self.process = run(["apache2", "-D", "FOREGROUND", "-f", str(WORK / "apache.conf")])
+        self.process = start(["apache2", "-D", "FOREGROUND", "-f", WORK / "apache.conf"])
         for port in self.ports.values():
             wait_for_port(port)
 
@@ -152,9 +148,9 @@ class OpenSSL:
             certificate, private = MADE[case]
             self.outputs[case] = WORK / f"s_server-{case}"
             with open(self.outputs[case], "wb") as output:
-                run(
-                    ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", str(certificate), "-cert_chain", str(certificate),
-                     "-key", str(private), "-cipher", "ALL:@SECLEVEL=0", "-quiet"],
+                start(
+                    ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", certificate, "-cert_chain", certificate,
+                     "-key", private, "-cipher", "ALL:@SECLEVEL=0", "-quiet"],
                     stdin=subprocess.PIPE, stdout=output, stderr=subprocess.DEVNULL)
             wait_for_port(port)
 
@@ -166,11 +162,7 @@ class Intercepted(Response):
     """The same inside a tunnel: TLS with Larder, which has to show a certificate of its authority for the host."""
 
     def reach(self, larder, url, host):
-        connection, _ = super().reach(larder, url, host)
-        connection.sendall(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        answer = connection.recv(4096)
-        if not answer.startswith(b"HTTP/1.1 200 "):
-            raise ConnectionError(answer)
+        connection = open_tunnel(larder.port, host)
         trust = ssl.create_default_context(cafile=WORK / "ca" / "current" / "root.pem")
         return trust.wrap_socket(connection, server_hostname=host.rpartition(":")[0]), "/" + url.split("/", 3)[3]
 
@@ -181,7 +173,7 @@ def error(response):
 
 (WORK / "root").mkdir()
 (WORK / "root" / "index.html").write_text("hello\n")
-servers = [Nginx(), Apache(), OpenSSL()]
+servers = [NginxServers(), Apache(), OpenSSL()]
 settings = WORK / "larder.yaml"
 
 
@@ -200,12 +192,9 @@ resolve: {{good.test: 127.0.0.1, a.good.test: 127.0.0.1, pinned.good.test: 127.0
 """)
 
 
-subprocess.run([os.environ["LARDER"], "ca", "init", "--folder", WORK / "ca"], check=True, capture_output=True)
+output([LARDER, "ca", "init", "--folder", WORK / "ca"])
 write()
-larder = Larder(":memory:", "loops=1")
-larder.kill()
-larder.arguments[2:2] = ["-c", str(settings)]
-larder.start()
+larder = Larder(":memory:", config=settings)
 
 for server in servers:
     for case, port in server.ports.items():

@@ -3,7 +3,6 @@
 import base64
 import collections
 import gzip
-import http.server
 import io
 import json
 import os
@@ -13,14 +12,16 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 import urllib.parse
 import zipfile
 import zlib
 
-from common import LARDER, WORK, Origin as Nginx, check, finish, free_port, run, wait_for_port
 from har_schema import faults
+from Tools.checks import check, finish
+from Tools.larder import LARDER, WORK
+from Tools.origins import FilesOrigin, PythonOrigin, QuietHandler
+from Tools.processes import free_port, start, wait_for_port
 
 SHORT = "-s" in sys.argv
 SEED = random.Random(8)
@@ -38,27 +39,13 @@ def larder(*words, code=0, environment=ENVIRONMENT, **options):
 
 # MARK: The origin
 
-class Origin(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
+class Origin(PythonOrigin):
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.answers, self.asked = {}, collections.Counter()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client):
-        pass  # a client that was killed
-
-    def url(self, path=""):
-        return f"http://127.0.0.1:{self.server_address[1]}{path}"
+        super().__init__(Handler)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *values):
-        pass
-
+class Handler(QuietHandler):
     def do_GET(self):
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.asked[self.path] += 1
@@ -72,8 +59,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if ("Transfer-Encoding", "chunked") in fields:
             self.end_headers()
             # Nothing that is looked for comes in one piece.
-            for start in range(0, len(body), 5):
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(body[start:start + 5]), body[start:start + 5]))
+            for place in range(0, len(body), 5):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(body[place:place + 5]), body[place:place + 5]))
                 self.wfile.flush()
             self.wfile.write(b"0\r\n\r\n")
             return
@@ -204,7 +191,7 @@ def secrets():
     planted.write_script(script)
     seen.mkdir()
     check(len(planted.secrets) == 40, f"{len(planted.secrets)} secrets are planted")
-    recording = run([LARDER, "record", "-o", "all.larder", "--log", WORK / "seen/log", "--key", "project.key", "--", sys.executable, script,
+    recording = start([LARDER, "record", "-o", "all.larder", "--log", WORK / "seen/log", "--key", "project.key", "--", sys.executable, script,
                      WORK / "requests.json", WORK / "go"], env=ENVIRONMENT, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     recording.stdout.readline()
     time.sleep(1.2)
@@ -423,7 +410,7 @@ def har():
 def mitmproxy(*options):
     """One that listens, and its address."""
     port = free_port()
-    process = run([MITMDUMP, "-q", "--set", f"confdir={WORK}/mitm", "--listen-host", "127.0.0.1", "--listen-port", str(port), *map(str, options)],
+    process = start([MITMDUMP, "-q", "--set", f"confdir={WORK}/mitm", "--listen-host", "127.0.0.1", "--listen-port", str(port), *map(str, options)],
                   env={**ENVIRONMENT, "PYTHONWARNINGS": "ignore"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for_port(port)
     return process, f"http://127.0.0.1:{port}"
@@ -550,7 +537,7 @@ def roots():
     if not shutil.which("nginx"):
         print("left out: nginx is not installed")
         return
-    origin = Nginx(r"""location = /twice { add_header X-Request-Id $request_id; add_header Set-Cookie "n=$request_id"; return 200 twice; }""")
+    origin = FilesOrigin(WORK, r"""location = /twice { add_header X-Request-Id $request_id; add_header Set-Cookie "n=$request_id"; return 200 twice; }""")
     for name, size in (("small.txt", 100), ("large.bin", 700_000)):
         (origin.root / name).write_bytes(SEED.randbytes(size))
     urls = [origin.url(path) for path in ("/keep/small.txt", "/keep/large.bin", "/pass/small.txt", "/twice", "/twice", "/not/there")]
@@ -581,7 +568,7 @@ def roots():
         print("left out: faketime is not installed")
         return
     still = ["faketime", "-f", "2026-01-01 12:00:00"]
-    run([*still, "nginx", "-c", WORK / "nginx.conf", "-e", WORK / "nginx.err"])
+    start([*still, "nginx", "-c", WORK / "nginx.conf", "-e", WORK / "nginx.err"])
     wait_for_port(origin.port)
     try:
         one, other = twice("still", asking([url for url in urls if not url.endswith("/twice")]), still)
@@ -623,7 +610,7 @@ def kills(rounds):
     for number in range(rounds):
         file, log = WORK / f"home/kill{number}.larder", WORK / "asked"
         with open(log, "wb") as output:
-            process = run([LARDER, "record", "-o", file, "--", sys.executable, WORK / "asking.py", origin.url()], env=ENVIRONMENT, stdout=output,
+            process = start([LARDER, "record", "-o", file, "--", sys.executable, WORK / "asking.py", origin.url()], env=ENVIRONMENT, stdout=output,
                           stderr=subprocess.DEVNULL, start_new_session=True)
             # How soon there is something older than a second hangs on the machine.
             deadline = time.time() + 60

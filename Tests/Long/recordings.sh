@@ -8,4 +8,4 @@ if ! command -v python3 > /dev/null || ! command -v curl > /dev/null; then
     echo "left out: it needs python3 and curl"
     exit 0
 fi
-exec python3 -B "$(dirname "$0")/recordings.py" "$@"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/recordings.py" "$@"

@@ -13,4 +13,4 @@ if ! unshare -n true 2> /dev/null || [ "$(id -u)" != 0 ]; then
     echo "left out: it needs root and network namespaces"
     exit 0
 fi
-exec python3 -B "$(dirname "$0")/replay_proof.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/replay_proof.py"

@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
 import run_clients as clients
-from run_clients import CLEAN, HOST, LARDER, PYTHON, ROOT, WORK, Failure
+from Tools.larder import LARDER, WORK
+from Tools.origins import PythonOrigin
+from Tools.processes import Failure
+from run_clients import CLEAN, HOST, PYTHON, ROOT
 
 PLAIN = WORK / "plain-root"
 
@@ -75,17 +77,14 @@ class PlainHandler(Handler):
 
 class PlainOrigin:
     def __init__(self, secure):
-        self.server = clients.Server(("127.0.0.1", 0), PlainHandler)
-        self.port = self.server.server_address[1]
-        self.url = f"http://{HOST}:{self.port}"
+        self.server = PythonOrigin(PlainHandler)
+        self.url = f"http://{HOST}:{self.server.port}"
         shutil.copytree(ROOT, PLAIN, symlinks=True)
         for name in ("npm/larder-probe", "cargo/config.json"):
             (PLAIN / name).write_text((PLAIN / name).read_text().replace(secure.url, self.url))
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.stop()
 
 
 # MARK: Clients that run-clients.sh does not have
@@ -245,7 +244,7 @@ def main():
         resolve: {{{HOST}: 127.0.0.1}}
         tunnel: {{ports: any}}
         log: {{access: {{query: true}}}}
-        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: ca.pem}}}}}}}}
+        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: origins.pem}}}}}}}}
         """))
     left_out, failed, recorded = [], [], []
     began = time.time()

@@ -10,7 +10,10 @@ import sys
 import textwrap
 import time
 
-from common import LARDER, WORK, check, end, finish, run
+from Tools.certificates import Authority
+from Tools.checks import check, finish
+from Tools.larder import LARDER, WORK
+from Tools.processes import start
 
 HERE, PEER = f"larder-{os.getpid()}", f"peer-{os.getpid()}"
 NEAR, FAR = "10.99.0.2", "10.99.0.1"
@@ -101,16 +104,6 @@ def lay_link():
     call(*inside(HERE, "ip", "-6", "route", "add", "default", "via", "fd99::1"))
 
 
-def certificates():
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    (WORK / "extensions").write_text("subjectAltName=critical,DNS:origin.test\nextendedKeyUsage=serverAuth\n")
-    for words in (["req", "-x509", *key, "-subj", "/CN=Authority", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem"],
-                  ["req", *key, "-subj", "/", "-keyout", "origin.key", "-out", "origin.csr"],
-                  ["x509", "-req", "-in", "origin.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", "2", "-extfile", "extensions", "-out",
-                   "origin.pem"]):
-        call("openssl", *words, cwd=WORK, stderr=subprocess.DEVNULL)
-
-
 class Capture:
     """What the peer gets, from entering to leaving; who is asked by ARP is not known from before."""
 
@@ -121,7 +114,7 @@ class Capture:
                 call(*inside(network, "ip", family, "neigh", "flush", "all"))
         self.file = WORK / "capture.pcap"
         self.file.unlink(missing_ok=True)
-        self.process = run(inside(PEER, "tshark", "-q", "-i", "v1", "-w", self.file), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.process = start(inside(PEER, "tshark", "-q", "-i", "v1", "-w", self.file), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         while b"Capturing on" not in (line := self.process.stderr.readline()):
             if not line:
                 raise SystemExit("tshark does not capture")
@@ -169,14 +162,15 @@ def main():
     WORK.chmod(0o755)
     # An ordinary user reads neither a build's folder nor root's files.
     LARDER = shutil.copy(LARDER, WORK / "larder")
-    certificates()
+    authority = Authority(WORK)
+    files = authority.certify("origin.test")
     lay_link()
     for name, text in (("world.py", WORLD), ("job.sh", "set -e\n" + textwrap.dedent(JOB)), ("misses.sh", MISSES), ("planted.py", PLANTED)):
         (WORK / name).write_text(textwrap.dedent(text))
-    world = run(inside(PEER, sys.executable, WORK / "world.py", FAR, WORK / "origin.pem", WORK / "origin.key"), stdout=subprocess.PIPE)
+    world = start(inside(PEER, sys.executable, WORK / "world.py", FAR, *files), stdout=subprocess.PIPE)
     world.stdout.readline()
     settings, job, planted = WORK / "larder.yaml", ["sh", str(WORK / "job.sh")], ["python3", str(WORK / "planted.py")]
-    settings.write_text("tls: {hosts: {origin.test: {anchors: {bundle: ca.pem}}}}\n")
+    settings.write_text(f"tls: {{hosts: {{origin.test: {{anchors: {{bundle: {authority.certificate}}}}}}}}}\n")
     (WORK / "home/none.larder").touch()
 
     with Capture() as capture:

@@ -8,4 +8,4 @@ for program in openssl python3 curl; do
         exit 0
     fi
 done
-exec env PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$0")/run_beside.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/run_beside.py"

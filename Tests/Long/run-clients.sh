@@ -6,4 +6,4 @@ if ! command -v python3 > /dev/null || ! command -v openssl > /dev/null; then
     echo "left out: it needs python3 and openssl"
     exit 0
 fi
-exec python3 "$(dirname "$0")/run_clients.py" "$@"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/run_clients.py" "$@"

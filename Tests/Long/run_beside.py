@@ -7,8 +7,11 @@ import shutil
 import subprocess
 import time
 
-from common import LARDER, WORK, check, finish, run
-from secure_origin import Authority, SecureOrigin
+from Tools.certificates import Authority
+from Tools.checks import check, finish
+from Tools.larder import LARDER, WORK
+from Tools.origins import SecureOrigin
+from Tools.processes import start, wait_until
 
 HOST = "origin.test"
 CONTENT = os.urandom(200_000)
@@ -37,12 +40,8 @@ def larder(*words):
 
 def served():
     ports = WORK / "ports"
-    process = run(larder("serve", "-q", "--listen", "127.0.0.1:0", "--port-file", ports, "--set", "log.access.format=off"), env=ENVIRONMENT)
-    for _ in range(1500):
-        if ports.exists():
-            break
-        time.sleep(0.02)
-    return process, int(ports.read_text())
+    process = start(larder("serve", "-q", "--listen", "127.0.0.1:0", "--port-file", ports, "--set", "log.access.format=off"), env=ENVIRONMENT)
+    return process, int(wait_until(lambda: ports.exists() and ports.read_text(), "larder serves", process))
 
 
 def fetched(port, path):
@@ -83,7 +82,7 @@ def digests(path):
     return {"".join(block.split()) for block in blocks}
 
 
-authority = Authority()
+authority = Authority(WORK)
 origin = SecureOrigin(authority.certify(HOST), CONTENT)
 URL = f"https://{HOST}:{origin.port}"
 for folder in ("home/.config/larder", "runtime", "tmp"):
@@ -107,7 +106,7 @@ before = origin.asked
 (WORK / "command").write_text(COMMAND)
 runs = {}
 for name, other in [("a", "b"), ("b", "a")]:
-    runs[name] = run(larder("run", "--summary", "--", "bash", WORK / "command", name, other), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    runs[name] = start(larder("run", "--summary", "--", "bash", WORK / "command", name, other), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                      text=True, env={**ENVIRONMENT, "WORK": str(WORK), "URL": URL})
 while runs and not all((WORK / f"{name}.began").exists() for name in runs) and all(one.poll() is None for one in runs.values()):
     time.sleep(0.02)

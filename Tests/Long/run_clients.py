@@ -2,6 +2,7 @@
 
 import contextlib
 import email.utils
+import functools
 import hashlib
 import http.server
 import io
@@ -10,41 +11,31 @@ import os
 import re
 import shutil
 import socket
-import socketserver
-import ssl
 import subprocess
 import sys
 import tarfile
 import tempfile
 import textwrap
-import threading
 import time
 import zipfile
 from pathlib import Path
 
 import services
+from Tools.certificates import Authority
+from Tools.larder import LARDER, WORK, Larder
+from Tools.origins import PythonOrigin
+from Tools.processes import Failure, end, free_port, output, start, wait_for_port, wait_until, without_proxies
 
-LARDER, WORK = os.environ["LARDER"], Path(os.environ["WORK"])
-HOST, ROOT = "origin.test", Path(os.environ["WORK"]) / "root"
-CLEAN = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("LARDER_")}
+HOST, ROOT = "origin.test", WORK / "root"
+CLEAN = without_proxies("LARDER_")
 CLEAN.update(XDG_CONFIG_HOME=f"{WORK}/config", XDG_STATE_HOME=f"{WORK}/state", XDG_DATA_HOME=f"{WORK}/data",
              XDG_RUNTIME_DIR=f"{WORK}/runtime", TMPDIR=f"{WORK}/tmp", DEBIAN_FRONTEND="noninteractive")
 # Where a machine sets it, rclone 1.60 fails over S3, with Larder and without.
 CLEAN.pop("AWS_CA_BUNDLE", None)
 
 
-class Failure(Exception):
-    pass
-
-
 def run(command, env=None, cwd=None):
-    """What it says on standard output."""
-    done = subprocess.run([str(word) for word in command], env=env or CLEAN, cwd=cwd, timeout=180, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        said = (done.stdout + done.stderr).decode(errors="replace")
-        raise Failure(f"{command[0]} ended with {done.returncode}: {said[-1500:]}")
-    return done.stdout
+    return output(command, env or CLEAN, cwd, timeout=180)
 
 
 # MARK: The origin
@@ -118,42 +109,22 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
-class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client):
-        pass
-
-
 class Origin:
     """One of the test's servers: all have one key and one certificate."""
 
     def __init__(self, handler=Handler):
-        key = WORK / "origin.key"
-        if not key.exists():
-            self.certify(key)
-        self.server = Server(("127.0.0.1", 0), handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(WORK / "origin.pem", key)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_address[1]
+        self.server = PythonOrigin(handler, certified())
+        self.port = self.server.port
         self.url = f"https://{HOST}:{self.port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @staticmethod
-    def certify(key):
-        csr, extensions = WORK / "origin.csr", WORK / "extensions"
-        new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        run(["openssl", "req", "-x509", *new_key, "-subj", "/CN=Origin's authority", "-days", "2", "-keyout", WORK / "ca.key", "-out",
-             WORK / "ca.pem"])
-        run(["openssl", "req", *new_key, "-subj", "/", "-keyout", key, "-out", csr])
-        extensions.write_text(f"subjectAltName=critical,DNS:{HOST}\nextendedKeyUsage=serverAuth\n")
-        run(["openssl", "x509", "-req", "-in", csr, "-CA", WORK / "ca.pem", "-CAkey", WORK / "ca.key", "-days", "2", "-extfile",
-             extensions, "-out", WORK / "origin.pem"])
 
     def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.stop()
+
+
+@functools.cache
+def certified():
+    """Paths of the certificate and the key."""
+    return Authority(WORK).certify(HOST)
 
 
 # MARK: What is published
@@ -624,18 +595,13 @@ GRPC_CLIENT = """
 @contextlib.contextmanager
 def serving(server, *words):
     """The port of a server of its own."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    process = subprocess.Popen([PYTHON, "-c", textwrap.dedent(server), WORK / "origin.pem", WORK / "origin.key", str(port), *words], env=CLEAN)
+    port = free_port()
+    process = start([PYTHON, "-c", textwrap.dedent(server), *certified(), port, *words], env=CLEAN)
     try:
-        deadline = time.time() + 30
-        while socket.socket().connect_ex(("127.0.0.1", port)) != 0 and time.time() < deadline:
-            time.sleep(0.05)
+        wait_for_port(port, process)
         yield port
     finally:
-        process.kill()
-        process.wait()
+        end(process)
 
 
 def talking(server, client):
@@ -668,7 +634,7 @@ def settings(name, rules=(), hosts=""):
     text = f"""
         resolve: {{{HOST}: 127.0.0.1, tunnel.test: 127.0.0.1}}
         tunnel: {{ports: any}}
-        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: ca.pem}}, connect: intercept}}{hosts}}}}}
+        tls: {{hosts: {{{HOST}: {{anchors: {{bundle: origins.pem}}, connect: intercept}}{hosts}}}}}
         """
     path.write_text(textwrap.dedent(text) + ("rules:\n" + "\n".join(rules) + "\n" if rules else ""))
     return path
@@ -722,7 +688,7 @@ def by_hand(name, variables):
         "java": {"JAVA_TOOL_OPTIONS": java}, "maven": {"JAVA_TOOL_OPTIONS": f"{java} -Daether.connector.http.useSystemProperties=true"},
         "perl": {"PERL_LWP_SSL_CA_FILE": root}, "apt": {"APT_CONFIG": WORK / "apt.conf"},
         # What Larder only tunnels is judged by the client itself.
-        "grpcio": {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": WORK / "ca.pem"},
+        "grpcio": {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": WORK / "origins.pem"},
     }.get(name.split()[0].rstrip(","), {"SSL_CERT_FILE": root})
     told = {} if name.split()[0] in ("java", "maven", "npm", "apt") else {"http_proxy": proxy, "https_proxy": proxy}
     # Nothing that this machine has set for its own programs.
@@ -730,42 +696,25 @@ def by_hand(name, variables):
     return lambda command, folder: run(command, {**clean, **told, **{key: str(value) for key, value in believing.items()}}, cwd=folder)
 
 
-class Served:
+class Served(Larder):
     """A larder that serves, with an authority of its own, and the variables that env gives for it."""
 
-    log = WORK / "served.log"
+    access_log = WORK / "served.log"
 
     def __init__(self, *options):
-        ports = WORK / "ports"
-        ports.unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [LARDER, "serve", "-q", "-c", str(WORK / "larder.yaml"), "--listen", "127.0.0.1:0", "--port-file", str(ports), "--store",
-             str(WORK / "served.sqlite"), "--set", "tls.default={connect: intercept}", "--set", f"log.access.path={self.log}", "--set", "loops=1", *options],
-            env=CLEAN)
-        while not ports.exists():
-            if self.process.poll() is not None:
-                raise SystemExit("larder does not serve")
-            time.sleep(0.02)
+        super().__init__(WORK / "served.sqlite", "tls.default={connect: intercept}", f"log.access.path={self.access_log}", "admin.socket=auto",
+                         config=WORK / "larder.yaml", options=options, environment=CLEAN)
         self.variables = json.loads(run([LARDER, "env", "--shell", "json"]))
 
     def whole_log(self):
         """What was logged until now, to a last line for a request of this test's own: lines are written a little later."""
         mark = f"http://127.0.0.1:1/{time.monotonic_ns()}"
-        host, _, port = self.variables["http_proxy"].removeprefix("http://").rstrip("/").rpartition(":")
-        with socket.create_connection((host, int(port))) as s:
+        with socket.create_connection(("127.0.0.1", self.port)) as s:
             s.sendall(f"GET {mark} HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n".encode())
             while s.recv(65536):
                 pass
-        deadline = time.time() + 60
-        while mark not in self.log.read_text():
-            if time.time() > deadline:
-                raise SystemExit("a request is not in the log")
-            time.sleep(0.02)
-        return self.log.read_text()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(40)
+        wait_until(lambda: mark in self.access_log.read_text(), "a request is in the log")
+        return self.access_log.read_text()
 
 
 def main():

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import run_clients as clients
 import services
-from run_clients import LARDER, WORK, Failure
+from Tools.larder import LARDER, WORK
+from Tools.processes import Failure
 
 
 class Handler(clients.Handler):

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import threading
 
 import run_clients as clients
-from run_clients import CLEAN, HOST, LARDER, ROOT, WORK
+from Tools.larder import LARDER, WORK
+from Tools.origins import PythonOrigin
+from run_clients import CLEAN, HOST, ROOT
 
 FETCH = "fetch(process.argv[1]).then(r => r.arrayBuffer()).then(b => process.stdout.write(Buffer.from(b)))"
 GRPC_IN_CLEAR = """
@@ -42,9 +43,8 @@ def main():
     (WORK / "runtime").mkdir(mode=0o700)
     ROOT.mkdir()
     (ROOT / "file.bin").write_bytes(b"x" * 300_000)
-    origin, plain = clients.Origin(), clients.Server(("127.0.0.1", 0), clients.Handler)
-    threading.Thread(target=plain.serve_forever, daemon=True).start()
-    in_clear = f"127.0.0.1:{plain.server_address[1]}"
+    origin, plain = clients.Origin(), PythonOrigin(clients.Handler)
+    in_clear = f"127.0.0.1:{plain.port}"
     secure, url = f"{HOST}:{origin.port}", f"http://{in_clear}/file.bin"
     settings = clients.settings("larder")
     with_tunnel = clients.settings("tunnel", hosts=", tunnel.test: {connect: tunnel}")

@@ -9,8 +9,13 @@ import threading
 import time
 from pathlib import Path
 
-from common import WORK, Larder, check, finish, free_port, run, wait_for_port
-from secure_origin import Authority, Interceptor, SecureOrigin
+from Tools.certificates import Authority
+from Tools.checks import check, finish
+from Tools.clients import open_tunnel
+from Tools.larder import WORK, Interceptor, Larder
+from Tools.measuring import memory
+from Tools.origins import SecureOrigin
+from Tools.processes import free_port, start, wait_for_port
 
 MIB = 1 << 20
 SECONDS = int(os.environ.get("SOAK_SECONDS", 1800))
@@ -26,10 +31,9 @@ INDEX_PER_RESPONSE = 150
 def facts(larder):
     """What the kernel and `larder status` say of a process."""
     process = Path(f"/proc/{larder.process.pid}")
-    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
     told = larder.status()
     return {
-        "resident": int(status["VmRSS"].split()[0]) << 10, "threads": int(status["Threads"]),
+        "resident": memory(larder.process) << 10, "threads": memory(larder.process, "Threads"),
         "descriptors": len(list((process / "fd").iterdir())), "tier": told["memory"]["bytes"], "index": told["memory"]["index_bytes"],
         "allocated": told["memory"]["allocated"], "held": told["memory"]["held"], "stored": told["store"]["entries"],
         "inMemory": told["memory"]["entries"],
@@ -82,8 +86,8 @@ class Serving(Told, Larder):
 
 
 def ask(larder, origin, seconds, new, passed, named=0):
-    return run([SOAK, "ask", str(larder.port), str(origin), str(seconds), str(CONNECTIONS), str(new), str(passed), str(named)],
-               stdout=subprocess.PIPE, text=True)
+    return start([SOAK, "ask", larder.port, origin, seconds, CONNECTIONS, new, passed, named],
+                 stdout=subprocess.PIPE, text=True)
 
 
 def record(origin):
@@ -115,9 +119,7 @@ class Intercepted(threading.Thread):
 
     def tunnel(self, number):
         host = f"127.0.0.1:{self.origin.port}"
-        with socket.create_connection(("127.0.0.1", self.larder.port), 60) as plain:
-            plain.sendall(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-            assert plain.recv(4096).startswith(b"HTTP/1.1 200")
+        with open_tunnel(self.larder.port, host) as plain:
             with self.context.wrap_socket(plain, server_hostname="127.0.0.1") as tls:
                 for path in [f"/{number // 4}"] * 8:
                     tls.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
@@ -159,10 +161,10 @@ def judge(name, rows):
         check(second <= first + slack, f"{name}: no growth of {what} ({first} in the second third, {second} in the last)")
 
 
-authority = Authority()
+authority = Authority(WORK)
 secure = SecureOrigin(authority.certify("127.0.0.1"))
 origin = free_port()
-run([SOAK, "origin", str(origin)])
+start([SOAK, "origin", origin])
 wait_for_port(origin)
 recording, recorded = record(origin)
 check(recorded > 100, f"{recorded} responses are recorded")

@@ -11,4 +11,4 @@ for program in cc openssl python3; do
 done
 export SOAK=$WORK/soak
 cc -O2 -Wall -Werror -o "$SOAK" soak.c
-exec python3 -B soak.py
+PYTHONPATH=.. exec python3 -B soak.py

@@ -11,8 +11,10 @@ import random
 import subprocess
 import threading
 
-from common import WORK, check, finish
-from secure_origin import Authority, Interceptor, SecureOrigin
+from Tools.certificates import Authority
+from Tools.checks import check, finish
+from Tools.larder import WORK, Interceptor
+from Tools.origins import SecureOrigin
 
 HOST, PORT = "origin.test", 443
 # What is to be found, and what testssl cannot find out: it ends each connection at once, often before the ticket of TLS 1.3 has come, and
@@ -86,7 +88,7 @@ def judge(what, report):
 
 def main():
     name_address, address = (f"127.{random.randrange(64, 250)}.{random.randrange(256)}.{last}" for last in (1, 2))
-    authority = Authority()
+    authority = Authority(WORK)
     try:
         origins = [SecureOrigin(authority.certify(HOST), b"hello\n", name_address, PORT),
                    SecureOrigin(authority.certify(address), b"hello\n", address, PORT)]

@@ -7,4 +7,4 @@ for program in testssl openssl python3; do
         exit 0
     fi
 done
-exec env PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$0")/testssl.py"
+PYTHONPATH=$(dirname "$0")/.. exec python3 -B "$(dirname "$0")/testssl.py"

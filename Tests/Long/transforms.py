@@ -11,7 +11,10 @@ import subprocess
 import threading
 import time
 
-from common import WORK, Larder, Origin, Others, check, finish
+from Tools.checks import check, finish
+from Tools.larder import WORK, Larder
+from Tools.measuring import Others
+from Tools.origins import FilesOrigin
 
 SIZE = int(os.environ.get("TRANSFORMED_BODY", 50 << 20))
 ROUNDS = int(os.environ.get("TRANSFORM_ROUNDS", 3))
@@ -27,13 +30,7 @@ rules:
 """)
 
 
-class RuledLarder(Larder):
-    def start(self):
-        self.arguments += ["--config", str(WORK / "larder.yaml")]
-        super().start()
-
-
-origin = Origin()
+origin = FilesOrigin(WORK)
 (origin.root / "small").write_bytes(b"x" * 1024)
 record = {"id": 1234567, "name": "Anna", "mail": None, "tags": ["a", None, "b"], "score": 1.50, "note": "x" * 100}
 one = json.dumps(record).encode()
@@ -42,11 +39,11 @@ large = b"[" + b",".join([one] * count) + b"]"
 (origin.root / "large").write_bytes(large)
 stripped = {key: value for key, value in record.items() if value is not None} | {"tags": ["a", "b"]}
 expected = (len(json.dumps(stripped, separators=(",", ":"))) + 1) * count + 1
-larder = RuledLarder(WORK / "store" / "store.sqlite", loops=1)
+larder = Larder(WORK / "store" / "store.sqlite", config=WORK / "larder.yaml")
 
 
 def others(seconds=SECONDS):
-    return Others(larder.port, origin.url("/keep/small"), seconds, *OTHERS)
+    return Others(WORK / "load", larder.port, origin.url("/keep/small"), seconds, *OTHERS)
 
 
 others(2).times()

@@ -8,4 +8,4 @@ for program in cc curl nginx python3; do
     fi
 done
 cc -O2 -Wall -Werror -o "$WORK/load" load.c
-exec python3 -B transforms.py
+PYTHONPATH=.. exec python3 -B transforms.py

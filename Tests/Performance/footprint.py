@@ -1,24 +1,19 @@
 """What the process holds of memory: at its start, for an idle connection, and while one client reads slowly."""
 
 import os
-import re
 import resource
 import socket
 import threading
 import time
 
-from measure import Client, Larder
+from Tools.clients import Client
+from Tools.measuring import memory
+from measure import started, warm
 
 LARGE = 100 << 20
 
 
-def status(process, field):
-    """A field of /proc/PID/status, in KiB."""
-    with open(f"/proc/{process.pid}/status") as file:
-        return int(re.search(rf"{field}:\s+(\d+)", file.read()).group(1))
-
-
-def memory(options, origin, url):
+def footprint(options, origin, url):
     start_and_idle(options, origin, url)
     slow_client(options)
     return True
@@ -28,20 +23,20 @@ def start_and_idle(options, origin, url):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     connections = min(10_000, hard - 200)
-    larder = Larder(options)
+    larder = started(options)
     time.sleep(1)
-    own = status(larder.process, "RssAnon") / 1024
-    print(f"resident at start: {status(larder.process, 'VmRSS') / 1024:.1f} MiB, of which {own:.1f} MiB anonymous")
+    own = memory(larder.process, "RssAnon") / 1024
+    print(f"resident at start: {memory(larder.process, 'VmRSS') / 1024:.1f} MiB, of which {own:.1f} MiB anonymous")
     client = Client(larder.port, url)
-    client.warm(origin)
-    before = status(larder.process, "RssAnon")
+    warm(client, origin)
+    before = memory(larder.process, "RssAnon")
     idle = []
     for _ in range(connections):
         one = Client(larder.port, url)
         one.get()
         idle.append(one)
     time.sleep(1)
-    after = status(larder.process, "RssAnon")
+    after = memory(larder.process, "RssAnon")
     print(f"resident per idle connection: {(after - before) * 1024 / connections:.0f} B ({connections} connections)")
     for one in idle:
         one.socket.close()
@@ -50,14 +45,14 @@ def start_and_idle(options, origin, url):
 
 def slow_client(options):
     """Growth of anonymous memory from before the download to its height, of one client at 25 MB/s after one at full speed."""
-    larder = Larder(options)
+    larder = started(options)
     url = f"http://127.0.0.1:{large_origin()}/large"
     download(larder.port, url, pace=None, watch=lambda: None)
-    before = status(larder.process, "RssAnon")
+    before = memory(larder.process, "RssAnon")
     highest = [before]
 
     def watch():
-        highest[0] = max(highest[0], status(larder.process, "RssAnon"))
+        highest[0] = max(highest[0], memory(larder.process, "RssAnon"))
 
     download(larder.port, url, pace=25e6, watch=watch)
     print(f"growth while one client takes {LARGE >> 20} MiB at 25 MB/s: {highest[0] - before} KiB")

@@ -9,124 +9,45 @@ import argparse
 import os
 import re
 import shutil
-import signal
-import socket
 import struct
 import subprocess
 import sys
-import threading
+import tempfile
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from Tools.clients import Client
+from Tools.larder import Larder
+from Tools.measuring import per_request, system_calls
+from Tools.origins import PythonOrigin, QuietHandler
 
 FEW, MANY = 1_000, 11_000
 VARIANTS = 20
 BODY = b"x" * 1024
 
 
-class Origin(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(QuietHandler):
     def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.send_header("Cache-Control", "max-age=86400")
-        self.send_header("ETag", '"one"')
-        if self.path == "/varied":
-            self.send_header("Vary", "Accept-Language")
-        self.send_header("Content-Length", str(len(BODY)))
-        self.end_headers()
-        self.wfile.write(BODY)
+        varies = {"Vary": "Accept-Language"} if self.path == "/varied" else {}
+        self.reply(BODY, Content_Type="text/plain", Cache_Control="max-age=86400", ETag='"one"', **varies)
         self.server.served += 1
 
-    def log_message(self, *arguments):
-        pass
+
+def started(options, prefix=(), environment=None, settings=()):
+    """The release binary under test, with an access log. measure.sh removes its folder."""
+    folder = Path(tempfile.mkdtemp(dir=options.work))
+    return Larder(
+        folder / "store.sqlite", f"admin.socket={folder}/admin.sock", f"log.access.path={folder}/access.log", *settings,
+        binary=options.larder, before=prefix, environment={**os.environ, **(environment or {})}, log=(folder / "output").open("wb"))
 
 
-class Larder:
-    """A release binary under test, on a port of its own choice, with a store that goes away."""
-
-    def __init__(self, options, prefix=(), environment=None, settings=()):
-        self.folder = os.path.join(options.work, f"run-{time.monotonic_ns()}")
-        os.makedirs(self.folder)
-        port_file = os.path.join(self.folder, "port")
-        command = [
-            *prefix, options.larder, "serve", "--quiet", "--listen", "127.0.0.1:0", "--port-file", port_file,
-            "--store", os.path.join(self.folder, "store.sqlite"), "--set", "loops=1",
-            "--set", f"admin.socket={os.path.join(self.folder, 'admin.sock')}",
-            "--set", f"log.access.path={os.path.join(self.folder, 'access.log')}",
-            *(word for setting in settings for word in ("--set", setting)),
-        ]
-        self.output = open(os.path.join(self.folder, "output"), "wb")
-        self.process = subprocess.Popen(
-            command, env={**os.environ, **(environment or {})}, stdout=self.output, stderr=self.output)
-        deadline = time.monotonic() + 60
-        while not (os.path.exists(port_file) and os.path.getsize(port_file)):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit("larder did not start:\n" + self.said())
-            time.sleep(0.02)
-        with open(port_file) as file:
-            self.port = int(file.readline())
-
-    def said(self):
-        with open(self.output.name, errors="replace") as file:
-            return file.read()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        self.output.close()
-        shutil.rmtree(self.folder, ignore_errors=True) if self.process.returncode == 0 else None
-
-
-class Client:
-    """One connection that asks for one URL again and again."""
-
-    def __init__(self, port, url, *fields):
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        host = url.split("/")[2]
-        lines = [f"GET {url} HTTP/1.1", f"Host: {host}", "User-Agent: measure", "Accept: */*", *fields]
-        self.request = "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
-        self.rest = b""
-
-    def get(self):
-        self.send()
-        return self.receive()
-
-    def send(self):
-        self.socket.sendall(self.request)
-
-    def receive(self):
-        data = self.rest
-        while (end := data.find(b"\r\n\r\n")) < 0:
-            data += self.more()
-        head = data[:end].decode("latin-1")
-        length = 0 if " 304 " in head else int(re.search(r"(?im)^content-length: *(\d+)", head).group(1))
-        while len(data) < end + 4 + length:
-            data += self.more()
-        self.rest = data[end + 4 + length:]
-        return head
-
-    def more(self):
-        data = self.socket.recv(65536)
-        if not data:
-            raise SystemExit("the proxy closed the connection")
-        return data
-
-    def ask(self, count):
-        for _ in range(count):
-            self.get()
-
-    def warm(self, origin):
-        """Fetches once, then proves that what follows comes from the store."""
-        self.ask(50)
-        served = origin.served
-        head = self.get()
-        if origin.served != served or not re.search(" 200| 304", head.splitlines()[0]):
-            raise SystemExit("not a hit:\n" + head)
+def warm(client, origin):
+    """Fetches once, then proves that what follows comes from the store."""
+    client.ask(50)
+    served = origin.served
+    head = client.get()
+    if origin.served != served or not re.search(" 200| 304", head.splitlines()[0]):
+        raise SystemExit("not a hit:\n" + head)
 
 
 def allocations(options, origin, url):
@@ -140,16 +61,15 @@ def allocations(options, origin, url):
 def has_no_allocations(name, options, origin, url, settings):
     """Exactly none: what the loop's thread allocates is counted, not what the store's threads do beside it."""
     count_file = os.path.join(options.work, f"allocations-{len(settings)}")
-    larder = Larder(
-        options, settings=settings, environment={
-            "LD_PRELOAD": options.counter, "ALLOCATION_COUNT_FILE": count_file, "ALLOCATION_COUNT_THREADS": "loop-"})
+    larder = started(options, settings=settings, environment={
+        "LD_PRELOAD": options.counter, "ALLOCATION_COUNT_FILE": count_file, "ALLOCATION_COUNT_THREADS": "loop-"})
 
     def read():
         with open(count_file, "rb") as file:
             return struct.unpack("=Q", file.read(8))[0]
 
     client = Client(larder.port, url)
-    client.warm(origin)
+    warm(client, origin)
     client.ask(FEW)
     before = read()
     client.ask(MANY)
@@ -187,7 +107,7 @@ def instructions(options, origin, url):
 def replays(options, origin, url):
     """The same hit from a recording, in the same run."""
     snapshot = os.path.join(options.work, "hit.larder")
-    larder = Larder(options, settings=["mode=record", f"record.file={snapshot}"])
+    larder = started(options, settings=["mode=record", f"record.file={snapshot}"])
     Client(larder.port, url).ask(1)
     larder.stop()
     replaying = ["mode=replay", f"replay.layers=[{snapshot}]"]
@@ -207,14 +127,13 @@ def counted(options, origin, url, fields, others, settings=()):
     totals = []
     for count in (FEW, MANY):
         out = os.path.join(options.work, f"callgrind.{count}")
-        larder = Larder(
-            options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], settings=settings)
+        larder = started(options, prefix=["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], settings=settings)
         client = Client(larder.port, url, *fields)
         client.ask(1)
         time.sleep(1.1)  # Which variant is the oldest is told by the seconds of Date.
         for other in others:
             Client(larder.port, url, other).ask(1)
-        client.warm(origin)
+        warm(client, origin)
         client.ask(count)
         larder.stop()
         with open(out) as file:
@@ -226,11 +145,11 @@ def syscalls(options, origin, url):
     if not shutil.which("strace"):
         print("system calls per warm hit: strace is not installed")
         return True
-    larder = Larder(options)
+    larder = started(options)
     client = Client(larder.port, url)
-    client.warm(origin)
-    alone = traced(options, larder, lambda: client.ask(MANY))
-    print(f"system calls per warm hit: {told(alone, MANY)}")
+    warm(client, origin)
+    alone = system_calls(larder.process, options.work, lambda: client.ask(MANY))
+    print(f"system calls per warm hit: {per_request(alone, MANY)}")
     clients = [Client(larder.port, url) for _ in range(50)]
 
     def together():
@@ -241,42 +160,19 @@ def syscalls(options, origin, url):
                 one.receive()
 
     together()
-    print(f"the same on 50 connections at once: {told(traced(options, larder, together), MANY)}")
+    print(f"the same on 50 connections at once: {per_request(system_calls(larder.process, options.work, together), MANY)}")
     larder.stop()
     return True
 
 
-def traced(options, larder, work):
-    """How often each system call was made, by whichever thread, while `work` was done."""
-    out = os.path.join(options.work, "strace")
-    tracer = subprocess.Popen(["strace", "-q", "-c", "-f", "-o", out, "-p", str(larder.process.pid)])
-    time.sleep(1)
-    work()
-    tracer.send_signal(signal.SIGINT)
-    tracer.wait()
-    counts = {}
-    with open(out) as file:
-        for line in file:
-            if match := re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line):
-                counts[match.group(2)] = int(match.group(1))
-    counts.pop("total", None)
-    return counts
-
-
-def told(counts, requests):
-    most = sorted(counts.items(), key=lambda x: -x[1])[:4]
-    listed = ", ".join(f"{name} {count / requests:.2f}" for name, count in most)
-    return f"{sum(counts.values()) / requests:.2f} ({listed})"
-
-
 def main():
     # Here, since they are built on this file.
-    from footprint import memory
+    from footprint import footprint
     from tunnels import tunnels
 
     measures = {
         "allocations": allocations, "instructions": instructions, "replays": replays, "syscalls": syscalls, "tunnels": tunnels,
-        "memory": memory,
+        "memory": footprint,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--larder", required=True)
@@ -285,10 +181,9 @@ def main():
     parser.add_argument("what", choices=["all", *measures])
     options = parser.parse_args()
 
-    origin = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+    origin = PythonOrigin(Handler)
     origin.served = 0
-    threading.Thread(target=origin.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{origin.server_port}/one"
+    url = origin.url("/one")
     # What instructions tells at its end needs no further run.
     every = [measure for name, measure in measures.items() if name != "replays"]
     chosen = every if options.what == "all" else [measures[options.what]]

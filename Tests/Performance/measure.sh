@@ -10,4 +10,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "${CC:-cc}" -O2 -shared -fPIC -o "$work/counter.so" "$here/allocation-counter.c" -ldl
-python3 "$here/measure.py" --larder "$LARDER" --counter "$work/counter.so" --work "$work" "${@:-all}"
+PYTHONPATH=Tests python3 -B "$here/measure.py" --larder "$LARDER" --counter "$work/counter.so" --work "$work" "${@:-all}"

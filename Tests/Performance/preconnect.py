@@ -1,4 +1,5 @@
-"""How long the first request to an intercepted host takes, over connections with a delay: `preconnect.py [LARDER...]`, by default $LARDER.
+"""How long the first request to an intercepted host takes, over connections with a delay: `preconnect.py [LARDER...]`, by default $LARDER,
+with PYTHONPATH=Tests.
 
 Every byte between the client and Larder, and between Larder and the origin, arrives DELAY later. A host that is asked for the first time
 costs the client's handshake with Larder and Larder's with the origin. Larder begins its own beside the client's where every request to the
@@ -9,28 +10,26 @@ import queue
 import socket
 import ssl
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
+from Tools.certificates import Authority
+from Tools.clients import open_tunnel
+from Tools.larder import Larder
+from Tools.origins import server_context
+from Tools.processes import output
+
 HOSTS, DELAY = 15, 0.02
 work = tempfile.TemporaryDirectory()
 WORK = Path(work.name)
 
 
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK)
-
-
 NAMES = [f"{side}{number}.test" for side in ("allowed", "ruled") for number in range(HOSTS)]
-CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-openssl("req", "-x509", *CURVE, "-keyout", "root.key", "-out", "root.pem", "-days", "3", "-subj", "/CN=Root")
-(WORK / "extensions").write_text("subjectAltName=" + ",".join(f"DNS:{name}" for name in NAMES))
-openssl("req", *CURVE, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/CN=leaf")
-openssl("x509", "-req", "-in", "leaf.csr", "-CA", "root.pem", "-CAkey", "root.key", "-days", "2", "-extfile", "extensions", "-out", "leaf.pem")
+authority = Authority(WORK)
+CERTIFICATE, PRIVATE = authority.certify(*NAMES)
 
 
 def started(body, *arguments):
@@ -39,8 +38,7 @@ def started(body, *arguments):
 
 def origin():
     """Answers one request on each connection over TLS."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(WORK / "leaf.pem", WORK / "leaf.key")
+    context = server_context(CERTIFICATE, PRIVATE)
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
     def answer(connection):
@@ -105,9 +103,7 @@ def delayed(port):
 
 def first_request(proxy, host, port, context):
     began = time.monotonic()
-    client = socket.create_connection(("127.0.0.1", proxy))
-    client.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-    assert b" 200" in client.recv(4096)
+    client = open_tunnel(proxy, f"{host}:{port}")
     with context.wrap_socket(client, server_hostname=host) as session:
         session.sendall(f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
         answer = session.recv(4096)
@@ -118,28 +114,21 @@ def first_request(proxy, host, port, context):
 def measure(larder, far):
     home = Path(tempfile.mkdtemp(dir=WORK))
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    subprocess.run([larder, "ca", "init"], env=environment, check=True, capture_output=True)
-    root = subprocess.run([larder, "ca", "export"], env=environment, check=True, capture_output=True).stdout
-    (home / "ours.pem").write_bytes(root)
+    output([larder, "ca", "init"], environment)
+    (home / "ours.pem").write_bytes(output([larder, "ca", "export"], environment))
     rules = [f"  - {{name: r{n}, match: {{host: ruled{n}.test, method: DELETE}}, deny: {{reason: no}}}}" for n in range(HOSTS)]
     (home / "larder.yaml").write_text("\n".join([
-        "tunnel: {ports: any}", f"tls: {{default: {{anchors: {{bundle: {WORK}/root.pem}}, connect: intercept}}}}",
+        "tunnel: {ports: any}", f"tls: {{default: {{anchors: {{bundle: {authority.certificate}}}, connect: intercept}}}}",
         "resolve: {" + ", ".join(f"{name}: 127.0.0.1" for name in NAMES) + "}", "rules:", *rules, ""]))
-    process = subprocess.Popen(
-        [larder, "serve", "--quiet", "-c", str(home / "larder.yaml"), "--listen", "127.0.0.1:0", "--store", ":memory:", "--port-file",
-         str(home / "port"), "--set", "log.access.format=off", "--set", "admin.socket=off"], env=environment)
+    process = Larder(":memory:", config=home / "larder.yaml", loops=None, binary=larder, environment=environment)
     try:
-        while not (home / "port").exists() or not (home / "port").read_text().strip():
-            assert process.poll() is None, "larder has ended"
-            time.sleep(0.01)
-        proxy = delayed(int((home / "port").read_text().split()[0]))
+        proxy = delayed(process.port)
         context = ssl.create_default_context(cafile=home / "ours.pem")
         for side, said in ("allowed", "every request may be sent"), ("ruled", "a rule denies DELETE"):
             taken = sorted(first_request(proxy, f"{side}{number}.test", far, context) for number in range(HOSTS))
             print(f"{statistics.median(taken):7.1f} ms  {larder}: {said} ({taken[0]:.1f} to {taken[-1]:.1f})", flush=True)
     finally:
-        process.terminate()
-        process.wait()
+        process.stop()
 
 
 port = delayed(origin())

@@ -1,6 +1,6 @@
 """What the store costs end to end: a body of 1 GiB stored while it passes, and hits that come from the disk with cold pages.
 
-    LARDER=BINARY WORK=EMPTY_FOLDER python3 store.py [stream] [cold]     needs nginx, wrk and curl
+    LARDER=BINARY WORK=EMPTY_FOLDER PYTHONPATH=Tests python3 Tests/Performance/store.py [stream] [cold]     needs nginx, wrk and curl
 
 `cold` runs Larder on CPU 0 and wrk on CPU 1, with the file's pages dropped twice a second. FLOOR=COMMAND with {port} in it is run in the
 same way, to compare rates: a server that answers any request with 1 KiB.
@@ -13,8 +13,11 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Long"))
-from common import LARDER, WORK, Larder, Response, free_port, wait_for_port
+from Tools.clients import Response
+from Tools.larder import WORK, Larder
+from Tools.measuring import processor_seconds
+from Tools.origins import Nginx
+from Tools.processes import free_port, start, wait_for_port
 
 MEBIBYTE = 1 << 20
 LENGTH = 1024 * MEBIBYTE
@@ -23,28 +26,17 @@ ENTRIES = int(os.environ.get("ENTRIES", 200_000))
 
 def origin():
     """nginx: /large of 1 GiB, and 1 KiB under any other name, all fresh for ten hours."""
-    WORK.chmod(0o755)
     with open(WORK / "large", "wb") as file:
         piece = os.urandom(MEBIBYTE)
         for _ in range(LENGTH // MEBIBYTE):
             file.write(piece)
     port = free_port()
-    (WORK / "nginx.conf").write_text(f"""
-        daemon off; user root; worker_processes 1; pid {WORK}/nginx.pid; error_log {WORK}/nginx.err;
-        events {{ worker_connections 4096; }}
-        http {{ access_log off; sendfile on; keepalive_requests 10000000; default_type application/octet-stream;
-          client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
-          server {{ listen 127.0.0.1:{port} backlog=4096; add_header Cache-Control max-age=36000;
-            location / {{ return 200 "{'x' * 1024}"; }}
-            location = /large {{ alias {WORK}/large; }} }} }}""")
-    process = subprocess.Popen(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
-    wait_for_port(port)
-    return process, port
-
-
-def processor_seconds(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    Nginx(WORK, [port], f"""
+        access_log off; sendfile on; keepalive_requests 10000000; default_type application/octet-stream;
+        server {{ listen 127.0.0.1:{port} backlog=4096; add_header Cache-Control max-age=36000;
+          location / {{ return 200 "{'x' * 1024}"; }}
+          location = /large {{ alias {WORK}/large; }} }}""")
+    return port
 
 
 def stream(port):
@@ -132,16 +124,13 @@ def cold(port):
     print(f"hits from the disk: {rate:.0f}/s with cold pages ({used / rate / 8 * 1e6:.0f} µs of CPU each), {warm:.0f}/s with warm ones")
     if "FLOOR" in os.environ:
         floor_port = free_port()
-        floor = subprocess.Popen(["taskset", "-c", "0", *os.environ["FLOOR"].replace("{port}", str(floor_port)).split()])
+        floor = start(["taskset", "-c", "0", *os.environ["FLOOR"].replace("{port}", str(floor_port)).split()])
         wait_for_port(floor_port)
         floor_rate = load(floor_port, port, f"math.random(0, {ENTRIES - 1})", 5)
         floor.kill()
         print(f"the floor: {floor_rate:.0f}/s; cold hits are {rate / floor_rate:.3f} of that")
 
 
-process, port = origin()
-try:
-    for name in sys.argv[1:] or ["stream", "cold"]:
-        {"stream": stream, "cold": cold}[name](port)
-finally:
-    process.kill()
+port = origin()
+for name in sys.argv[1:] or ["stream", "cold"]:
+    {"stream": stream, "cold": cold}[name](port)

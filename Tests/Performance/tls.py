@@ -12,7 +12,11 @@ import sys
 import threading
 from pathlib import Path
 
-from common import WORK, Larder, free_port, run, wait_for_port
+from Tools.certificates import Authority, openssl
+from Tools.clients import open_tunnel
+from Tools.larder import WORK, Larder
+from Tools.origins import Nginx, server_context
+from Tools.processes import free_port
 
 ROUNDS, FIRST, KEPT, HITS, TUNNELS = 7, 300, 3000, 20_000, 200
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -20,45 +24,31 @@ BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def openssl(*arguments):
-    return subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK).stdout
-
-
-CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-openssl("req", "-x509", *CURVE, "-keyout", "root.key", "-out", "root.pem", "-days", "3", "-subj", "/CN=Root")
-(WORK / "extensions").write_text(
-    "subjectAltName=DNS:one.test,DNS:two.test,DNS:three.test\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n")
-openssl("req", *CURVE, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/CN=leaf")
-openssl("x509", "-req", "-in", "leaf.csr", "-CA", "root.pem", "-CAkey", "root.key", "-days", "2", "-extfile", "extensions", "-out", "leaf.pem")
-KEY = openssl("pkey", "-in", "leaf.key", "-pubout", "-outform", "DER")
+authority = Authority(WORK)
+CERTIFICATE, PRIVATE = authority.certify("one.test", "two.test", "three.test")
+KEY = openssl("pkey", "-in", PRIVATE, "-pubout", "-outform", "DER")
 PIN = "sha256/" + base64.b64encode(hashlib.sha256(KEY).digest()).decode()
 bundle = WORK / "bundle.pem"
-bundle.write_text((WORK / "root.pem").read_text() + (open(BUNDLE).read() if os.path.exists(BUNDLE) else ""))
+bundle.write_text(authority.certificate.read_text() + (open(BUNDLE).read() if os.path.exists(BUNDLE) else ""))
 TRUST = f"tls.default={{anchors: {{bundle: {bundle}}}}}"
 NAMES = "resolve={one.test: 127.0.0.1, two.test: 127.0.0.1, three.test: 127.0.0.1}"
 
 
-class Origin:
+class Origin(Nginx):
     """nginx with a file of 1 KiB, in plain text, over TLS 1.2 and over TLS 1.3; under /close/ each answer ends its connection."""
 
     def __init__(self):
         self.plain, self.old, self.new = free_port(), free_port(), free_port()
         (WORK / "one").write_bytes(b"x" * 1024)
-        certificate = f"ssl_certificate {WORK}/leaf.pem; ssl_certificate_key {WORK}/leaf.key; ssl_session_tickets off; ssl_session_cache off;"
+        certificate = f"ssl_certificate {CERTIFICATE}; ssl_certificate_key {PRIVATE}; ssl_session_tickets off; ssl_session_cache off;"
         places = f"""location /keep/ {{ alias {WORK}/; add_header Cache-Control max-age=3600; }}
             location /pass/ {{ alias {WORK}/; add_header Cache-Control no-store; }}
             location /close/ {{ alias {WORK}/; add_header Cache-Control no-store; keepalive_timeout 0; }}"""
-        (WORK / "nginx.conf").write_text(f"""
-            daemon off; user root; worker_processes 1; pid {WORK}/nginx.pid; error_log {WORK}/nginx.err;
-            events {{ }}
-            http {{ access_log off; keepalive_requests 10000000;
-              client_body_temp_path {WORK}/b; proxy_temp_path {WORK}/p; fastcgi_temp_path {WORK}/f; uwsgi_temp_path {WORK}/u; scgi_temp_path {WORK}/s;
-              server {{ listen 127.0.0.1:{self.plain}; {places} }}
-              server {{ listen 127.0.0.1:{self.old} ssl; ssl_protocols TLSv1.2; {certificate} {places} }}
-              server {{ listen 127.0.0.1:{self.new} ssl; ssl_protocols TLSv1.3; {certificate} {places} }} }}""")
-        WORK.chmod(0o755)
-        run(["nginx", "-c", str(WORK / "nginx.conf"), "-e", str(WORK / "nginx.err")])
-        wait_for_port(self.new)
+        super().__init__(WORK, [self.plain, self.old, self.new], f"""
+            access_log off; keepalive_requests 10000000;
+            server {{ listen 127.0.0.1:{self.plain}; {places} }}
+            server {{ listen 127.0.0.1:{self.old} ssl; ssl_protocols TLSv1.2; {certificate} {places} }}
+            server {{ listen 127.0.0.1:{self.new} ssl; ssl_protocols TLSv1.3; {certificate} {places} }}""", connections=512)
 
 
 def cpu(larder):
@@ -149,8 +139,7 @@ class Counter:
 
     def __init__(self):
         self.handshakes, self.threads = 0, []
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(WORK / "leaf.pem", WORK / "leaf.key")
+        self.context = server_context(CERTIFICATE, PRIVATE)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
@@ -185,16 +174,13 @@ def probe(origin):
     forgetful = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts, "tls.connect.verdicts_kept=0s")
     free = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any")
     server = Counter()
-    context = ssl.create_default_context(cafile=WORK / "root.pem")
+    context = ssl.create_default_context(cafile=authority.certificate)
     counted = {}
 
     def tunnels(name, larder, host):
         before = cpu(larder)
         for _ in range(TUNNELS):
-            client = socket.create_connection(("127.0.0.1", larder.port))
-            client.sendall(f"CONNECT {host}:{server.port} HTTP/1.1\r\nHost: {host}:{server.port}\r\n\r\n".encode())
-            answer = client.recv(4096)
-            assert b" 200" in answer, answer
+            client = open_tunnel(larder.port, f"{host}:{server.port}")
             with context.wrap_socket(client, server_hostname=host) as session:
                 session.do_handshake()
         taken = (cpu(larder) - before) / TUNNELS

@@ -11,4 +11,4 @@ trap 'rm -rf "$WORK"' EXIT
 "${CC:-cc}" -O2 -o "$WORK/tls-floor" "$here/tls-floor.c" -lssl -lcrypto
 "${CC:-cc}" -O2 -o "$WORK/tls-curl" "$here/tls-curl.c" -lcurl -lssl -lcrypto
 "${CC:-cc}" -O2 -D_GNU_SOURCE -o "$WORK/asker" "$here/asker.c"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Tests/Long python3 "$here/tls.py" "$@"
+PYTHONPATH=Tests python3 -B "$here/tls.py" "$@"

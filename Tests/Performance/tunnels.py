@@ -1,14 +1,12 @@
 """What a tunnel costs to set up and to end: system calls for each CONNECT that is closed again."""
 
-import re
 import shutil
-import signal
 import socket
-import subprocess
 import threading
-import time
 
-from measure import Larder
+from Tools.clients import open_tunnel
+from Tools.measuring import per_request, system_calls
+from measure import started
 
 TUNNELS = 2_000
 
@@ -17,24 +15,12 @@ def tunnels(options, origin, url):
     if not shutil.which("strace"):
         print("system calls per tunnel: strace is not installed")
         return True
-    larder = Larder(options, settings=["tunnel.ports=any"])
+    larder = started(options, settings=["tunnel.ports=any"])
     target = closing_origin()
     ask(larder.port, target, 50)
-    out = f"{options.work}/strace"
-    tracer = subprocess.Popen(["strace", "-q", "-c", "-f", "-o", out, "-p", str(larder.process.pid)])
-    time.sleep(1)
-    ask(larder.port, target, TUNNELS)
-    tracer.send_signal(signal.SIGINT)
-    tracer.wait()
+    counts = system_calls(larder.process, options.work, lambda: ask(larder.port, target, TUNNELS))
     larder.stop()
-    counts = {}
-    with open(out) as file:
-        for line in file:
-            if match := re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line):
-                counts[match.group(2)] = int(match.group(1))
-    counts.pop("total", None)
-    listed = ", ".join(f"{name} {count / TUNNELS:.2f}" for name, count in sorted(counts.items(), key=lambda x: -x[1])[:11])
-    print(f"system calls per tunnel: {sum(counts.values()) / TUNNELS:.2f} ({listed})")
+    print(f"system calls per tunnel: {per_request(counts, TUNNELS, most=11)}")
     return True
 
 
@@ -54,9 +40,5 @@ def closing_origin():
 
 
 def ask(port, target, count):
-    request = f"CONNECT 127.0.0.1:{target} HTTP/1.1\r\nHost: 127.0.0.1:{target}\r\n\r\n".encode()
     for _ in range(count):
-        with socket.create_connection(("127.0.0.1", port)) as connection:
-            connection.sendall(request)
-            if b" 200" not in connection.recv(4096):
-                raise SystemExit("the proxy opened no tunnel")
+        open_tunnel(port, f"127.0.0.1:{target}").close()
