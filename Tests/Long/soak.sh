@@ -1,5 +1,5 @@
 #!/bin/bash
-# Half an hour of small responses, plain, intercepted and replayed, with what Larder occupies in a table: see docs/testing.md.
+# Half an hour of small responses, plain, intercepted and replayed, with what Larder occupies in a table: see Tests/Long/README.md.
 # SOAK_SECONDS makes it shorter (at least 60).
 set -euo pipefail
 cd "$(dirname "$0")"
