@@ -74,6 +74,7 @@ let package = Package(
         room("ServerTrust", uses: ["HTTPMessage", "COpenSSL"]),
         room("CertificateAuthority", uses: ["HTTPMessage", "ServerTrust", "COpenSSL"]),
         room("ClientPasswords", uses: ["HTTPMessage", "COpenSSL", "CCrypt"]),
+        room("SecretScanning", uses: ["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
         room("EventLoop", uses: ["CLinux"]),
         room("Reachability", uses: ["EventLoop", "CLinux"]),
         room(
@@ -87,7 +88,9 @@ let package = Package(
             ]),
         room(
             "Snapshots",
-            uses: ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"]),
+            uses: [
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL",
+            ]),
         room("ResponseStore", uses: ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash"]),
         // Floor 3
         room("ProxyCore", uses: ["HTTPMessage", "HTTPCaching", "ProxyPolicy"]),
@@ -97,8 +100,8 @@ let package = Package(
         room(
             "Recordings",
             uses: [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore", "Snapshots",
-                "ProxyCore",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "EventLoop", "ResponseStore",
+                "Snapshots", "ProxyCore",
             ]),
         room(
             "ProxyServer",
@@ -120,8 +123,9 @@ let package = Package(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
+                "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
+                "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -156,8 +160,8 @@ let package = Package(
             dependencies: ["ResponseStore", "HTTPCaching", "HTTPMessage", "EventLoop", "CLinux", "TestSupport"],
             path: "Tests/StoreTorture", swiftSettings: swift),
         .executableTarget(
-            name: "SnapshotTorture", dependencies: ["Snapshots", "HTTPMessage", "ServerTrust"], path: "Tests/SnapshotTorture",
-            swiftSettings: swift),
+            name: "SnapshotTorture", dependencies: ["Snapshots", "SecretScanning", "HTTPMessage", "ServerTrust"],
+            path: "Tests/SnapshotTorture", swiftSettings: swift),
         .testTarget(name: "ArchitectureTests", swiftSettings: swift),
         .target(
             name: "FuzzTargets",
@@ -175,6 +179,7 @@ let package = Package(
         tests(of: "ServerTrust", uses: ["HTTPMessage"]),
         tests(of: "CertificateAuthority", uses: ["HTTPMessage", "ServerTrust"]),
         tests(of: "ClientPasswords", uses: ["HTTPMessage"]),
+        tests(of: "SecretScanning", uses: ["HTTPMessage", "HTTPSerialization"]),
         tests(of: "EventLoop", uses: ["CLinux"]),
         tests(of: "Reachability", uses: ["EventLoop", "CLinux"]),
         tests(
@@ -192,7 +197,8 @@ let package = Package(
         tests(
             of: "Snapshots",
             uses: [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "CSQLite", "SnapshotTorture",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "CSQLite",
+                "SnapshotTorture",
             ]),
         tests(of: "ProxyCore", uses: ["HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy"]),
         tests(of: "AccessLog", uses: ["HTTPMessage", "ServerTrust", "EventLoop", "ProxyCore"]),
@@ -207,7 +213,7 @@ let package = Package(
             of: "LarderCLI",
             uses: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy", "ServerTrust",
-                "CertificateAuthority", "ResponseStore", "ProxyServer", "larder",
+                "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -215,7 +221,7 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
-                "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
+                "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots",
                 "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],

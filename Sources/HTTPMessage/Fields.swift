@@ -119,6 +119,18 @@ package struct Fields: Sendable {
         return result
     }
 
+    /// The values of all lines with a name, given in lower case, joined by a comma and a space (RFC 9110 §5.3). Not for the hot path.
+    package func value(ofAllLinesNamed name: [UInt8]) -> [UInt8]? {
+        var joined: [UInt8]?
+        var index = index(ofName: name.span)
+        while let found = index {
+            let value = Array(bytes[lines[found].value.range])
+            joined = joined.map { $0 + [ASCII.comma, ASCII.space] + value } ?? value
+            index = self.index(ofName: name.span, from: found + 1)
+        }
+        return joined
+    }
+
     // MARK: Writing
 
     /// Appends raw bytes, such as a whole head as it was read, and returns where they stand now.

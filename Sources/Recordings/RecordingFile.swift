@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 import Snapshots
 import Synchronization

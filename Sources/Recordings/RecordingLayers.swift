@@ -2,6 +2,7 @@ import EventLoop
 import HTTPMessage
 import ProxyCore
 import ResponseStore
+import SecretScanning
 import ServerTrust
 import Snapshots
 import Synchronization

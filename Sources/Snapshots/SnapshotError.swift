@@ -1,5 +1,6 @@
 import HTTPMessage
 import SQLiteDatabase
+import SecretScanning
 import ServerTrust
 
 /// Why a snapshot cannot be made, opened or read.
@@ -70,5 +71,18 @@ func onDatabase<Result>(_ work: () throws(DatabaseError) -> Result) throws(Snaps
         return try work()
     } catch {
         throw .database(error)
+    }
+}
+
+/// Reads patterns, and what is declared as secrets, with their failures as the snapshot's.
+@inline(__always)
+func onSecretScanning<Result>(_ work: () throws(SecretScanningError) -> Result) throws(SnapshotError) -> Result {
+    do throws(SecretScanningError) {
+        return try work()
+    } catch {
+        switch error {
+        case .malformed(let detail): throw .malformed(detail)
+        case .tooLarge(let detail): throw .tooLarge(detail)
+        }
     }
 }

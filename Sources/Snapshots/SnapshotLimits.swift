@@ -1,3 +1,5 @@
+import SecretScanning
+
 /// How much of anything a snapshot may hold. A file that goes past one of them is refused, whoever wrote it (T46).
 package enum SnapshotLimits {
     /// Recordings in one file. The keys of all of them stand in memory while it is open, 24 octets for each.
@@ -12,8 +14,8 @@ package enum SnapshotLimits {
     package static let earlyHintsLength = 32 << 10
     /// Octets of the manifest.
     package static let manifestLength = 1 << 20
-    /// Octets of a request's body that are kept; of a longer one the digest.
-    package static let requestBodyLength = 8 << 20
+    /// Octets of a request's body that are kept; of a longer one, which cannot be searched for secrets, the digest.
+    package static let requestBodyLength = DecodedBody.lengthLimit
     /// Octets of one response's body.
     package static let bodyLength: UInt64 = 64 << 30
     /// Octets of a piece of a body: what is read, checked and delivered at once.

@@ -13,10 +13,10 @@ enum FloorPlan {
     }
 
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
-    /// What CertificateAuthority and ClientPasswords leave to chance (keys, serial numbers) is OpenSSL's.
+    /// What CertificateAuthority, ClientPasswords and SecretScanning leave to chance (keys, serial numbers) is OpenSSL's.
     static let pureRooms: Set<String> = [
         "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
-        "ClientPasswords", "ProxyCore",
+        "ClientPasswords", "SecretScanning", "ProxyCore",
     ]
 
     /// Foundation stands only in LarderCLI's row: its 6 MiB are resident in every process, and its calls allocate.
@@ -34,6 +34,7 @@ enum FloorPlan {
         "ServerTrust": Room(["HTTPMessage", "COpenSSL"]),
         "CertificateAuthority": Room(["HTTPMessage", "ServerTrust", "COpenSSL"]),
         "ClientPasswords": Room(["HTTPMessage", "COpenSSL", "CCrypt"]),
+        "SecretScanning": Room(["HTTPMessage", "HTTPSerialization", "COpenSSL"]),
         "EventLoop": Room(["CLinux"], others: ["Glibc", "Synchronization"]),
         "Reachability": Room(["EventLoop", "CLinux"], others: ["Glibc"]),
         "UpstreamTransport": Room(
@@ -45,7 +46,8 @@ enum FloorPlan {
                 "CPSL",
             ], others: ["Glibc", "Synchronization"]),
         "Snapshots": Room(
-            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SQLiteDatabase", "COpenSSL"], others: ["Glibc"]),
+            ["HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "SQLiteDatabase", "COpenSSL"],
+            others: ["Glibc"]),
         "ResponseStore": Room(
             ["HTTPMessage", "HTTPCaching", "SQLiteDatabase", "EventLoop", "CXXHash", "CLinux"],
             others: ["Glibc", "Synchronization"]),
@@ -57,8 +59,8 @@ enum FloorPlan {
             others: ["Glibc", "Synchronization"]),
         "Recordings": Room(
             [
-                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "EventLoop", "ResponseStore", "Snapshots",
-                "ProxyCore",
+                "HTTPMessage", "HTTPCaching", "HTTPSerialization", "ServerTrust", "SecretScanning", "EventLoop", "ResponseStore",
+                "Snapshots", "ProxyCore",
             ], others: ["Synchronization"]),
         "ProxyServer": Room(
             [
@@ -77,8 +79,8 @@ enum FloorPlan {
         "LarderCLI": Room(
             [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
+                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
+                "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

@@ -1,3 +1,4 @@
+import SecretScanning
 import Snapshots
 import Testing
 

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 import Snapshots
 

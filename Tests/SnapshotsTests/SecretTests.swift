@@ -1,102 +1,15 @@
 import HTTPMessage
 import HTTPSerialization
 import ServerTrust
+import TestSupport
 import Testing
+
+@testable import SecretScanning
 @testable import Snapshots
 
-/// Secrets that tests plant, none of them anybody's.
-enum Planted {
-    static let gitHub = "ghp_" + String(repeating: "a1B2", count: 9)
-    static let fineGrained = "github_pat_" + String(repeating: "A", count: 22) + "_" + String(repeating: "b", count: 59)
-    static let awsID = "AKIA" + "Z7Q2LMNOP3RSTUVW"
-    static let slack = "xoxb-" + "123456789012-abcdefABCDEF"
-    static let webToken = [
-        #"{"alg":"HS256","typ":"JWT"}"#, #"{"sub":"1234567890","name":"Alice","exp":1795415999}"#, "signature-octets",
-    ].map { Base64.encode(Array($0.utf8)).filter { $0 != "=" } }.joined(separator: ".")
-    static let privateKey = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"
-    static let opaque = "s3cr3t-0paque-value-93847"
-
-    static let all = [gitHub, fineGrained, awsID, slack, webToken, privateKey]
-}
-
-@Suite("Secrets")
+@Suite("Secrets in recordings")
 struct SecretTests {
-    static func found(_ text: String) -> [String] {
-        let octets = Array(text.utf8)
-        return SecretScan.secrets(in: octets).map { Array(octets[$0.range]).text }
-    }
-
-    @Test("Tokens are found wherever they stand", arguments: Planted.all)
-    func findsTokens(secret: String) {
-        for frame in ["SECRET", "a SECRET b", "\"SECRET\"", "x=SECRET&y", "[SECRET]", "\nSECRET\n"] {
-            #expect(Self.found(frame.replacing("SECRET", with: secret)) == [secret], "\(frame)")
-        }
-    }
-
-    @Test("Values of names that mean secrets are found in JSON, forms and queries")
-    func findsNamed() {
-        let secret = Planted.opaque
-        #expect(Self.found("{\"access_token\": \"\(secret)\", \"token_type\":\"bearer\"}") == [secret])
-        #expect(Self.found("grant_type=password&password=\(secret)&x=1") == [secret])
-        #expect(Self.found("http://a:80/?api_key=\(secret)#f") == [secret])
-        #expect(Self.found("Authorization: Bearer 9a8B7c6D5e4F3g2H1i0J") == ["9a8B7c6D5e4F3g2H1i0J"])
-        #expect(Self.found("Basic \(Base64.encode(Array("user:password".utf8)))").count == 1)
-    }
-
-    /// A text that a secret stands in as JSON, queries and forms write it, and the secret's octets there.
-    static let escaped: [(text: String, secret: String)] = {
-        let jsonKey = Planted.privateKey.replacing("\n", with: "\\n")
-        let uriKey = Planted.privateKey.replacing("\n", with: "%0A").replacing(" ", with: "%20")
-        let formKey = uriKey.replacing("%20", with: "+")
-        let basic = Base64.encode(Array("user:passwords".utf8)).replacing("=", with: "%3D")
-        let bearer = "9a8B7c6D5e4F3g2H1i0J"
-        let opaque = Planted.opaque
-        var rows: [(text: String, secret: String)] = []
-        func add(_ text: String, _ secret: String) { rows.append((text, secret)) }
-        add(#"{"pem":"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n\#(jsonKey)"}"#, jsonKey)
-        add(#"{"env":"A=1\n\#(Planted.gitHub)"}"#, Planted.gitHub)
-        add(#"{"env":"A=1\t\#(Planted.awsID)\n"}"#, Planted.awsID)
-        add(#"{"env":"A=1\r\#(Planted.webToken)\n"}"#, Planted.webToken)
-        add(#"{"env":"A=1\u000a\#(Planted.slack)"}"#, Planted.slack)
-        add(#"{"url":"/?a=1\u0026access_token=\#(opaque)\n"}"#, opaque)
-        add("u=is%3D\(Planted.gitHub)&x=1", Planted.gitHub)
-        add("u=a%20\(Planted.webToken)", Planted.webToken)
-        add("u=is%3A\(Planted.gitHub)", Planted.gitHub)
-        add("u=a%0A\(Planted.awsID)%0A", Planted.awsID)
-        add("u=id_token%3D\(Planted.webToken)", Planted.webToken)
-        add("u=a+\(Planted.fineGrained)", Planted.fineGrained)
-        add("u=a%253D\(Planted.gitHub)", Planted.gitHub)
-        add("u=/cb%3Faccess_token%3D\(opaque)%26x", opaque)
-        add("x=Bearer%20\(bearer)", bearer)
-        add("x=Bearer+\(bearer)&y=1", bearer)
-        add("x=Basic%20\(basic)&y=1", basic)
-        add("x=Basic+\(basic)", basic)
-        add("k=\(formKey)&y=1", formKey)
-        add("k=\(uriKey)&y=1", uriKey)
-        add("</x?access_token=\(opaque)>; rel=next", opaque)
-        add("<a href='/x?access_token=\(opaque)'>", opaque)
-        add("/cb#access_token=\(opaque)&state=1", opaque)
-        add(#"{"Password":"\#(opaque)"}"#, opaque)
-        add("user[password]=\(opaque)&x=1", opaque)
-        add("user%5Bpassword%5D=\(opaque)", opaque)
-        return rows
-    }()
-
-    @Test("Secrets are found behind escapes and in them, and what is around them stays", arguments: escaped)
-    func findsEscaped(text: String, secret: String) throws {
-        #expect(Self.found(text) == [secret])
-        let redacted = try Redactor(key: SnapshotFixture.key, terms: MatchTerms()).redacted(uri: Array(text.utf8))
-        // A placeholder is found as one, in the same place.
-        let again = SecretScan.secrets(in: redacted)
-        #expect(again.map(\.isPlaceholder) == [true])
-        let frame = try #require(again.first)
-        var restored = Array(redacted[..<frame.range.lowerBound])
-        restored += Array(secret.utf8)
-        restored += Array(redacted[frame.range.upperBound...])
-        #expect(restored == Array(text.utf8))
-    }
-
-    @Test("Secrets behind escapes are told in the clear, are in no recording, and are replayed", arguments: escaped)
+    @Test("Secrets behind escapes are told in the clear, are in no recording, and are replayed", arguments: Planted.escaped)
     func recordsNoEscaped(text: String, secret: String) throws {
         var exchange = Exchange("http://a:80/", text)
         exchange.method = "POST"
@@ -115,51 +28,6 @@ struct SecretTests {
         #expect(try snapshot.secretPlaces().isEmpty)
         let answer = try MatchingTests.answer(SnapshotLayer(snapshot, key: SnapshotFixture.key), exchange)
         #expect(SecretScan.secrets(in: Array(answer.utf8)).map(\.isPlaceholder) == [true])
-    }
-
-    @Test(
-        "What only looks a little like one is left alone",
-        arguments: [
-            "the bearer of good news everywhere", "basic authentication", "\"password\": \"\"", "\"password\": null",
-            "password=short",
-            "eyJhbGci", "AKIA1234", "ghp_short", "XAKIAZ7Q2LMNOP3RSTUVW", "xoxb-1", "-----BEGIN CERTIFICATE-----",
-            "\"password_hint\":\"something longer\"", "eyJ.eyJ.x", "x%41\(Planted.gitHub)", "x20\(Planted.gitHub)",
-            "\\u0041\(Planted.gitHub)", "n\(Planted.gitHub)", "the+bearer+of+good+news+everywhere", "x=Basic+Authentication",
-        ])
-    func leavesOthers(text: String) {
-        #expect(Self.found(text).isEmpty)
-    }
-
-    @Test(
-        "A placeholder has the form of its secret, is found as one, and is the same for the same secret under one key alone",
-        arguments: Planted.all)
-    func makesPlaceholders(secret: String) throws {
-        let octets = Array(secret.utf8)
-        let kind = try #require(SecretScan.secrets(in: octets).first).kind
-        let placeholder = Placeholder.make(for: octets, kind, under: SnapshotFixture.key)
-        let found = SecretScan.secrets(in: placeholder)
-        #expect(found == [FoundSecret(range: 0..<placeholder.count, kind: kind, isPlaceholder: true)])
-        #expect(placeholder == Placeholder.make(for: octets, kind, under: SnapshotFixture.key))
-        #expect(placeholder != Placeholder.make(for: octets, kind, under: .make()))
-        // A private key keeps its frame.
-        #expect(!placeholder.text.contains(kind == .privateKey ? "MIIEpAIBAAKCAQEA" : secret.suffix(20)))
-    }
-
-    @Test("A secret is the same one however it is escaped")
-    func knowsEscapes() {
-        let codes = ["a/b+c secret", "a\\/b+c secret", "a%2Fb%2bc%20secret"].map { SnapshotFixture.key.code(of: Array($0.utf8)) }
-        #expect(Set(codes).count == 1)
-    }
-
-    @Test("A token's placeholder keeps its three parts and its times, and nothing else of it")
-    func keepsTimes() throws {
-        let placeholder = Placeholder.make(for: Array(Planted.webToken.utf8), .webToken, under: SnapshotFixture.key).text
-        let parts = placeholder.split(separator: ".")
-        #expect(parts.count == 3)
-        let padded = String(parts[1]) + String(repeating: "=", count: (4 - parts[1].utf8.count % 4) % 4)
-        let payload = try JSONValue(parsing: try #require(Base64.decode(Array(padded.utf8))))
-        #expect(payload["exp"] == 1_795_415_999)
-        #expect(payload["name"] == nil)
     }
 
     /// Records one exchange as a proxy does.

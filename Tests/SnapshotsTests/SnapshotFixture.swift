@@ -1,5 +1,6 @@
 import Foundation
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 @testable import Snapshots
 

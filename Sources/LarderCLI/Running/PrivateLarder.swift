@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import ProxyAdmin
 import ProxyPolicy
+import SecretScanning
 import ServerTrust
 import Snapshots
 

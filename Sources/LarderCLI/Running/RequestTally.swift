@@ -1,5 +1,5 @@
 import Foundation
-import Snapshots
+import SecretScanning
 
 /// What the requests of one run were and became, as the access log tells it line by line.
 struct RequestTally {

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import Snapshots
+import SecretScanning
 
 /// The access log of one run, read as it is written: counted, and where one is asked for, kept in a file.
 ///

@@ -3,6 +3,7 @@ import Foundation
 import HTTPMessage
 import ProxyServer
 import Recordings
+import SecretScanning
 import Snapshots
 
 /// The recordings of a running server: what it replays, and what it records into. They stay open over readings of the settings that say

@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 
 /// What was recorded, to be compared with what comes now: asked as it is replayed, so that canonicalisers, Vary, secrets and sequences count alike.

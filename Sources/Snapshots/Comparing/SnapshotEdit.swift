@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPSerialization
+import SecretScanning
 import ServerTrust
 
 extension SnapshotMaintenance {
@@ -60,7 +61,7 @@ extension SnapshotMaintenance {
     package static func edit(
         _ source: Snapshot, _ bodies: [SHA256Digest: [UInt8]], isHarmless: Bool = false, signing signature: SigningKey? = nil
     ) throws(SnapshotError) -> Edited {
-        let finder = try SecretFinder(source.manifest.terms.secrets)
+        let finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(source.manifest.terms.secrets) }
         var found: Set<SHA256Digest> = []
         var result = Edited()
         _ = try make(source.path, source.manifest, signing: signature) { (writer) throws(SnapshotError) in

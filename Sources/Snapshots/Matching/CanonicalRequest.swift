@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import HTTPSerialization
+import SecretScanning
 import ServerTrust
 
 /// A request with all that says nothing about the answer taken out, and a mark in the place of each secret.
@@ -199,19 +200,5 @@ private struct RuledURI {
                 place = behind + 1
             }
         }
-    }
-}
-
-extension Fields {
-    /// The values of all lines with a name, given in lower case, joined by a comma and a space (RFC 9110 §5.3).
-    func value(ofAllLinesNamed name: [UInt8]) -> [UInt8]? {
-        var joined: [UInt8]?
-        var index = index(ofName: name.span)
-        while let found = index {
-            let value = Array(bytes[lines[found].value.range])
-            joined = joined.map { $0 + [ASCII.comma, ASCII.space] + value } ?? value
-            index = self.index(ofName: name.span, from: found + 1)
-        }
-        return joined
     }
 }

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPMessage
+import SecretScanning
 
 /// A canonicaliser with its patterns read.
 struct CanonicalRule: Sendable {
@@ -17,7 +18,8 @@ struct CanonicalRule: Sendable {
         formNames = try Self.parameters(canonicaliser.ignoredFormFields)
         var replacements: [(place: Canonicaliser.Replacement.Place, pattern: LinearPattern, text: [UInt8])] = []
         for replacement in canonicaliser.replacements {
-            replacements.append((replacement.place, try LinearPattern(replacement.pattern), Array(replacement.text.utf8)))
+            let pattern = try onSecretScanning { () throws(SecretScanningError) in try LinearPattern(replacement.pattern) }
+            replacements.append((replacement.place, pattern, Array(replacement.text.utf8)))
         }
         self.replacements = replacements
     }

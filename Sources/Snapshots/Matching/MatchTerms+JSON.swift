@@ -1,4 +1,5 @@
 import HTTPSerialization
+import SecretScanning
 
 /// As the manifest has them. What says nothing is not written, so that terms are written in one way.
 extension MatchTerms {

@@ -1,4 +1,5 @@
 import HTTPSerialization
+import SecretScanning
 
 /// By what requests are taken for equal, kept with the snapshot: what was recorded by one set of terms is found by the same.
 package struct MatchTerms: Equatable, Sendable {
@@ -67,5 +68,13 @@ package struct Canonicaliser: Equatable, Sendable {
             self.pattern = pattern
             self.text = text
         }
+    }
+}
+
+extension SecretMask {
+    /// - Parameter terms: what these declare as secrets is replaced too. Names that one of them declares as harmless indicate secrets here.
+    /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
+    package init(_ terms: [MatchTerms]) throws(SnapshotError) {
+        self = try onSecretScanning { () throws(SecretScanningError) in try SecretMask(terms.map(\.secrets)) }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 
 /// Says what requests come to under a snapshot's terms. Its patterns are read once.
@@ -11,7 +12,7 @@ package struct RequestMatcher: Sendable {
     /// - Throws: `malformed` for a pattern that cannot be read.
     package init(_ terms: MatchTerms) throws(SnapshotError) {
         self.terms = terms
-        finder = try SecretFinder(terms.secrets)
+        finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(terms.secrets) }
         var rules: [CanonicalRule] = []
         for canonicaliser in terms.canonicalisers { rules.append(try CanonicalRule(canonicaliser)) }
         self.rules = rules

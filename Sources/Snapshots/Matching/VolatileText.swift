@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 
 /// UUIDs and times in a text, with one mark in the place of each.
 enum VolatileText {

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPSerialization
+import SecretScanning
 
 /// The canonicaliser that takes differences away, where one can.
 struct CanonicaliserProposal {

@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 
 /// A recording that a request nearly matched.

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPSerialization
+import SecretScanning
 
 extension Snapshot {
     /// The name of the GraphQL operation that a recording asked for (graphql-over-http, "Request parameters").

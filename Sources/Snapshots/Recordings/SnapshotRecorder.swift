@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPSerialization
+import SecretScanning
 import ServerTrust
 
 /// Records exchanges into a snapshot: takes out what concerns one connection alone, puts placeholders in the place of secrets, and says by what each
@@ -25,7 +26,9 @@ package final class SnapshotRecorder {
         self.writer = writer
         self.former = former
         self.key = key
-        redactor = try Redactor(key: key, terms: writer.manifest.terms, unscanned: unscanned)
+        redactor = try onSecretScanning { () throws(SecretScanningError) in
+            try Redactor(key: key, secrets: writer.manifest.terms.secrets, unscanned: unscanned)
+        }
         matcher = try RequestMatcher(writer.manifest.terms)
     }
 
@@ -34,7 +37,9 @@ package final class SnapshotRecorder {
         writer = nil
         self.former = former
         self.key = key
-        redactor = try Redactor(key: key, terms: former.terms, unscanned: .keep)
+        redactor = try onSecretScanning { () throws(SecretScanningError) in
+            try Redactor(key: key, secrets: former.terms.secrets, unscanned: .keep)
+        }
         matcher = try RequestMatcher(former.terms)
     }
 

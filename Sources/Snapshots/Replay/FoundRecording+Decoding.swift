@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 
 extension FoundRecording {
     /// The same recording with its body out of its codings, for a client that does not know them, and that body. Its fields say what is so then.

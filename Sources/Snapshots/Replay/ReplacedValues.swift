@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 
 /// Recordings of requests in which known secrets were replaced where nothing but their value indicates them, such as a user's key in a path.
 ///

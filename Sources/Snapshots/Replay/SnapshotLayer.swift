@@ -1,4 +1,5 @@
 import HTTPMessage
+import SecretScanning
 import ServerTrust
 
 /// Up to which generation a snapshot is asked.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPMessage
 import ProxyServer
 import Recordings
+import SecretScanning
 import Snapshots
 import TestSupport
 

@@ -3,6 +3,7 @@ import Foundation
 import ProxyAdmin
 import ProxyPolicy
 import ProxyServer
+import SecretScanning
 import Snapshots
 
 struct RecordCommand: ParsableCommand {

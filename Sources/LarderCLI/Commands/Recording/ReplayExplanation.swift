@@ -5,6 +5,7 @@ import HTTPMessage
 import HTTPSerialization
 import ProxyAdmin
 import ProxyServer
+import SecretScanning
 import Snapshots
 
 /// What snapshots have for a request, and what comes near to it: `larder explain --replay`.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPMessage
 import ProxyAdmin
+import SecretScanning
 import Snapshots
 
 struct HARCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import HTTPMessage
-import HTTPSerialization
+import SecretScanning
 
 /// A secret that stands in a snapshot in the clear.
 package struct SecretPlace: Hashable, Sendable, CustomStringConvertible {
@@ -15,7 +15,8 @@ extension Snapshot {
     /// Looks through all of a snapshot for secrets that are no placeholders.
     /// - Parameter limit: no more are looked for.
     package func secretPlaces(limit: Int = 100) throws(SnapshotError) -> [SecretPlace] {
-        var audit = SecretAudit(finder: try SecretFinder(manifest.terms.secrets), limit: limit)
+        let finder = try onSecretScanning { () throws(SecretScanningError) in try SecretFinder(manifest.terms.secrets) }
+        var audit = SecretAudit(finder: finder, limit: limit)
         for place in 0..<count where !audit.isFull {
             let recording = try recording(at: place)
             let uri = audit.finder.secrets(inURI: recording.request.uri)

@@ -21,9 +21,9 @@ package struct DeclaredSecrets: Equatable, Sendable {
 }
 
 /// Finds secrets in the parts of messages: by their forms, by the names under which they stand, and by what a match file declares.
-struct SecretFinder: Sendable {
+package struct SecretFinder: Sendable {
     /// Without anything declared.
-    static let undeclared = SecretFinder()
+    package static let undeclared = SecretFinder()
 
     private var declared: [SecretNames.Site: Set<[UInt8]>] = [:]
     private var harmless: Set<[UInt8]> = []
@@ -36,7 +36,10 @@ struct SecretFinder: Sendable {
     private init() {}
 
     /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
-    init(_ secrets: DeclaredSecrets, patternWork: Int = Self.patternWork) throws(SnapshotError) {
+    package init(_ secrets: DeclaredSecrets) throws(SecretScanningError) { try self.init(secrets, patternWork: Self.patternWork) }
+
+    /// - Parameter patternWork: steps that all patterns may take in one text together.
+    init(_ secrets: DeclaredSecrets, patternWork: Int) throws(SecretScanningError) {
         self.patternWork = patternWork
         func names(_ names: [String]) -> Set<[UInt8]> { Set(names.map { SecretNames.normalised($0.utf8) }) }
         declared = [.field: names(secrets.fields), .query: names(secrets.parameters), .form: names(secrets.formFields)]
@@ -46,25 +49,25 @@ struct SecretFinder: Sendable {
     }
 
     /// What was found in a text.
-    struct Search {
+    package struct Search {
         /// In order; none overlaps another.
-        let secrets: [FoundSecret]
+        package let secrets: [FoundSecret]
         /// How far the declared patterns were looked for.
         let end: Int
         /// Not so where the patterns take too many steps.
-        let isWhole: Bool
+        package let isWhole: Bool
     }
 
     /// Of a target URI. What is not searched for the patterns counts as a secret, but for its origin.
-    func secrets(inURI uri: [UInt8]) -> [FoundSecret] {
+    package func secrets(inURI uri: [UInt8]) -> [FoundSecret] {
         allSecrets(in: uri, restFrom: SplitURI(uri).origin.count) { $0.searchURLs() }
     }
 
     /// Of a body out of its codings, as far as it is searched.
-    func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
+    package func secrets(inBody text: [UInt8], _ kind: MediaKind) -> [FoundSecret] { search(inBody: text, kind).secrets }
 
     /// Searches a body out of its codings.
-    func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
+    package func search(inBody text: [UInt8], _ kind: MediaKind) -> Search {
         search(text) {
             $0.search(as: kind)
             // The fields of a form are its own, and JSON finds the URLs in its strings: those are plain there too.
@@ -73,7 +76,7 @@ struct SecretFinder: Sendable {
     }
 
     /// Of a field line's value. What is not searched for the patterns counts as a secret.
-    func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
+    package func secrets(of line: FieldLine, in fields: Fields) -> [FoundSecret] {
         let value = Array(fields.bytes[line.value.range])
         switch FieldSecrets.part(of: line, in: fields, evidence(Array(fields.bytes[line.name.range]), .field)) {
         case .secrets(let found): return found

@@ -1,6 +1,5 @@
 import HTTPMessage
 import HTTPSerialization
-import ServerTrust
 
 /// Puts placeholders in the place of secrets before anything of an exchange is written.
 package struct Redactor: Sendable {
@@ -19,17 +18,17 @@ package struct Redactor: Sendable {
     private let unscanned: Unscanned?
     private var known = KnownSecrets()
     /// Counts how often something became known that had not been.
-    private(set) var knowledge = 0
+    package private(set) var knowledge = 0
 
-    package init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned? = nil) throws(SnapshotError) {
-        try self.init(key: key, terms: terms, unscanned: unscanned, patternWork: SecretFinder.patternWork)
+    package init(key: ProjectKey, secrets: DeclaredSecrets, unscanned: Unscanned? = nil) throws(SecretScanningError) {
+        try self.init(key: key, secrets: secrets, unscanned: unscanned, patternWork: SecretFinder.patternWork)
     }
 
     /// - Parameter patternWork: steps that all patterns may take in one text together.
-    init(key: ProjectKey, terms: MatchTerms, unscanned: Unscanned?, patternWork: Int) throws(SnapshotError) {
+    init(key: ProjectKey, secrets: DeclaredSecrets, unscanned: Unscanned?, patternWork: Int) throws(SecretScanningError) {
         self.key = key
-        finder = try SecretFinder(terms.secrets, patternWork: patternWork)
-        pointers = terms.secrets.pointers
+        finder = try SecretFinder(secrets, patternWork: patternWork)
+        pointers = secrets.pointers
         self.unscanned = unscanned
     }
 
@@ -39,9 +38,9 @@ package struct Redactor: Sendable {
         if known.learn(found, in: text) { knowledge += 1 }
     }
 
-    mutating func learn(uri: [UInt8]) { learn(finder.secrets(inURI: uri), in: uri) }
+    package mutating func learn(uri: [UInt8]) { learn(finder.secrets(inURI: uri), in: uri) }
 
-    mutating func learn(_ fields: Fields) {
+    package mutating func learn(_ fields: Fields) {
         for line in fields.lines {
             learn(finder.secrets(of: line, in: fields), in: Array(fields.bytes[line.value.range]))
         }
@@ -136,7 +135,7 @@ package struct Redactor: Sendable {
 
     private mutating func replaceValues(in text: inout [UInt8]) {
         // What is no JSON is searched as a text alone.
-        guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: SnapshotLimits.requestBodyLength))
+        guard var value = try? JSONValue(parsing: text, options: JSONParseOptions(lengthLimit: DecodedBody.lengthLimit))
         else { return }
         var isChanged = false
         for pointer in pointers {

@@ -1,27 +1,34 @@
 import HTTPMessage
 
 /// A secret, or the placeholder of one, in a text.
-struct FoundSecret: Equatable {
-    let range: Range<Int>
-    let kind: SecretKind
+package struct FoundSecret: Equatable {
+    package let range: Range<Int>
+    package let kind: SecretKind
     /// Whether a placeholder stands there already.
-    let isPlaceholder: Bool
+    package let isPlaceholder: Bool
     /// The secret out of the escapes in which it stands there; `nil` where it stands as it is.
-    var value: [UInt8]?
+    package var value: [UInt8]?
     /// Is written on both sides of the placeholder: the quotes that a number in JSON has not.
     var quote: [UInt8] = []
     /// How surely a name indicates it; `nil` for what its form indicates.
     var evidence: SecretNames.Evidence?
 }
 
+extension FoundSecret {
+    /// A secret that no name indicates.
+    package init(range: Range<Int>, kind: SecretKind, isPlaceholder: Bool) {
+        self.init(range: range, kind: kind, isPlaceholder: isPlaceholder, value: nil)
+    }
+}
+
 /// Looks for secrets in any text: tokens that say by their form what they are, and values of names that RFC 6749, RFC 7523, RFC 7636 and
 /// AWS give to secrets. One pass over the bytes; nothing is guessed from how random a text looks. What else names indicate depends on how a
 /// text is built (`SecretFinder`).
-enum SecretScan {
+package enum SecretScan {
     /// The shortest value of such a name that is taken for a secret: shorter ones are words such as `none`.
     static let valueLengthFloor = 8
     /// Longer tokens are cut here: no header field carries more.
-    static let tokenLengthLimit = 64 << 10
+    package static let tokenLengthLimit = 64 << 10
 
     /// Members of JSON objects, and fields of forms and queries, whose values are secrets; they may be written in any case.
     static let names: [[UInt8]] = [
@@ -251,7 +258,7 @@ enum BasicSecret {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    func holds(_ text: [UInt8], at place: Int) -> Bool {
+    package func holds(_ text: [UInt8], at place: Int) -> Bool {
         guard place >= 0, count - place >= text.count else { return false }
         for index in text.indices where self[place + index] != text[index] { return false }
         return true
@@ -264,13 +271,13 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    func end(from place: Int, limit: Int, while holds: (UInt8) -> Bool) -> Int {
+    package func end(from place: Int, limit: Int, while holds: (UInt8) -> Bool) -> Int {
         var end = place
         while end < count, end - place < limit, holds(self[end]) { end += 1 }
         return end
     }
 
-    func continuesWord(at place: Int) -> Bool {
+    package func continuesWord(at place: Int) -> Bool {
         place < count && (ASCII.isAlpha(self[place]) || ASCII.isDigit(self[place]) || self[place] == UInt8(ascii: "_"))
     }
 

@@ -3,13 +3,13 @@ import HTTPMessage
 /// How placeholders are known: no secret holds this word, and every placeholder of ours does, plainly or under base64.
 package enum SecretMark {
     /// In front of hexadecimal digits of the placeholder's code.
-    static let word = Array("larderSecret".utf8)
+    package static let word = Array("larderSecret".utf8)
     /// In front of the code where a token has capital letters and digits alone.
     static let capitals = Array("LARDER".utf8)
     /// A placeholder JWT's header: `{"alg":"none","typ":"JWT","larder":"secret"}`.
     static let tokenHeader = Array("eyJhbGciOiJub25lIiwidHlwIjoiSldUIiwibGFyZGVyIjoic2VjcmV0In0".utf8)
     /// What stands in a canonical request in place of any secret.
-    static let canonical = Array("{secret}".utf8)
+    package static let canonical = Array("{secret}".utf8)
 }
 
 /// Replaces secrets in URLs for people, such as in a summary.
@@ -19,11 +19,11 @@ package struct SecretMask: Sendable {
     /// Finds what Larder knows for secrets by itself.
     package init() { finders = [.undeclared] }
 
-    /// - Parameter terms: what these declare as secrets is replaced too. Names that one of them declares as harmless indicate secrets here.
+    /// - Parameter secrets: what these declare is replaced too. Names that one of them declares as harmless indicate secrets here.
     /// - Throws: `malformed` for a pattern that cannot be read, `tooLarge` for too many.
-    package init(_ terms: [MatchTerms]) throws(SnapshotError) {
+    package init(_ secrets: [DeclaredSecrets]) throws(SecretScanningError) {
         var finders = [SecretFinder.undeclared]
-        for terms in terms where terms.secrets != DeclaredSecrets() { finders.append(try SecretFinder(terms.secrets)) }
+        for secrets in secrets where secrets != DeclaredSecrets() { finders.append(try SecretFinder(secrets)) }
         self.finders = finders
     }
 

@@ -5,7 +5,7 @@ import HTTPMessage
 ///
 /// It knows octets, `.`, classes `[a-z]` and `[^…]`, `\d \D \w \W \s \S`, groups, `|`, `* + ?` and `{m,n}`, `^` and `$` for the text's ends.
 /// What it finds is the leftmost and, from there, the longest. Nothing is captured.
-struct LinearPattern: Sendable {
+package struct LinearPattern: Sendable {
     /// Steps of a pattern; one with more is refused.
     static let stepLimit = 512
     /// Octets of a text in which findings are replaced: of a longer one, the first. By what is left out here, recordings are found: it stays.
@@ -29,7 +29,7 @@ struct LinearPattern: Sendable {
     }
 
     /// - Throws: `malformed` with what is wrong with it.
-    init(_ text: String) throws(SnapshotError) {
+    package init(_ text: String) throws(SecretScanningError) {
         var parser = LinearPatternParser(text)
         steps = try parser.parse()
         beginnings = Self.beginnings(of: steps)
@@ -54,7 +54,7 @@ struct LinearPattern: Sendable {
     }
 
     /// The text with another one in place of each finding. A finding of nothing is none.
-    func replacingAll(in text: [UInt8], by replacement: [UInt8]) -> [UInt8] {
+    package func replacingAll(in text: [UInt8], by replacement: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var place = 0
         for range in ranges(in: text) {
@@ -66,7 +66,7 @@ struct LinearPattern: Sendable {
     }
 
     /// Where it is replaced; a finding of nothing is none.
-    func ranges(in text: [UInt8]) -> [Range<Int>] {
+    package func ranges(in text: [UInt8]) -> [Range<Int>] {
         var search = Search(steps, beginnings, textLimit: Self.textLimit, roundLimit: Self.workLimit / steps.count)
         return ranges(in: text, &search)
     }

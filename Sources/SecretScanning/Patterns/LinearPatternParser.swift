@@ -13,14 +13,14 @@ struct LinearPatternParser {
 
     init(_ text: String) { self.text = Array(text.utf8) }
 
-    mutating func parse() throws(SnapshotError) -> [LinearPattern.Step] {
+    mutating func parse() throws(SecretScanningError) -> [LinearPattern.Step] {
         let steps = try alternatives()
         guard place == text.count else { throw fault("a bracket that nothing opens") }
         return steps + [.found]
     }
 
     /// Steps whose targets count from their own beginning.
-    private mutating func alternatives() throws(SnapshotError) -> [LinearPattern.Step] {
+    private mutating func alternatives() throws(SecretScanningError) -> [LinearPattern.Step] {
         var steps = try sequence()
         while next == UInt8(ascii: "|") {
             place += 1
@@ -33,7 +33,7 @@ struct LinearPatternParser {
         return steps
     }
 
-    private mutating func sequence() throws(SnapshotError) -> [LinearPattern.Step] {
+    private mutating func sequence() throws(SecretScanningError) -> [LinearPattern.Step] {
         var steps: [LinearPattern.Step] = []
         while let octet = next, octet != UInt8(ascii: "|"), octet != UInt8(ascii: ")") {
             let one = try repeated(try atom())
@@ -42,7 +42,7 @@ struct LinearPatternParser {
         return steps
     }
 
-    private mutating func repeated(_ atom: [LinearPattern.Step]) throws(SnapshotError) -> [LinearPattern.Step] {
+    private mutating func repeated(_ atom: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
         var steps = atom
         while let octet = next {
             switch octet {
@@ -72,7 +72,7 @@ struct LinearPatternParser {
     }
 
     /// `{m}`, `{m,}` or `{m,n}`, behind its opening bracket.
-    private mutating func counted(_ steps: [LinearPattern.Step]) throws(SnapshotError) -> [LinearPattern.Step] {
+    private mutating func counted(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
         let least = try number()
         var greatest: Int? = least
         if next == ASCII.comma {
@@ -88,7 +88,7 @@ struct LinearPatternParser {
         return result
     }
 
-    private mutating func number() throws(SnapshotError) -> Int {
+    private mutating func number() throws(SecretScanningError) -> Int {
         var number = 0
         let start = place
         while let octet = next, ASCII.isDigit(octet), number <= Self.repetitionLimit {
@@ -99,7 +99,7 @@ struct LinearPatternParser {
         return number
     }
 
-    private mutating func atom() throws(SnapshotError) -> [LinearPattern.Step] {
+    private mutating func atom() throws(SecretScanningError) -> [LinearPattern.Step] {
         guard let octet = next else { throw fault("its end") }
         place += 1
         switch octet {
@@ -124,7 +124,7 @@ struct LinearPatternParser {
     }
 
     /// Behind a backslash.
-    private mutating func escaped() throws(SnapshotError) -> OctetSet {
+    private mutating func escaped() throws(SecretScanningError) -> OctetSet {
         guard let octet = next else { throw fault("a backslash at its end") }
         place += 1
         func isWord(_ octet: UInt8) -> Bool { ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_") }
@@ -147,7 +147,7 @@ struct LinearPatternParser {
     }
 
     /// Behind an opening square bracket.
-    private mutating func set() throws(SnapshotError) -> OctetSet {
+    private mutating func set() throws(SecretScanningError) -> OctetSet {
         let isNegated = next == UInt8(ascii: "^")
         if isNegated { place += 1 }
         var members = OctetSet()
@@ -183,12 +183,12 @@ struct LinearPatternParser {
         }
     }
 
-    private func limited(_ steps: [LinearPattern.Step]) throws(SnapshotError) -> [LinearPattern.Step] {
+    private func limited(_ steps: [LinearPattern.Step]) throws(SecretScanningError) -> [LinearPattern.Step] {
         guard steps.count <= LinearPattern.stepLimit else { throw fault("more than \(LinearPattern.stepLimit) steps") }
         return steps
     }
 
-    private func fault(_ detail: String) -> SnapshotError {
+    private func fault(_ detail: String) -> SecretScanningError {
         .malformed("the pattern \(String(decoding: text, as: UTF8.self)): \(detail) at \(place)")
     }
 }

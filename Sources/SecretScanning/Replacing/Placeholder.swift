@@ -2,8 +2,8 @@ import HTTPMessage
 import HTTPSerialization
 
 /// What stands in a recording in place of a secret: the same for the same secret under one key, and in its form, so that who reads it goes on.
-enum Placeholder {
-    static func make(for secret: [UInt8], _ kind: SecretKind, under key: ProjectKey) -> [UInt8] {
+package enum Placeholder {
+    package static func make(for secret: [UInt8], _ kind: SecretKind, under key: ProjectKey) -> [UInt8] {
         let code = key.code(of: secret)
         let opaque = SecretMark.word + code[..<32]
         switch kind {

@@ -76,7 +76,7 @@ enum FieldSecrets {
 
 extension Array<UInt8> {
     /// A text with something else in the place of each secret.
-    func replacing(_ secrets: [FoundSecret], by replacement: (ArraySlice<UInt8>, FoundSecret) -> [UInt8]) -> [UInt8] {
+    package func replacing(_ secrets: [FoundSecret], by replacement: (ArraySlice<UInt8>, FoundSecret) -> [UInt8]) -> [UInt8] {
         if secrets.isEmpty { return self }
         var text: [UInt8] = []
         text.reserveCapacity(count)
