@@ -1,6 +1,3 @@
-import HTTPCaching
-import HTTPMessage
-import HTTPSerialization
 import ProxyCore
 import ResponseStore
 import ServerTrust
@@ -49,7 +46,13 @@ final class LayerReader {
                 switch try layer.find(query.request, &cursors[query.scope, default: SequenceCursors()]) {
                 case .found(let found):
                     if found.recording.failure != nil, terms.failures == .miss { continue }
-                    return try answer(terms.movesDates ? found.moved(to: query.now) : found, from: layer, number, query)
+                    guard let replayed = try layer.replayed(found, to: query.request, at: query.now, terms.replay) else {
+                        return .damaged
+                    }
+                    let place = AnswerPlace(
+                        layer: number, place: found.place, body: replayed.body, digest: replayed.digest,
+                        earlyHints: replayed.earlyHints)
+                    return .found(replayed.response, place)
                 case .missed(let why): if reason == .notRecorded { reason = why }
                 }
             }
@@ -57,68 +60,6 @@ final class LayerReader {
             return .damaged
         }
         return .missed(reason, nearest: nil)
-    }
-
-    private func answer(
-        _ found: FoundRecording, from layer: SnapshotLayer, _ number: Int, _ query: RecordingQuery
-    ) throws(SnapshotError) -> LayerAnswer {
-        if let failure = found.recording.failure { return broken(found, by: failure, number, query) }
-        let recorded = found.recording.response?.body
-        var body = StoredBody.bytes([])
-        var later: RecordedBody?
-        if let recorded {
-            if recorded.length <= terms.limits.wholeLength {
-                body = .bytes(try layer.snapshot.octets(of: recorded))
-            } else {
-                body = .onDisk(BodyReference(id: 0, length: recorded.length))
-                later = recorded
-            }
-        }
-        var found = found
-        if let recorded, recorded.length <= terms.limits.decodedLength, !layer.matcher.terms.isExact,
-            let fields = found.recording.response?.fields,
-            !AcceptedCodings(query.request.fields).permit(ContentCodings(of: fields), of: fields)
-        {
-            let octets = try layer.snapshot.octets(of: recorded)
-            if let (plain, decoded) = found.decoded(octets, lengthLimit: terms.limits.decodedLength) {
-                found = plain
-                body = .bytes(decoded)
-                later = nil
-            }
-        }
-        // To a HEAD, its length is all that is told of a body.
-        var isLengthTold = true
-        if query.request.method == Array("HEAD".utf8), !found.isFromGet {
-            let length = found.recording.response?.toldLength
-            isLengthTold = length != nil
-            if let length { body = .onDisk(BodyReference(id: 0, length: length)) }
-            later = nil
-        }
-        guard let stored = found.storedResponse(at: query.now, body: body) else { return .damaged }
-        // What is dated when it is given is another one the next time.
-        let isLasting = isLengthTold && found.sequenceLength == 1 && terms.end != .error && !terms.movesDates
-        return .found(
-            .response(stored, isLengthTold: isLengthTold, isLasting: isLasting),
-            AnswerPlace(
-                layer: number, place: found.place, body: later, digest: recorded?.digest,
-                earlyHints: found.recording.response?.earlyHints ?? []))
-    }
-
-    /// What had come of the answer comes again, and ends where it ended.
-    private func broken(
-        _ found: FoundRecording, by failure: RecordedFailure, _ number: Int, _ query: RecordingQuery
-    ) -> LayerAnswer {
-        let body = found.recording.response?.body
-        let reference = BodyReference(id: 0, length: body?.length ?? 0)
-        guard let stored = found.storedResponse(at: query.now, body: .onDisk(reference)) else {
-            return .found(.failure(failure), AnswerPlace(layer: number, place: found.place, body: nil, digest: nil))
-        }
-        let length: BodyLength = found.recording.response?.toldLength.map { .known($0) } ?? .unknown
-        return .found(
-            .broken(stored, length, failure),
-            AnswerPlace(
-                layer: number, place: found.place, body: body, digest: body?.digest,
-                earlyHints: found.recording.response?.earlyHints ?? []))
     }
 
     func nearest(to query: RecordingQuery, missedFor reason: MissReason) -> NearMissReport? {
@@ -155,24 +96,4 @@ final class LayerReader {
     }
 
     func rewind() { cursors.removeAll() }
-}
-
-/// What a recording gives a client.
-package enum ReplayedResponse: Sendable {
-    /// - Parameters:
-    ///   - isLengthTold: the answer to a HEAD may tell none.
-    ///   - isLasting: whoever asks the same gets the same.
-    case response(StoredResponse, isLengthTold: Bool, isLasting: Bool)
-    /// Its content breaks off.
-    /// - Parameter length: what its head has said of it.
-    case broken(StoredResponse, BodyLength, RecordedFailure)
-    case failure(RecordedFailure)
-}
-
-extension RecordedResponse {
-    /// What its Content-Length says.
-    fileprivate var toldLength: UInt64? {
-        guard let line = fields.first(.contentLength) else { return nil }
-        return UInt64(String(decoding: fields.bytes[line.value.range], as: UTF8.self))
-    }
 }

@@ -30,6 +30,10 @@ package final class RecordingLayers: Sendable {
         package var limits = Limits()
 
         package init() {}
+
+        var replay: ReplayTerms {
+            ReplayTerms(wholeLength: limits.wholeLength, decodedLength: limits.decodedLength, movesDates: movesDates)
+        }
     }
 
     /// How much the thread that has the files holds of them.

@@ -99,9 +99,10 @@ extension ExchangeDriver {
             return handle(
                 .recordingFound(
                     stored, isLengthTold: isLengthTold, layer: UInt8(clamping: place.layer), at: worker.now))
-        case .found(.broken(let stored, let length, let failure), let place):
+        case .found(.broken(let stored, let toldLength, let failure), let place):
             recollection = .broken(
-                stored, length: length, by: failure.kind.fault, layer: UInt8(clamping: place.layer))
+                stored, length: toldLength.map { .known($0) } ?? .unknown, by: failure.kind.fault,
+                layer: UInt8(clamping: place.layer))
             if let layers { delivery.recorded = RecordedBodyPlace(layers: layers, layer: place.layer, body: place.body) }
         case .found(.failure(let failure), let place):
             recollection = .failed(failure.kind.fault, layer: UInt8(clamping: place.layer))

@@ -63,7 +63,7 @@ package final class SnapshotLayer {
     /// The project's; without one any value stands for a secret.
     private let key: ProjectKey?
     private let newestGeneration: UInt32
-    private let end: SequenceEnd
+    let end: SequenceEnd
     private let number: Int
     private var candidates: [PrimaryKey: Candidates] = [:]
     /// Made when something is first missed.
