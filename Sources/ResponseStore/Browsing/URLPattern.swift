@@ -57,38 +57,6 @@ package struct URLPattern: Equatable, Sendable {
     }
 }
 
-/// Text with stars.
-enum Glob {
-    static let star: UInt8 = 0x2A
-
-    /// In time that is at worst the product of both lengths: one place to return to is enough, the last star's.
-    /// - Parameter start: So much of both has been compared, and holds no star.
-    static func matches(_ pattern: Span<UInt8>, _ text: Span<UInt8>, from start: Int = 0) -> Bool {
-        var place = start
-        var index = start
-        var afterStar: Int?
-        var retry = 0
-        while index < text.count {
-            if place < pattern.count, pattern[place] == star {
-                place += 1
-                afterStar = place
-                retry = index
-            } else if place < pattern.count, pattern[place] == text[index] {
-                place += 1
-                index += 1
-            } else if let afterStar {
-                retry += 1
-                place = afterStar
-                index = retry
-            } else {
-                return false
-            }
-        }
-        while place < pattern.count, pattern[place] == star { place += 1 }
-        return place == pattern.count
-    }
-}
-
 /// A stored response's URL, read from its key.
 package enum StoredURL {
     /// As people write it: without the scheme's own port.

@@ -35,7 +35,9 @@ struct CanonicalRule: Sendable {
 
     func concerns(method: [UInt8], uri: [UInt8]) -> Bool {
         if let wanted = canonicaliser.method, Array(wanted.utf8) != method { return false }
-        return canonicaliser.uri == "*" || Wildcard.matches(Array(canonicaliser.uri.utf8), uri)
+        if canonicaliser.uri == "*" { return true }
+        let pattern = Array(canonicaliser.uri.utf8)
+        return Glob.matches(pattern.span, uri.span)
     }
 
     /// The URI without what says nothing; what cannot be read stays as it is.
@@ -61,31 +63,5 @@ struct CanonicalRule: Sendable {
     var changesBodies: Bool {
         !formNames.isEmpty || !canonicaliser.ignoredPointers.isEmpty || canonicaliser.hasUUIDs || canonicaliser.hasTimes
             || replacements.contains { $0.place == .body }
-    }
-}
-
-/// Stars that stand for any octets, none among them.
-enum Wildcard {
-    /// In time that is linear in both for each star.
-    static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
-        var (p, t) = (0, 0)
-        var (star, resumed) = (-1, 0)
-        while t < text.count {
-            if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
-                star = p
-                resumed = t
-                p += 1
-            } else if p < pattern.count, pattern[p] == text[t] {
-                p += 1
-                t += 1
-            } else if star >= 0 {
-                p = star + 1
-                resumed += 1
-                t = resumed
-            } else {
-                return false
-            }
-        }
-        return pattern[p...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }

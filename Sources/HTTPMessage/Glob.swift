@@ -1,0 +1,31 @@
+/// Patterns in which a star stands for any bytes, none among them.
+package enum Glob {
+    package static let star: UInt8 = 0x2A
+
+    /// In time that is at worst the product of both lengths: one place to return to is enough, the last star's.
+    /// - Parameter start: So much of both has been compared, and holds no star.
+    package static func matches(_ pattern: Span<UInt8>, _ text: Span<UInt8>, from start: Int = 0) -> Bool {
+        var place = start
+        var index = start
+        var afterStar: Int?
+        var retry = 0
+        while index < text.count {
+            if place < pattern.count, pattern[place] == star {
+                place += 1
+                afterStar = place
+                retry = index
+            } else if place < pattern.count, pattern[place] == text[index] {
+                place += 1
+                index += 1
+            } else if let afterStar {
+                retry += 1
+                place = afterStar
+                index = retry
+            } else {
+                return false
+            }
+        }
+        while place < pattern.count, pattern[place] == star { place += 1 }
+        return place == pattern.count
+    }
+}
