@@ -165,21 +165,8 @@ private enum JSONWebToken {
         // A JSON object's first letters, `{"`, in base64url.
         guard token.starts(with: "eyJ".utf8) else { return nil }
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let claims = decoded(parts[1]) else { return nil }
+        guard parts.count == 3, let claims = Base64.decodeFromURL(parts[1]) else { return nil }
         return smallest(of: claims)
-    }
-
-    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var letters = text.map { letter in
-            switch letter {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: letter
-            }
-        }
-        while letters.last == UInt8(ascii: "=") { letters.removeLast() }
-        while letters.count % 4 != 0 { letters.append(UInt8(ascii: "=")) }
-        return Base64.decode(letters)
     }
 
     /// The smallest number that is a member `exp`, wherever it stands: a bound, so that a nested one only shortens it.

@@ -60,4 +60,34 @@ package enum Base64 {
         }
         return String(decoding: text, as: UTF8.self)
     }
+
+    // MARK: The alphabet of URLs and file names
+
+    /// With `-` and `_` in place of `+` and `/`, and without padding (RFC 4648 §5).
+    package static func encodeForURL(_ octets: [UInt8]) -> [UInt8] {
+        encode(octets).utf8.compactMap { $0 == padding ? nil : letterForURL($0) }
+    }
+
+    /// Reads what `encodeForURL` writes, and the same with padding.
+    package static func decodeFromURL(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var letters = text.map { letter in
+            switch letter {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: letter
+            }
+        }
+        while letters.last == padding { letters.removeLast() }
+        while letters.count % 4 != 0 { letters.append(padding) }
+        return decode(letters)
+    }
+
+    /// A letter of the usual alphabet in that of URLs.
+    package static func letterForURL(_ letter: UInt8) -> UInt8 {
+        switch letter {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: letter
+        }
+    }
 }

@@ -152,7 +152,7 @@ struct KnownSecrets {
             guard end - start >= 8 else { continue }
             let form = Array(text[start..<end])
             forms.insert(form)
-            forms.insert(form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == ASCII.slash ? UInt8(ascii: "_") : $0 })
+            forms.insert(form.map(Base64.letterForURL))
         }
         return forms
     }

@@ -37,7 +37,7 @@ package enum Placeholder {
     private static func payload(of token: [UInt8], _ code: [UInt8]) -> [UInt8] {
         let parts = token.split(separator: 0x2E, omittingEmptySubsequences: false)
         var members: [(String, JSONValue)] = []
-        if parts.count == 3, let text = base64URLDecoded(parts[1]),
+        if parts.count == 3, let text = Base64.decodeFromURL(parts[1]),
             // What is no JSON says nothing that would have to stay.
             let claims = try? JSONValue(parsing: text, options: JSONParseOptions(depthLimit: 16, lengthLimit: 64 << 10))
         {
@@ -46,7 +46,7 @@ package enum Placeholder {
             }
         }
         members.append(("larder", .string(String(decoding: code[..<32], as: UTF8.self))))
-        return base64URLEncoded(JSONValue.object(JSONObject(members)).text())
+        return Base64.encodeForURL(JSONValue.object(JSONObject(members)).text())
     }
 
     private static func capitals(_ code: [UInt8], count: Int) -> [UInt8] {
@@ -55,25 +55,5 @@ package enum Placeholder {
             let value = (ASCII.hexValue(code[2 * place]) ?? 0) << 4 | (ASCII.hexValue(code[2 * place + 1]) ?? 0)
             return letters[Int(value & 31)]
         }
-    }
-
-    /// RFC 4648 §5, without padding.
-    private static func base64URLEncoded(_ octets: [UInt8]) -> [UInt8] {
-        Base64.encode(octets).utf8.compactMap { letter in
-            switch letter {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case ASCII.equals: nil
-            default: letter
-            }
-        }
-    }
-
-    private static func base64URLDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var letters = text.map { letter in
-            letter == UInt8(ascii: "-") ? UInt8(ascii: "+") : letter == UInt8(ascii: "_") ? ASCII.slash : letter
-        }
-        while letters.count % 4 != 0 { letters.append(ASCII.equals) }
-        return Base64.decode(letters)
     }
 }
