@@ -17,6 +17,8 @@ package enum ASCII {
     @inlinable package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     @inlinable package static func isAlpha(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     @inlinable package static func isUppercase(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
+    /// A letter, a digit or `_`: what patterns call `\w`.
+    @inlinable package static func isWord(_ byte: UInt8) -> Bool { isAlpha(byte) || isDigit(byte) || byte == 0x5F }
     /// OWS is space or tab (RFC 9110 §5.6.3).
     @inlinable package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
     @inlinable package static func lowercased(_ byte: UInt8) -> UInt8 { isUppercase(byte) ? byte | 0x20 : byte }

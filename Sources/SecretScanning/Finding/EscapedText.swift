@@ -110,7 +110,6 @@ enum EscapedText {
     }
 
     private static func isWord(_ value: Int) -> Bool {
-        guard let octet = UInt8(exactly: value) else { return false }
-        return ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
+        UInt8(exactly: value).map(ASCII.isWord) ?? false
     }
 }

@@ -121,10 +121,10 @@ struct KnownSecrets {
     }
 
     private static func percentEncoded(_ value: [UInt8], plain: [UInt8], _ isUppercase: Bool) -> [UInt8] {
-        let digits = Array((isUppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
-        return value.flatMap { octet -> [UInt8] in
+        value.flatMap { octet -> [UInt8] in
             if ASCII.isAlpha(octet) || ASCII.isDigit(octet) || plain.contains(octet) { return [octet] }
-            return [UInt8(ascii: "%"), digits[Int(octet >> 4)], digits[Int(octet & 15)]]
+            let digits = [octet >> 4, octet & 0xF].map { Hexadecimal.digit($0, isUppercase: isUppercase) }
+            return [UInt8(ascii: "%")] + digits
         }
     }
 
@@ -244,19 +244,15 @@ struct KnownSecrets {
     /// Whether neither end is in the midst of a word.
     private func isWhole(_ range: Range<Int>, _ octets: UnsafeBufferPointer<UInt8>) -> Bool {
         let begins =
-            range.lowerBound == 0 || !isWord(octets[range.lowerBound]) || !isWord(octets[range.lowerBound - 1])
+            range.lowerBound == 0 || !ASCII.isWord(octets[range.lowerBound]) || !ASCII.isWord(octets[range.lowerBound - 1])
             || EscapedText.endsEscape(in: octets, at: range.lowerBound)
-        return begins && (!isWord(octets[range.upperBound - 1]) || !octets.continuesWord(at: range.upperBound))
-    }
-
-    private func isWord(_ octet: UInt8) -> Bool {
-        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
+        return begins && (!ASCII.isWord(octets[range.upperBound - 1]) || !octets.continuesWord(at: range.upperBound))
     }
 
     private func runOfBase64(
         around range: Range<Int>, _ octets: UnsafeBufferPointer<UInt8>, behind last: Int
     ) -> Range<Int> {
-        func isOfBase64(_ octet: UInt8) -> Bool { isWord(octet) || "+/-".utf8.contains(octet) }
+        func isOfBase64(_ octet: UInt8) -> Bool { ASCII.isWord(octet) || "+/-".utf8.contains(octet) }
         var start = range.lowerBound
         while start > last, isOfBase64(octets[start - 1]), range.lowerBound - start < SecretScan.tokenLengthLimit { start -= 1 }
         var end = octets.end(from: range.upperBound, limit: SecretScan.tokenLengthLimit, while: isOfBase64)

@@ -86,7 +86,7 @@ package enum SecretScan {
     private static func secret(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         if octets[place] == ASCII.slash { return WebhookPath.secret(in: octets, at: place) }
         // What continues a word is none of its own.
-        if place > 0, isWord(octets[place - 1]), !EscapedText.endsEscape(in: octets, at: place) { return nil }
+        if place > 0, ASCII.isWord(octets[place - 1]), !EscapedText.endsEscape(in: octets, at: place) { return nil }
         return token(in: octets, at: place) ?? scheme(in: octets, at: place) ?? named(in: octets, at: place)
     }
 
@@ -139,7 +139,7 @@ package enum SecretScan {
     private static func gitHubToken(in octets: UnsafeBufferPointer<UInt8>, at place: Int) -> FoundSecret? {
         let fineGrained = fineGrainedStart
         if octets.holds(fineGrained, at: place) {
-            let end = octets.end(from: place + fineGrained.count, limit: 83, while: isWord)
+            let end = octets.end(from: place + fineGrained.count, limit: 83, while: ASCII.isWord)
             guard end - place == fineGrained.count + 82 else { return nil }
             return FoundSecret(
                 range: place..<end, kind: .gitHubToken,
@@ -237,10 +237,7 @@ package enum SecretScan {
         return nil
     }
 
-    private static func isWord(_ octet: UInt8) -> Bool {
-        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
-    }
-    private static func isBase64URL(_ octet: UInt8) -> Bool { isWord(octet) || octet == UInt8(ascii: "-") }
+    private static func isBase64URL(_ octet: UInt8) -> Bool { ASCII.isWord(octet) || octet == UInt8(ascii: "-") }
     private static func isNoSmallLetter(_ octet: UInt8) -> Bool { !ASCII.isAlpha(octet) || ASCII.isUppercase(octet) }
     /// RFC 9110 §11.2.
     static func isToken68(_ octet: UInt8) -> Bool { isBase64URL(octet) || ".~+/=".utf8.contains(octet) }
@@ -278,7 +275,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     package func continuesWord(at place: Int) -> Bool {
-        place < count && (ASCII.isAlpha(self[place]) || ASCII.isDigit(self[place]) || self[place] == UInt8(ascii: "_"))
+        place < count && ASCII.isWord(self[place])
     }
 
     /// The string behind a name in a JSON text, without its quotes.

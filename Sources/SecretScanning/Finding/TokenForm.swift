@@ -127,6 +127,6 @@ enum WebhookPath {
     }
 
     private static func isSegment(_ octet: UInt8) -> Bool {
-        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_") || octet == UInt8(ascii: "-")
+        ASCII.isWord(octet) || octet == UInt8(ascii: "-")
     }
 }

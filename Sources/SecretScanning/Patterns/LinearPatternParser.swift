@@ -127,13 +127,12 @@ struct LinearPatternParser {
     private mutating func escaped() throws(SecretScanningError) -> OctetSet {
         guard let octet = next else { throw fault("a backslash at its end") }
         place += 1
-        func isWord(_ octet: UInt8) -> Bool { ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_") }
         func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
         switch octet {
         case UInt8(ascii: "d"): return OctetSet(where: ASCII.isDigit)
         case UInt8(ascii: "D"): return OctetSet { !ASCII.isDigit($0) }
-        case UInt8(ascii: "w"): return OctetSet(where: isWord)
-        case UInt8(ascii: "W"): return OctetSet { !isWord($0) }
+        case UInt8(ascii: "w"): return OctetSet(where: ASCII.isWord)
+        case UInt8(ascii: "W"): return OctetSet { !ASCII.isWord($0) }
         case UInt8(ascii: "s"): return OctetSet(where: isSpace)
         case UInt8(ascii: "S"): return OctetSet { !isSpace($0) }
         case UInt8(ascii: "n"): return OctetSet { $0 == ASCII.lf }

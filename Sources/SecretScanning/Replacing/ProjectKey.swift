@@ -45,23 +45,6 @@ package struct ProjectKey: Sendable {
 
     /// Without `%41` (RFC 3986 §2.1) and `\/` (RFC 8259 §7): what else JSON escapes stands in no token.
     private static func unescaped(_ secret: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        var place = 0
-        while place < secret.count {
-            let octet = secret[place]
-            if octet == UInt8(ascii: "%"), place + 2 < secret.count, let high = ASCII.hexValue(secret[place + 1]),
-                let low = ASCII.hexValue(secret[place + 2])
-            {
-                result.append(high << 4 | low)
-                place += 3
-            } else if octet == ASCII.backslash, place + 1 < secret.count, secret[place + 1] == ASCII.slash {
-                result.append(ASCII.slash)
-                place += 2
-            } else {
-                result.append(octet)
-                place += 1
-            }
-        }
-        return result
+        EscapedText.unescaped(secret.replacing([ASCII.backslash, ASCII.slash], with: [ASCII.slash]))
     }
 }

@@ -14,7 +14,7 @@ enum VolatileText {
         text.withUnsafeBufferPointer { octets in
             var place = 0
             while place < octets.count {
-                let isInWord = place > 0 && isWord(octets[place - 1])
+                let isInWord = place > 0 && ASCII.isWord(octets[place - 1])
                 if !isInWord, uuids, let end = endOfUUID(in: octets, at: place) {
                     result += uuidMark
                     place = end
@@ -28,10 +28,6 @@ enum VolatileText {
             }
         }
         return result
-    }
-
-    private static func isWord(_ octet: UInt8) -> Bool {
-        ASCII.isAlpha(octet) || ASCII.isDigit(octet) || octet == UInt8(ascii: "_")
     }
 
     /// RFC 9562 §4: `8-4-4-4-12` hexadecimal digits.
