@@ -27,6 +27,7 @@ struct NearMissTests {
         (Exchange("http://a:80/list?page=1", "it"), Exchange("http://a:80/list?page=1&token=x"), ["query parameter token"]),
         (Exchange("http://a:80/list?a=1&b=2", "it"), Exchange("http://a:80/list?b=2&a=1"), ["order of query parameters"]),
         (post(#"{"query":"q","variables":{"id":1}}"#), post(#"{"query":"q","variables":{"id":2}}"#), ["JSON /variables/id"]),
+        (post(#"{"a/b~c":[1,2]}"#), post(#"{"a/b~c":[1,3]}"#), ["JSON /a~1b~0c/1"]),
         (
             post("a=1&b=2", "application/x-www-form-urlencoded"), post("a=1&b=3", "application/x-www-form-urlencoded"),
             ["form field b"]

@@ -18,6 +18,9 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         self.parts = parts
     }
 
+    /// - Parameter parts: names of members and places of elements, without escapes.
+    package init(parts: [String]) { self.parts = parts }
+
     /// As it is written.
     public var description: String {
         parts.map { part in "/" + part.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : "\($0)" }.joined() }.joined()

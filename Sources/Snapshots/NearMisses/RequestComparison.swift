@@ -69,7 +69,7 @@ struct RequestComparison {
                 let new = try? JSONValue(parsing: new, options: options)
             {
                 // What cannot be read is compared as octets.
-                compare(old, new, below: "")
+                compare(old, new, below: [])
             } else if recorded.mediaKind == .form {
                 comparePairs(SplitURI.pairs(old[...]), SplitURI.pairs(new[...])) { .formField($0) }
             }
@@ -87,7 +87,7 @@ struct RequestComparison {
         return length + "sha256:" + text(request.bodyDigest.prefix(16)) + "…"
     }
 
-    private mutating func compare(_ recorded: JSONValue?, _ offered: JSONValue?, below pointer: String) {
+    private mutating func compare(_ recorded: JSONValue?, _ offered: JSONValue?, below parts: [String]) {
         guard recorded != offered, differences.count < Self.bodyDifferenceLimit else { return }
         switch (recorded, offered) {
         case (.object(let old), .object(let new)):
@@ -95,16 +95,14 @@ struct RequestComparison {
             for member in old.members + new.members where !names.contains(member.name) && names.count < 1024 {
                 names.append(member.name)
             }
-            for name in names { compare(old[name], new[name], below: pointer + Self.escaped(name)) }
+            for name in names { compare(old[name], new[name], below: parts + [name]) }
         case (.array(let old), .array(let new)) where old.count == new.count:
-            for (place, pair) in zip(old, new).enumerated() { compare(pair.0, pair.1, below: pointer + "/\(place)") }
+            for (place, pair) in zip(old, new).enumerated() { compare(pair.0, pair.1, below: parts + ["\(place)"]) }
         default:
             differences.append(
-                RequestDifference(.json(pointer), recorded: recorded?.description, offered: offered?.description))
+                RequestDifference(
+                    .json(JSONPointer(parts: parts).description), recorded: recorded?.description,
+                    offered: offered?.description))
         }
-    }
-
-    private static func escaped(_ name: String) -> String {
-        "/" + name.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
     }
 }
