@@ -55,6 +55,7 @@ let package = Package(
 
         // Floor 0
         room("HTTPMessage", uses: []),
+        room("TextCoding", uses: []),
         // Floor 1
         room("HTTPWire", uses: ["HTTPMessage"]),
         room(
@@ -112,14 +113,14 @@ let package = Package(
         room(
             "ProxyAdmin",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux",
             ]),
         // Floor 5
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -206,7 +207,8 @@ let package = Package(
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy", "ServerTrust",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
+                "ServerTrust",
                 "CertificateAuthority", "ResponseStore", "ProxyServer", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),

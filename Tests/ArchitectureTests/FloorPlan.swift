@@ -15,7 +15,7 @@ enum FloorPlan {
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
     /// What CertificateAuthority and ClientPasswords leave to chance (keys, serial numbers) is OpenSSL's.
     static let pureRooms: Set<String> = [
-        "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
+        "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
         "ClientPasswords", "ProxyCore",
     ]
 
@@ -23,6 +23,7 @@ enum FloorPlan {
     static let rooms: [String: Room] = [
         // Floor 0
         "HTTPMessage": Room([]),
+        "TextCoding": Room([]),
         // Floor 1
         "HTTPWire": Room(["HTTPMessage"]),
         "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
@@ -70,13 +71,13 @@ enum FloorPlan {
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Floor 5
         "LarderCLI": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),

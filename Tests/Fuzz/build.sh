@@ -6,7 +6,7 @@
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
 # Of LarderCLI only what settings are read by is built, the folders Settings, Projects, Trust and Authority, which need the pure rooms,
-# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
+# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport and TextCoding; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -45,6 +45,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
         clang -O1 -g -DYAML_DECLARE_STATIC "${c[@]}" -I "$yams/CYaml/include" -c "$source" -o "$(basename "$source").o"
     done
     module HTTPMessage Sources/HTTPMessage "${covered[@]}"
+    module TextCoding Sources/TextCoding "${uncovered[@]}"
     module HTTPWire Sources/HTTPWire "${covered[@]}"
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
@@ -57,7 +58,6 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
     module HTTPSession Sources/HTTPSession "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
-    module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
     module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Projects Sources/LarderCLI/Trust Sources/LarderCLI/Authority $single" "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \

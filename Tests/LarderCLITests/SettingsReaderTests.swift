@@ -1,7 +1,7 @@
 import HTTPMessage
-import ProxyAdmin
 import ProxyPolicy
 import Testing
+import TextCoding
 
 @testable import LarderCLI
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPMessage
 import HTTPWire
 import ProxyAdmin
+import TextCoding
 
 /// One request to a running Larder's admin socket, with plain blocking calls.
 final class AdminClient {

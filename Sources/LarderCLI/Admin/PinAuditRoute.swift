@@ -1,6 +1,7 @@
 import HTTPMessage
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 import UpstreamTransport
 
 /// `GET /v1/pins/audit`: what the servers showed whose pins are only reported on.

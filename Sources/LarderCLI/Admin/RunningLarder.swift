@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// How a verb prints what it was told: text for people, JSON for programs.
 enum OutputForm: String, CaseIterable, ExpressibleByArgument {

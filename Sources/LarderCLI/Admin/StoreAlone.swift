@@ -4,6 +4,7 @@ import HTTPMessage
 import ProxyAdmin
 import ProxyServer
 import ResponseStore
+import TextCoding
 
 /// The settings and the store's file without a running Larder, for questions. Nothing is changed.
 struct StoreAlone {

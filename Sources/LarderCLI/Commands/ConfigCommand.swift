@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import HTTPMessage
 import ProxyAdmin
 import ProxyCore
 import Snapshots
+import TextCoding
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

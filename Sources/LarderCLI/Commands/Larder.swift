@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// The command `larder`.
 public struct Larder: ParsableCommand {

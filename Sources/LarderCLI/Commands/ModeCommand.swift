@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProxyAdmin
+import TextCoding
 
 struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

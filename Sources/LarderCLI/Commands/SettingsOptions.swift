@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// The options by which settings are given, the same for every verb that reads them.
 struct SettingsOptions: ParsableArguments {

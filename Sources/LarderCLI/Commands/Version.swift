@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProxyAdmin
+import TextCoding
 
 /// What this build is.
 package enum Version {

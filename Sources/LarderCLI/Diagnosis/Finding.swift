@@ -1,4 +1,5 @@
 import ProxyAdmin
+import TextCoding
 
 /// One thing that was looked at, what was found, and by which command it is mended.
 struct Finding: Equatable, Sendable {

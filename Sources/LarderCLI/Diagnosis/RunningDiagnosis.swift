@@ -1,6 +1,5 @@
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 
 /// What is asked of a Larder that runs.
 struct RunningDiagnosis {

@@ -1,5 +1,4 @@
 import Foundation
-import ProxyAdmin
 
 /// A client that is tried against an origin of ours behind the Larder that runs, with the variables that `larder env` gives.
 struct TriedClient {

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPSession
-import ProxyAdmin
+import TextCoding
 
 /// All URLs of one call, so many at once, in their order.
 struct FetchAll: Sendable {

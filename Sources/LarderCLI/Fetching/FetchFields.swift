@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSession
-import ProxyAdmin
+import TextCoding
 
 /// The fields that `-H` adds to requests. No message has their values.
 enum FetchFields {

@@ -3,6 +3,7 @@ import HTTPMessage
 import HTTPSerialization
 import HTTPSession
 import ProxyAdmin
+import TextCoding
 
 /// One URL that is fetched, and what was said of it.
 struct FetchItem: Sendable {

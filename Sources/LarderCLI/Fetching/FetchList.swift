@@ -2,6 +2,7 @@ import Foundation
 import HTTPSerialization
 import HTTPSession
 import ProxyAdmin
+import TextCoding
 
 /// URLs from a file: one on a line, with its digest and its name behind it where they are wanted.
 ///

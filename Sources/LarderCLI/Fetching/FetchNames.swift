@@ -1,6 +1,6 @@
 import EventLoop
 import HTTPSession
-import ProxyAdmin
+import TextCoding
 
 /// Who has which name in the folder, of all that one call fetches: no two have the same.
 ///

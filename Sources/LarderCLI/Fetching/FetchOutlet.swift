@@ -1,5 +1,5 @@
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// What is no file and is written to all the same: standard output, a pipe, a device. It gets the whole, once that is there and checked.
 enum FetchOutlet: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// One end as JSON, for programs: a line of standard output.
 enum FetchReport {

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import HTTPSerialization
 import HTTPSession
-import ProxyAdmin
+import TextCoding
 
 /// A file that was fetched.
 struct FetchedFile: Sendable {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HTTPSession
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
 

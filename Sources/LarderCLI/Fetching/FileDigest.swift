@@ -1,7 +1,7 @@
 import Foundation
 import HTTPMessage
 import HTTPSerialization
-import ProxyAdmin
+import TextCoding
 
 /// Digests of files, read piece by piece.
 enum FileDigest {

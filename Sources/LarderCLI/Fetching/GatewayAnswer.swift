@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSession
-import ProxyAdmin
+import TextCoding
 
 /// A response that is not what was asked for: Larder's own word about why there is none (RFC 9457, RFC 9209), or the server's.
 enum GatewayAnswer {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// Android's network security configuration: `<domain-config>` with `<domain>` and `<pin-set>`.
 ///

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension CertificateFacts {
     var json: JSONText {

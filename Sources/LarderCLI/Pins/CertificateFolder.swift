@@ -1,5 +1,6 @@
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// A folder of certificates (`.cer`) that an app brings along for one host, as AFNetworking's security policy has it. One that cannot be
 /// read spoils all: there it was passed over, and its host was pinned to the others alone.

@@ -1,6 +1,7 @@
 import Foundation
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// The chains of servers that a running Larder has judged, as they stand in its access log (NDJSON), by server.
 struct ChainLog {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// curl's `--pinnedpubkey`, a command for each host. curl looks at the server's own key alone: pins of authorities match nothing there.
 enum CurlPins {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each behind a line `# host`.
 enum HPKPPins {

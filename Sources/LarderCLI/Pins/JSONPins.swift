@@ -1,7 +1,7 @@
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 /// Everything that is known of pins, for programs: `{"hosts": [{"host": …, "pins": […], …}]}`, in the words of the settings.
 enum JSONPins {

@@ -1,5 +1,6 @@
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// What the access log tells of a server's chains, and the pins that are proposed of them: a key that was seen is pinned, be it one of
 /// several.

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// An element of a small XML document without entities of its own: what a configuration needs, and no more.
 struct MarkupElement {
     let name: String

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// OkHttp's `CertificatePinner`, as its builder is written in Kotlin. A pin has no end there.
 enum OkHTTPPins {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// A pin on the command line: a key's digest, or a file with certificates or public keys.
 enum PinArgument {

@@ -1,6 +1,7 @@
 import Foundation
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 import UpstreamTransport
 
 /// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.

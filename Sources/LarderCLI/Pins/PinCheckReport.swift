@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// What `larder pins check` found, for people, for programs, and for CI.
 struct PinCheckReport {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// How other programs write pins, each format in a file of its own.
 enum PinFormat: String, CaseIterable, Sendable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension PinLearning {
     /// Learns from what the access log tells, in place of asking.

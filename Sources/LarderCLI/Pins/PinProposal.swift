@@ -1,6 +1,6 @@
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 import UpstreamTransport
 
 /// What the chain of a server offers to be pinned, and the settings that pin the certificate that was chosen.

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension PinnedHost {
     /// Each host once, as settings want it.

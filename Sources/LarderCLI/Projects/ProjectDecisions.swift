@@ -1,5 +1,5 @@
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// The user's decisions about projects' settings: `$XDG_STATE_HOME/larder/projects`, one JSON object on a line, for the user alone.
 struct ProjectDecisions {

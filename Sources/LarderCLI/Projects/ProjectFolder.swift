@@ -1,6 +1,6 @@
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// A project's own folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
 ///

@@ -1,5 +1,4 @@
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 
 /// Whether the settings of a project's folder are used.

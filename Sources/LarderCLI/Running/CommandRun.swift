@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// One run of a command whose requests go through a Larder: what the command is given, and what is taken away behind it.
 struct CommandRun {

@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// The variables as they were before a Larder put files of its own in the place of their user's. What these files begin with is the
 /// user's, however often variables are set on top of each other: beside them stands what they took the place of.

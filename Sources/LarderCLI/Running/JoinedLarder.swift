@@ -3,6 +3,7 @@ import Foundation
 import HTTPMessage
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// The Larder that runs already, as programs are told of it.
 struct JoinedLarder {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import ProxyServer
 import Recordings
 import Snapshots

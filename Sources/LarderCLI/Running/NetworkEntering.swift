@@ -1,7 +1,7 @@
 import ArgumentParser
 import CLinux
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// Going into a network and becoming a program there. For a process with one thread.
 enum NetworkEntering {

@@ -1,5 +1,6 @@
 import Foundation
 import ProxyAdmin
+import TextCoding
 
 /// A folder for the time of one run, its owner's alone.
 struct PrivateFolder {

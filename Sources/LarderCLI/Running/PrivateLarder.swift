@@ -2,10 +2,10 @@ import ArgumentParser
 import CertificateAuthority
 import EventLoop
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
 import Snapshots
+import TextCoding
 
 /// A Larder for the time of one command: on a port of its own, with an admin socket of its own.
 struct PrivateLarder {

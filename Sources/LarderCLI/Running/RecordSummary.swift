@@ -1,7 +1,7 @@
-import ProxyAdmin
 import ProxyServer
 import Recordings
 import Snapshots
+import TextCoding
 
 /// What a run has recorded, in a few lines for people.
 struct RecordSummary {

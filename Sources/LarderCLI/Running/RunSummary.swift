@@ -1,4 +1,5 @@
 import ProxyAdmin
+import TextCoding
 
 /// What a run was, in a few lines for people.
 struct RunSummary {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProxyAdmin
+import TextCoding
 
 /// How variables are written for a shell or a program that is to set them. Every value is quoted so that nothing in it means anything.
 enum ShellSyntax: String, CaseIterable, ExpressibleByArgument {

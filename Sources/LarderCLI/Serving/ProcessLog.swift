@@ -1,6 +1,6 @@
 import Logging
-import ProxyAdmin
 import Synchronization
+import TextCoding
 
 /// What Larder says about itself while it runs: one line for each message, on standard error.
 struct ProcessLog: Sendable {

@@ -1,4 +1,5 @@
 import ProxyAdmin
+import TextCoding
 
 /// The mode of a running server, told and switched.
 extension RunningServer {

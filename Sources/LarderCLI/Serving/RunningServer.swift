@@ -11,6 +11,7 @@ import ProxyAdmin
 import ProxyServer
 import ResponseStore
 import Synchronization
+import TextCoding
 import UpstreamTransport
 
 /// The server of `serve`, from its start to its end, and what signals do to it.

@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// What is said once the listeners are up: where it listens, where the store is, what to export.
 struct StartMessage {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// How TLS is spoken on one listener, as `tls:` of an entry of `listen` says it.
 package struct ListenerTerms: Equatable, Sendable {

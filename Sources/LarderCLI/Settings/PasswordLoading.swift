@@ -1,6 +1,6 @@
 import ClientPasswords
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// Reads the file that `clients.passwords` names.
 enum PasswordLoading {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.
 package struct Setting: Sendable {

@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// What is generated from the table of settings: the JSON Schema for editors and docs/configuration.md for people.
 enum SettingsDocumentation {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// What a file that was emptied or cut short would take away. An editor that writes a file in place has it empty for a moment, and a reload in that
 /// moment would serve without rules.

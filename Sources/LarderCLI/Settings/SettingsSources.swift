@@ -1,6 +1,6 @@
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// Where settings come from, the weakest first: file, policy, environment, flags (`--set`, then flags of their own).
 package struct SettingsSources: Sendable {

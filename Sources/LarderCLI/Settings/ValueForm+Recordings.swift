@@ -1,6 +1,5 @@
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ServerTrust
 
 extension ValueForm where Value == LarderSettings.Moment {

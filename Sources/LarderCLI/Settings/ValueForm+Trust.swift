@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 extension ValueForm where Value == TrustSettings.Fallback {
     static let trustFallback = ValueForm(

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 /// One way to write a value: how it is read, shown, described to an editor and to a reader.
 package struct ValueForm<Value: Sendable>: Sendable {

@@ -1,5 +1,5 @@
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 import Yams
 
 /// Reads YAML into `SettingsNode`s. Yams parses; this bounds what it may cost and keeps lines and columns.

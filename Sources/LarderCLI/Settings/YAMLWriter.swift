@@ -1,4 +1,4 @@
-import ProxyAdmin
+import TextCoding
 
 /// Writes shown values as YAML that `YAMLReader` reads back the same.
 package enum YAMLWriter {

@@ -1,6 +1,6 @@
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 /// What we show one host that asks who we are: one `HOST: {…}` of `tls.client_certificates`.
 struct ClientCertificateEntry: Sendable {

@@ -1,8 +1,8 @@
 import CertificateAuthority
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 /// What the files hold that a listener's `tls:` names.
 package struct LoadedListener: Sendable {

@@ -1,6 +1,6 @@
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 extension PinTerms {
     static let keys = ["mode", "of", "backup", "expires", "on_expiry", "comment"]

@@ -1,8 +1,8 @@
 import CertificateAuthority
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 import UpstreamTransport
 
 /// One reading of the files that `tls:` names, after which every policy stands or has a problem with its file, line and column.

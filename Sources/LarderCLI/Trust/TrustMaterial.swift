@@ -1,6 +1,6 @@
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 /// Makes policies of their terms: reads the certificates, pins and lists that they name. Anchors that several name are one.
 struct TrustMaterial {

@@ -1,6 +1,6 @@
-import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 import UpstreamTransport
 
 extension TrustTerms {

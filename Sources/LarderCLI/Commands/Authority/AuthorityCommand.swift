@@ -3,6 +3,7 @@ import CertificateAuthority
 import Foundation
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

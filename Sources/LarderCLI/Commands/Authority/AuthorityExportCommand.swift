@@ -1,7 +1,6 @@
 import ArgumentParser
 import CertificateAuthority
 import Foundation
-import ProxyAdmin
 import ServerTrust
 
 extension AuthorityCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CertificateAuthority
-import ProxyAdmin
+import TextCoding
 
 extension AuthorityCommand {
     struct Init: ParsableCommand {

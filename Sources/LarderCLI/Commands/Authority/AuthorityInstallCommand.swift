@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension TrustStoreKind: ExpressibleByArgument {}
 

@@ -1,6 +1,6 @@
 import CertificateAuthority
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 /// A root in words.
 struct AuthorityReport {

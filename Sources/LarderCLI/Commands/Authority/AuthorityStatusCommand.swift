@@ -1,7 +1,7 @@
 import ArgumentParser
 import CertificateAuthority
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension AuthorityCommand {
     struct Status: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// One `install` or `uninstall`: what there is to do is said first, then asked for, then done, store by store.
 struct TrustStoreChange {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 struct CacheExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ProxyAdmin
 
 /// The store that a verb is about: a running Larder's, or a file.
 struct CachePlace: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPMessage
-import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProxyAdmin
+import TextCoding
 
 struct CacheShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPCaching
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 /// Which stored response a verb is about.
 struct ResponseChoice: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
+import TextCoding
 
 /// A running Larder's store, asked over the admin socket.
 struct RunningCache {

@@ -4,6 +4,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 /// A store's file that no process has open, or is asked about past the one that has.
 final class StoreFileAccess {

@@ -3,6 +3,7 @@ import EventLoop
 import Foundation
 import HTTPSession
 import ProxyAdmin
+import TextCoding
 
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

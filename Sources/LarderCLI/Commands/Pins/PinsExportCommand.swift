@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Export: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProxyAdmin
+import TextCoding
 
 extension PinsCommand {
     struct Import: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Learn: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Rotate: ParsableCommand {

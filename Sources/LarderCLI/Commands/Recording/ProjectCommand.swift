@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
+import TextCoding
 
 struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

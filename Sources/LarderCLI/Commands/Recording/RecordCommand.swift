@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import ProxyPolicy
 import ProxyServer
 import Snapshots
+import TextCoding
 
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

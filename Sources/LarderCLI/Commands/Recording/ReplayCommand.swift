@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ProxyPolicy
 import ProxyServer
 import Recordings
 import Snapshots
+import TextCoding
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import HTTPSerialization
 import ProxyAdmin
 import ProxyServer
 import Snapshots
+import TextCoding
 
 /// What snapshots have for a request, and what comes near to it: `larder explain --replay`.
 struct ReplayExplanation {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

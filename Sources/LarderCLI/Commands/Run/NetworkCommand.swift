@@ -1,7 +1,6 @@
 import ArgumentParser
 import CLinux
 import Foundation
-import ProxyAdmin
 
 /// Not for people: what `OwnNetwork` executes, since it takes a process with one thread.
 struct NetworkCommand: ParsableCommand {

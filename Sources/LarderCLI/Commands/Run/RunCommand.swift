@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

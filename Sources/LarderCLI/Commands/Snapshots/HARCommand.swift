@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 struct HARCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

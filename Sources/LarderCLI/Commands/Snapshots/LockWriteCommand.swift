@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 struct LockWriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

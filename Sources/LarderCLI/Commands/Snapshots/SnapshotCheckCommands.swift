@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPMessage
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Verify: ParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ServerTrust
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Rematch: ParsableCommand {

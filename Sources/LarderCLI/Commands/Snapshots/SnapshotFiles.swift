@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 /// What the commands about snapshots share: files, keys, and what becomes of an error.
 enum SnapshotFiles {

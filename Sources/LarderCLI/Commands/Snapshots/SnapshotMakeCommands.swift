@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Merge: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import HTTPMessage
-import ProxyAdmin
 import ProxyServer
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Show: ParsableCommand {
