@@ -117,12 +117,16 @@ let package = Package(
                 "ProxyServer", "CLinux",
             ]),
         // Floor 5
+        room("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
+        room("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
+        // Floor 6
         room(
             "LarderCLI",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
-                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux", "Yams",
+                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
+                "LocalCA", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -204,12 +208,13 @@ let package = Package(
                 "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
+        tests(of: "CommandSupport"),
         tests(
             of: "LarderCLI",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
-                "CertificateAuthority", "ResponseStore", "ProxyServer", "larder",
+                "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -1,6 +1,7 @@
 import CertificateAuthority
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI

@@ -1,5 +1,7 @@
+import CommandSupport
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI

@@ -1,5 +1,6 @@
 import HTTPMessage
 import ProxyPolicy
+import TestSupport
 import Testing
 
 @testable import LarderCLI

@@ -1,4 +1,3 @@
-import Foundation
 import ProxyPolicy
 
 @testable import LarderCLI
@@ -26,25 +25,5 @@ private func outcome(_ yaml: String) -> SettingsReader.Outcome {
         return SettingsReader.read([SettingsLayer(name: "larder.yaml", root: try YAMLReader.read(yaml))])
     } catch {
         return .problems(error.all.map { LocatedProblem(source: "larder.yaml", problem: $0) })
-    }
-}
-
-/// A folder that goes away with the test.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }  // what is left over is in the temporary folder
-
-    func write(_ text: String, to name: String) throws -> String {
-        let file = "\(path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: URL(filePath: file).deletingLastPathComponent().path, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: file))
-        return file
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI

@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyPolicy
 import Testing
 import UpstreamTransport

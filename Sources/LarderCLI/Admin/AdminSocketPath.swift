@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// Where the admin socket of these settings stands: for `serve`, which makes it, and for the verbs that speak to it.

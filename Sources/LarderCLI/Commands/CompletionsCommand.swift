@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

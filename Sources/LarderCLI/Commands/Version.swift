@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import TextCoding
 
 /// What this build is.

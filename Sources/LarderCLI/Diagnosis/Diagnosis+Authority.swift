@@ -1,5 +1,7 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
+import LocalCA
 import ServerTrust
 
 extension Diagnosis {

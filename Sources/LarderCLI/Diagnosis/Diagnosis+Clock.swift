@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ServerTrust
 
@@ -36,7 +37,7 @@ extension Diagnosis {
         guard let path = TrustAnchors.systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             return []
         }
-        let octets = (try? SettingsFile.octets(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
+        let octets = (try? LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
         return Certificate.reading(pem: octets) ?? []
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalCA
 
 /// A client that is tried against an origin of ours behind the Larder that runs, with the variables that `larder env` gives.
 struct TriedClient {

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import HTTPSession
 import TextCoding
@@ -27,8 +28,8 @@ enum FetchFields {
     }
 
     private static func lines(of path: String) throws(FetchFailure) -> [String] {
-        do throws(SettingsFile.Unreadable) {
-            let octets = try SettingsFile.octets(at: path, atMost: fileLengthLimit, mayBePipe: true)
+        do throws(LocalFile.Unreadable) {
+            let octets = try LocalFile.octets(at: path, atMost: fileLengthLimit, mayBePipe: true)
             return String(decoding: octets, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
         } catch {
             throw FetchFailure(.usage, "bad_field", "cannot read \(printable(path, limit: 4096)): \(error.reason)")

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import HTTPSerialization
 import HTTPSession
@@ -26,7 +27,7 @@ enum FetchList {
     static func read(_ path: String) throws(FetchFailure) -> [FetchItem] {
         let shown = path == "-" ? "standard input" : printable(path, limit: 4096)
         var reader: LineReader
-        do throws(SettingsFile.Unreadable) { reader = try LineReader(path: path, limit: lineLengthLimit) } catch {
+        do throws(LocalFile.Unreadable) { reader = try LineReader(path: path, limit: lineLengthLimit) } catch {
             throw FetchFailure(.usage, "bad_list", "cannot read \(shown): \(error.reason)")
         }
         var items: [FetchItem] = []

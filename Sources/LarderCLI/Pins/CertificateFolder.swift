@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyAdmin
 import ServerTrust
 import TextCoding
@@ -8,10 +9,10 @@ enum CertificateFolder {
     static func read(_ folder: String, host: String) throws -> PinnedHost {
         var pinned = PinnedHost(pattern: host, live: [])
         guard pinned.scope != nil else { throw PinFormatFault("`\(printable(host))` is no host") }
-        let names = try SettingsFile.names(in: folder, endings: [".cer"])
+        let names = try LocalFile.names(in: folder, endings: [".cer"])
         if names.isEmpty { throw PinFormatFault("no file in it ends with .cer") }
         for name in names {
-            let octets = try SettingsFile.octets(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
+            let octets = try LocalFile.octets(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
             do throws(Pin.Fault) {
                 let digests = try Pin.reading(file: octets).map(\.publicKeyDigest)
                 pinned.live += digests.filter { !pinned.live.contains($0) }

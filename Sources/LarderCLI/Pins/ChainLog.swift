@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ProxyAdmin
 import ServerTrust
@@ -50,7 +51,7 @@ struct ChainLog {
     static func reading(_ path: String, of servers: [Server]) throws(Unusable) -> ChainLog {
         var log = ChainLog()
         let wanted = Set(servers)
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             var reader = try LineReader(path: path, limit: lineLimit)
             var number = 0
             while let line = try reader.next() {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import ServerTrust
 import TextCoding
 
@@ -7,10 +8,10 @@ enum PinArgument {
     /// - Throws: exit code 2 after saying what is wrong.
     static func digests(_ text: String) throws(ExitCode) -> [SHA256Digest] {
         if let pin = try? Pin(text) { return [pin.publicKeyDigest] }
-        do throws(SettingsFile.Unreadable) {
-            let octets = try SettingsFile.octets(at: text, atMost: TrustFiles.pinFileLimit)
+        do throws(LocalFile.Unreadable) {
+            let octets = try LocalFile.octets(at: text, atMost: TrustFiles.pinFileLimit)
             if let pins = try? Pin.reading(file: octets) { return pins.map(\.publicKeyDigest) }
-            throw SettingsFile.Unreadable(reason: "has neither a certificate nor a public key that can be read")
+            throw LocalFile.Unreadable(reason: "has neither a certificate nor a public key that can be read")
         } catch {
             Terminal.talk(
                 "larder: \(printable(text, limit: 4096)) is no digest sha256/…, and as a file \(error.reason)\n")

@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyPolicy
 
 /// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are
@@ -11,7 +12,7 @@ struct PinsFile {
 
     /// - Returns: `nil` where it is not for programs to write, or cannot be read any more.
     init?(path: String) {
-        guard let octets = try? SettingsFile.octets(at: path, atMost: YAMLReader.lengthLimit),
+        guard let octets = try? LocalFile.octets(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
         else { return nil }
         self.init(text, path: path)

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ServerTrust
 
@@ -29,7 +30,7 @@ struct PinsFolder {
                 "has enforced pins by \(site.entry?.name ?? "tls.default"), at \(site.position), which would hold for it no more"
             throw Refusal(reason: "\(server.title) \(reason): nothing is written without --mode enforce")
         }
-        let names = (try? SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
         if names.count >= TrustFiles.includedLimit {
             throw Refusal(reason: "nothing is written: \(folder) has \(names.count) files already, and more are not read")
         }

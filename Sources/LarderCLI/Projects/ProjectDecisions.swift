@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import TextCoding
 
@@ -77,8 +78,8 @@ struct ProjectDecisions {
             throw Failure(reason: "\(path) is not for its owner alone; look at what stands in it, then `chmod 600` it")
         }
         let octets: [UInt8]
-        do throws(SettingsFile.Unreadable) {
-            octets = try SettingsFile.octets(from: handle, atMost: lengthLimit)
+        do throws(LocalFile.Unreadable) {
+            octets = try LocalFile.octets(from: handle, atMost: lengthLimit)
         } catch { throw Failure(reason: "cannot read \(path): \(error.reason)") }
         var decisions: [Decision] = []
         for (index, line) in octets.split(separator: UInt8(ascii: "\n")).enumerated() {

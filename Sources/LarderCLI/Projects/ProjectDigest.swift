@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import HTTPMessage
 import HTTPSerialization
@@ -70,8 +71,8 @@ enum ProjectDigest {
         private func read(_ path: String) throws(Failure) -> [UInt8] {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
             guard descriptor >= 0 else { throw Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
-            do throws(SettingsFile.Unreadable) {
-                return try SettingsFile.octets(
+            do throws(LocalFile.Unreadable) {
+                return try LocalFile.octets(
                     from: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), atMost: lengthLimit - length)
             } catch { throw Failure(reason: "\(path): \(error.reason)") }
         }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ProxyPolicy
 import TextCoding
@@ -49,7 +50,7 @@ struct ProjectFolder: Equatable, Sendable {
 
     /// Its settings, read once.
     /// - Returns: `nil` where there are none, or they are passed over, which is reported.
-    func readPolicy() throws(SettingsFile.Unreadable) -> [UInt8]? {
+    func readPolicy() throws(LocalFile.Unreadable) -> [UInt8]? {
         let descriptor = open(policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
             switch errno {
@@ -57,15 +58,15 @@ struct ProjectFolder: Equatable, Sendable {
             case ELOOP:
                 Self.passOver(policy, Self.linkFault)
                 return nil
-            default: throw SettingsFile.Unreadable(reason: String(cString: strerror(errno)))
+            default: throw LocalFile.Unreadable(reason: String(cString: strerror(errno)))
             }
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw SettingsFile.Unreadable(reason: String(cString: strerror(errno))) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw SettingsFile.Unreadable(reason: "is no file") }
+        guard fstat(descriptor, &facts) == 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is no file") }
         guard Self.mayBeUsed(policy, facts) else { return nil }
-        return try SettingsFile.octets(from: handle, atMost: YAMLReader.lengthLimit)
+        return try LocalFile.octets(from: handle, atMost: YAMLReader.lengthLimit)
     }
 
     private static func isThere(_ path: String) -> Bool {

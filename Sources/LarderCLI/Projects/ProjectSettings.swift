@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ProxyPolicy
 
@@ -100,7 +101,7 @@ struct ProjectSettings: Sendable {
     }
 
     private func octets() throws(SettingsProblems) -> [UInt8]? {
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             return try folder.readPolicy()
         } catch { throw Self.problem(error.reason) }
     }

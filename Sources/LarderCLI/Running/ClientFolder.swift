@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import HTTPMessage
 import ServerTrust
@@ -85,6 +86,6 @@ struct ClientFolder {
     }
 
     private static func stands(_ octets: [UInt8], at path: String) -> Bool {
-        (try? SettingsFile.octets(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
+        (try? LocalFile.octets(at: path, atMost: max(octets.count, 1))) == octets  // what cannot be read is written anew
     }
 }

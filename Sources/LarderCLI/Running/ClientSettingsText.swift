@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// What stands in the settings files of wget, apt and PHP. None knows a way to write every path, and a line that would be read as
@@ -19,8 +20,8 @@ struct ClientSettingsText {
     /// Of the file that is named, else of the usual one.
     private var userWgetSettings: [UInt8] {
         for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
-            do throws(SettingsFile.Unreadable) {
-                let octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
+            do throws(LocalFile.Unreadable) {
+                let octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit)
                 return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
             } catch { continue }
         }

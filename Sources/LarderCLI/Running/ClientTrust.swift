@@ -1,4 +1,5 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
 import ServerTrust
 
@@ -48,8 +49,8 @@ struct ClientTrust {
     private static func base(_ environment: [String: String]) -> [UInt8] {
         let places = (environment["SSL_CERT_FILE"].map { [$0] } ?? []) + TrustAnchors.systemBundles
         for place in places {
-            do throws(SettingsFile.Unreadable) {
-                return try SettingsFile.octets(at: place, atMost: TrustFiles.bundleLimit)
+            do throws(LocalFile.Unreadable) {
+                return try LocalFile.octets(at: place, atMost: TrustFiles.bundleLimit)
             } catch { continue }
         }
         return []
@@ -64,8 +65,8 @@ extension TrustSettings {
         var anchors: [Certificate] = []
         for site in loaded.sites + [loaded.fallbackSite] {
             guard case .bundle(let file) = site.terms.anchors else { continue }
-            do throws(SettingsFile.Unreadable) {
-                let octets = try SettingsFile.octets(at: site.origin.path(of: file.path), atMost: TrustFiles.bundleLimit)
+            do throws(LocalFile.Unreadable) {
+                let octets = try LocalFile.octets(at: site.origin.path(of: file.path), atMost: TrustFiles.bundleLimit)
                 for anchor in Certificate.reading(pem: octets) ?? [] where !anchors.contains(anchor) { anchors.append(anchor) }
             } catch { continue }
         }

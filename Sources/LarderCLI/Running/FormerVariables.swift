@@ -1,3 +1,4 @@
+import CommandSupport
 import TextCoding
 
 /// The variables as they were before a Larder put files of its own in the place of their user's. What these files begin with is the
@@ -33,8 +34,8 @@ struct FormerVariables {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         let files = ClientFiles(folder: String(decoding: path.utf8[..<slash], as: UTF8.self))
         guard place(files) == path else { return path }
-        do throws(SettingsFile.Unreadable) {
-            let octets = try SettingsFile.octets(at: files.former, atMost: lengthLimit)
+        do throws(LocalFile.Unreadable) {
+            let octets = try LocalFile.octets(at: files.former, atMost: lengthLimit)
             return JSONAnswer(String(decoding: octets, as: UTF8.self))[name] as? String
         } catch { return path }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import CommandSupport
 import EventLoop
 import Foundation
 import ProxyServer

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandSupport
 import EventLoop
 import Foundation
 import ProxyPolicy
@@ -136,7 +137,7 @@ struct PrivateLarder {
         let recordings = settings.recordings
         var terms: [MatchTerms] = []
         // The server has read each of them. A recording that is still to be made cannot be opened.
-        if let match = recordings.match, let text = try? SettingsFile.octets(at: match, atMost: SnapshotLimits.manifestLength),
+        if let match = recordings.match, let text = try? LocalFile.octets(at: match, atMost: SnapshotLimits.manifestLength),
             let declared = try? MatchTerms(text: text)
         {
             terms.append(declared)

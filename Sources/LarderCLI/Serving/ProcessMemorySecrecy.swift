@@ -1,4 +1,5 @@
 import CLinux
+import CommandSupport
 import Foundation
 
 /// Keeps what stands in memory to the process: keys, passphrases, and what passes through for others.

@@ -2,6 +2,7 @@ import AccessLog
 import ArgumentParser
 import CertificateAuthority
 import ClientPasswords
+import CommandSupport
 import Dispatch
 import EventLoop
 import Foundation

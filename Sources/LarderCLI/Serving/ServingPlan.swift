@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 
 /// What `serve` needs from the settings, in the words of the rooms below.

@@ -1,3 +1,4 @@
+import CommandSupport
 import TextCoding
 
 /// What is said once the listeners are up: where it listens, where the store is, what to export.

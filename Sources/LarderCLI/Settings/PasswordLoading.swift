@@ -1,4 +1,5 @@
 import ClientPasswords
+import CommandSupport
 import ProxyPolicy
 import TextCoding
 
@@ -24,8 +25,8 @@ enum PasswordLoading {
         let origin = origin("clients.passwords")
         let path = origin.path(of: name)
         let octets: [UInt8]
-        do throws(SettingsFile.Unreadable) {
-            octets = try SettingsFile.secretOctets(at: path, atMost: fileLimit)
+        do throws(LocalFile.Unreadable) {
+            octets = try LocalFile.secretOctets(at: path, atMost: fileLimit)
         } catch {
             let message = "cannot read \(printable(path, limit: 4096)): \(error.reason)"
             return [

@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyPolicy
 import ServerTrust
 import TextCoding
@@ -71,7 +72,7 @@ struct ClientCertificateEntry: Sendable {
     ) -> ClientIdentity? {
         var secret: [UInt8]?
         if let passphrase {
-            do throws(SettingsFile.Unreadable) {
+            do throws(LocalFile.Unreadable) {
                 secret = try passphrase.reference.octets(environment, from: origin)
             } catch {
                 passphrase.cursor.report(

@@ -1,4 +1,5 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
 import ProxyPolicy
 import ServerTrust
@@ -86,10 +87,10 @@ struct ListenerLoading {
 
     private mutating func octets(_ file: String, of address: ListenAddress, isSecret: Bool) -> [UInt8]? {
         let path = origin.path(of: file)
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             return isSecret
-                ? try SettingsFile.secretOctets(at: path, atMost: TrustFiles.pinFileLimit)
-                : try SettingsFile.octets(at: path, atMost: TrustFiles.bundleLimit)
+                ? try LocalFile.secretOctets(at: path, atMost: TrustFiles.pinFileLimit)
+                : try LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)
         } catch {
             report("cannot read \(printable(path, limit: 4096)): \(error.reason)", of: address)
             return nil

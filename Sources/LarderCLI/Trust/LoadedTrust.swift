@@ -1,4 +1,5 @@
 import CertificateAuthority
+import CommandSupport
 import ServerTrust
 import UpstreamTransport
 

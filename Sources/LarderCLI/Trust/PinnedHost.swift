@@ -1,3 +1,4 @@
+import CommandSupport
 import ServerTrust
 
 /// The pins of a host, or of hosts below a name, as programs that pin pass them on to each other: keys by their digests.

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ProxyPolicy
 
@@ -36,13 +37,13 @@ enum SecretReference: Equatable, Sendable {
     }
 
     /// The secret; of a file the first line.
-    func octets(_ environment: [String: String], from origin: SettingsReader.Origin) throws(SettingsFile.Unreadable) -> [UInt8] {
+    func octets(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
         switch self {
         case .environment(let name):
-            guard let value = environment[name] else { throw SettingsFile.Unreadable(reason: "the variable is not set") }
+            guard let value = environment[name] else { throw LocalFile.Unreadable(reason: "the variable is not set") }
             return Array(value.utf8)
         case .file(let path):
-            let octets = try SettingsFile.secretOctets(at: origin.path(of: path), atMost: 4096)
+            let octets = try LocalFile.secretOctets(at: origin.path(of: path), atMost: 4096)
             return Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         }
     }

@@ -1,5 +1,7 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
+import LocalCA
 import ServerTrust
 import UpstreamTransport
 
@@ -20,7 +22,7 @@ package struct TrustFiles: Sendable {
     var interceptsNobody = false
 
     static let pinFileLimit = 1 << 20
-    static let bundleLimit = 16 << 20
+    static let bundleLimit = SystemTrustStore.bundleLimit
     static let revocationListLimit = 64 << 20
     /// In the folder of `tls.pins_from`.
     static let includedLimit = 1000
@@ -45,13 +47,13 @@ package struct TrustFiles: Sendable {
 
     /// - Returns: `nil` where the system has none.
     /// - Throws: where it has some that cannot be read.
-    func systemAnchors() throws(SettingsFile.Unreadable) -> TrustAnchors? {
+    func systemAnchors() throws(LocalFile.Unreadable) -> TrustAnchors? {
         guard let path = systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return nil }
-        let octets = try SettingsFile.octets(at: path, atMost: Self.bundleLimit)
+        let octets = try LocalFile.octets(at: path, atMost: Self.bundleLimit)
         do throws(TrustPolicyFault) {
             return try TrustAnchors(pem: octets)
         } catch {
-            throw SettingsFile.Unreadable(reason: "\(path) has a certificate that cannot be read")
+            throw LocalFile.Unreadable(reason: "\(path) has a certificate that cannot be read")
         }
     }
 }

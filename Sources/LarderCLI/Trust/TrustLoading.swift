@@ -1,5 +1,7 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
+import LocalCA
 import ProxyPolicy
 import ServerTrust
 import TextCoding
@@ -166,15 +168,15 @@ struct TrustLoading {
     private mutating func addFiles(of folder: String, from origin: SettingsReader.Origin) {
         let folder = origin.path(of: folder)
         pinsFolder = folder
-        do throws(SettingsFile.Unreadable) {
-            let names = try SettingsFile.names(in: folder, endings: TrustFiles.includedEndings)
+        do throws(LocalFile.Unreadable) {
+            let names = try LocalFile.names(in: folder, endings: TrustFiles.includedEndings)
             // A folder or file that was emptied by mistake would have its hosts believed without their pins.
             if names.isEmpty, !files.allowsEmptyFolder {
-                throw SettingsFile.Unreadable(
+                throw LocalFile.Unreadable(
                     reason: "no file in it ends with \(TrustFiles.includedEndings.joined(separator: " or "))")
             }
             guard names.count <= TrustFiles.includedLimit else {
-                throw SettingsFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
+                throw LocalFile.Unreadable(reason: "more than \(TrustFiles.includedLimit) files")
             }
             for name in names { addFile("\(folder)/\(name)", folder: folder) }
         } catch {
@@ -204,7 +206,7 @@ struct TrustLoading {
     ) -> (policy: TrustPolicySet.Fallback, way: ConnectWay)? {
         guard case .policy(let terms) = fallback.meaning else { return (.deny, .deny) }
         // A machine without anchors still serves what needs none, and believes nobody.
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             if !isWritten, try !material.hasSystemAnchors() {
                 remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
                 return (.deny, files.connectWay(of: terms))

@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyPolicy
 import ServerTrust
 import TextCoding
@@ -17,7 +18,7 @@ struct TrustMaterial {
     init(files: TrustFiles) { self.files = files }
 
     /// - Throws: where the system has anchors that cannot be read.
-    mutating func hasSystemAnchors() throws(SettingsFile.Unreadable) -> Bool {
+    mutating func hasSystemAnchors() throws(LocalFile.Unreadable) -> Bool {
         if system == nil { system = try files.systemAnchors() }
         return system != nil
     }
@@ -81,7 +82,7 @@ struct TrustMaterial {
         case .pins: return .pins
         case .bundle(let file): return bundle(file, from: origin, problems: &problems).map { .given($0) }
         case .system:
-            do throws(SettingsFile.Unreadable) {
+            do throws(LocalFile.Unreadable) {
                 if system == nil { system = try files.systemAnchors() }
                 if let system { return .given(system) }
                 terms.report("this system has no anchors in any of the usual places; name a bundle", at: "anchors", to: &problems)
@@ -189,9 +190,9 @@ extension TrustTerms.NamedFile {
         isSecret: Bool = false, atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
     ) -> [UInt8]? {
         let path = origin.path(of: path)
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             return isSecret
-                ? try SettingsFile.secretOctets(at: path, atMost: limit) : try SettingsFile.octets(at: path, atMost: limit)
+                ? try LocalFile.secretOctets(at: path, atMost: limit) : try LocalFile.octets(at: path, atMost: limit)
         } catch {
             cursor.report("cannot read \(printable(path, limit: 4096)): \(error.reason)", to: &problems)
             return nil

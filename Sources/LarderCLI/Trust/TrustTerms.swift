@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyPolicy
 import ServerTrust
 import UpstreamTransport

@@ -1,6 +1,8 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandSupport
 import Foundation
+import LocalCA
 import ProxyAdmin
 import ServerTrust
 import TextCoding

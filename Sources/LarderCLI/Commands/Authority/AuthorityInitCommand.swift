@@ -1,5 +1,7 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandSupport
+import LocalCA
 import TextCoding
 
 extension AuthorityCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
+import LocalCA
 import ServerTrust
 import TextCoding
 

@@ -1,4 +1,6 @@
 import CertificateAuthority
+import CommandSupport
+import LocalCA
 import ServerTrust
 import TextCoding
 

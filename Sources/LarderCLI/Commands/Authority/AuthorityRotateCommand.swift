@@ -1,5 +1,7 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandSupport
+import LocalCA
 import ServerTrust
 import TextCoding
 

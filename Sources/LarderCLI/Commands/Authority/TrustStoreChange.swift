@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import LocalCA
 import TextCoding
 
 /// One `install` or `uninstall`: what there is to do is said first, then asked for, then done, store by store.

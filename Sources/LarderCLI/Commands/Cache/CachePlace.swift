@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 
 /// The store that a verb is about: a running Larder's, or a file.
 struct CachePlace: ParsableArguments {

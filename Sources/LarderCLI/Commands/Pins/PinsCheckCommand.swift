@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 
 extension PinsCommand {
     struct Check: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
@@ -156,7 +157,7 @@ extension TrustSite {
                 // It was read with the settings just before.
                 PinRotation.Item(
                     text: file.path,
-                    keys: ((try? SettingsFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
+                    keys: ((try? LocalFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
                         .flatMap { try? Pin.reading(file: $0) } ?? []).map(\.publicKeyDigest))
             }
         }

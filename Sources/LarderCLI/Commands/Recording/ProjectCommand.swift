@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import ProxyPolicy
 import TextCoding
@@ -123,7 +124,7 @@ struct ProjectCommand: ParsableCommand {
     }
 
     private static func policy(of folder: ProjectFolder) throws -> [UInt8]? {
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             return try folder.readPolicy()
         } catch { throw fail("cannot read \(folder.policy): \(error.reason)") }
     }

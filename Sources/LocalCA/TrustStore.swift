@@ -1,5 +1,5 @@
 /// A place where programs look for whom to believe.
-protocol TrustStore {
+package protocol TrustStore {
     var kind: TrustStoreKind { get }
     /// For people.
     var title: String { get }
@@ -13,11 +13,11 @@ protocol TrustStore {
     func remove(_ entries: [RootEntry]) throws(TrustStoreFault)
 }
 
-enum TrustStoreKind: String, CaseIterable {
+package enum TrustStoreKind: String, CaseIterable {
     case system, nss, java
 }
 
-enum TrustStoreObstacle: Equatable {
+package enum TrustStoreObstacle: Equatable {
     /// Only the superuser may.
     case needsRoot
     case belongsToAnother
@@ -25,7 +25,7 @@ enum TrustStoreObstacle: Equatable {
     case lacks(tool: String, package: String)
 }
 
-enum TrustStorePresence: Equatable {
+package enum TrustStorePresence: Equatable {
     case absent
     /// Under Larder's name for it.
     case ours
@@ -40,8 +40,8 @@ enum TrustStorePresence: Equatable {
 }
 
 /// What went wrong, for people.
-struct TrustStoreFault: Error {
-    let reason: String
+package struct TrustStoreFault: Error {
+    package let reason: String
 
     init(_ reason: String) { self.reason = reason }
 

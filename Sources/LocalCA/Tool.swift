@@ -1,13 +1,13 @@
 import Foundation
 
 /// A program of the system's, by which a store is changed.
-struct Tool: Sendable {
-    struct Outcome {
+package struct Tool: Sendable {
+    package struct Outcome {
         let code: Int32
         /// What it said on standard output.
-        let output: [UInt8]
+        package let output: [UInt8]
         /// And on standard error.
-        let talk: [UInt8]
+        package let talk: [UInt8]
         /// The last line that it said on standard error, or else on standard output.
         let lastWord: String
     }
@@ -15,11 +15,11 @@ struct Tool: Sendable {
     /// Of the octets that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
     static let outputLimit = 16 * 1024 * 1024
 
-    let path: String
+    package let path: String
     private let environment: [String: String]
 
     /// - Returns: `nil` where it is not installed. Those of the system's administrator are looked for too, whom `PATH` leaves out.
-    init?(_ name: String, in environment: [String: String]) {
+    package init?(_ name: String, in environment: [String: String]) {
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
         let places: [String] = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
         let found = places.first { access($0, X_OK) == 0 }
@@ -27,13 +27,13 @@ struct Tool: Sendable {
         self.init(path: found, in: environment)
     }
 
-    init(path: String, in environment: [String: String]) {
+    package init(path: String, in environment: [String: String]) {
         self.path = path
         self.environment = environment
     }
 
     /// - Parameter begun: hears its process, which leads a group of its own.
-    func run(_ arguments: [String], begun: (pid_t) -> Void = { _ in }) -> Outcome {
+    package func run(_ arguments: [String], begun: (pid_t) -> Void = { _ in }) -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments

@@ -1,20 +1,22 @@
 import Foundation
 
 /// What stands for `/`: that of the running system, or a tree out of which nothing leads.
-struct SystemRoot {
-    static let running = SystemRoot(path: "")
+package struct SystemRoot {
+    package static let running = SystemRoot(path: "")
     /// As Linux has it (path_resolution(7)).
     static let linkLimit = 40
 
     /// Empty for the running system.
     let path: String
 
-    var isRunning: Bool { path.isEmpty }
+    package init(path: String) { self.path = path }
+
+    package var isRunning: Bool { path.isEmpty }
 
     /// A place behind all links, each of which is followed as who runs in the tree would: `/` is the tree's, and nothing is above it.
     /// - Parameter place: as it is called in the tree. What is not there stands for itself.
     /// - Returns: `nil` behind too many links.
-    func resolved(_ place: String) -> String? {
+    package func resolved(_ place: String) -> String? {
         var open = Array(place.split(separator: "/").map(String.init).reversed())
         var walked: [String] = []
         var links = 0

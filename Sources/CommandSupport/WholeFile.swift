@@ -1,31 +1,30 @@
 import Foundation
-import ServerTrust
 
 /// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
-enum WholeFile {
+package enum WholeFile {
     /// Why it is as it was before, for "cannot write it: …".
-    struct Unwritten: Error {
-        let reason: String
+    package struct Unwritten: Error {
+        package let reason: String
 
-        init(reason: String) { self.reason = reason }
+        package init(reason: String) { self.reason = reason }
 
         /// - Parameter code: of the system's.
-        init(code: Int32) { reason = String(cString: strerror(code)) }
+        package init(code: Int32) { reason = String(cString: strerror(code)) }
 
-        static var lastError: Unwritten { Unwritten(code: errno) }
+        package static var lastError: Unwritten { Unwritten(code: errno) }
     }
 
     /// - Parameters:
     ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
     ///   - before: what has to stand in that one still: what somebody else has written since it was read is left alone, and an error. Two
     ///     who write so wait for each other; between this look and the file's being put there, an editor has some microseconds.
-    static func write(
+    package static func write(
         _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {
         try write(Array(text.utf8), to: path, replaces: replaces, inPlaceOf: before)
     }
 
-    static func write(
+    package static func write(
         _ octets: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
     ) throws(Unwritten) {
         let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
@@ -46,7 +45,7 @@ enum WholeFile {
         if code == 0 { code = Descriptor.write(octets[...], to: descriptor) }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
-        if let before, (try? SettingsFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
+        if let before, (try? LocalFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
             unlink(hidden)
             throw Unwritten(reason: "it was changed meanwhile; nothing is written")
         }

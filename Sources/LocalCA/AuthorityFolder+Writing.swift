@@ -1,10 +1,11 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
 import ServerTrust
 
 extension AuthorityFolder {
     /// The first root.
-    func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderFault) {
+    package func begin(_ authority: LocalAuthority, passphrase: [UInt8]?) throws(AuthorityFolderFault) {
         try makeFolder()
         try changing { () throws(AuthorityFolderFault) in
             guard !exists("\(path)/current"), !exists("\(path)/next") else {
@@ -15,7 +16,8 @@ extension AuthorityFolder {
     }
 
     /// The next root, beside the one that there is.
-    func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderFault) {
+    package func beginRotation(to next: LocalAuthority, passphrase: [UInt8]?, from day: CalendarDay) throws(AuthorityFolderFault)
+    {
         try changing { () throws(AuthorityFolderFault) in
             guard !exists("\(path)/next") else {
                 throw AuthorityFolderFault("a rotation is under way; `larder ca rotate --finish` ends it")
@@ -29,7 +31,7 @@ extension AuthorityFolder {
     }
 
     /// The next root takes the place of the current one, whose key is deleted.
-    func finishRotation(at now: POSIXTime) throws(AuthorityFolderFault) {
+    package func finishRotation(at now: POSIXTime) throws(AuthorityFolderFault) {
         try changing { () throws(AuthorityFolderFault) in
             let roots = try roots(at: now)
             guard roots.all.contains(where: { $0.seat == .next }) else { throw AuthorityFolderFault("no rotation is under way") }

@@ -2,8 +2,8 @@ import Foundation
 import ServerTrust
 
 /// A database of NSS, in which Chromium and Firefox keep whom to believe, changed by `certutil`.
-struct NSSTrustStore: TrustStore {
-    let kind = TrustStoreKind.nss
+package struct NSSTrustStore: TrustStore {
+    package let kind = TrustStoreKind.nss
     private let folder: String
     private let tool: Tool?
 
@@ -14,7 +14,7 @@ struct NSSTrustStore: TrustStore {
     ]
     private static let database = "cert9.db"
 
-    static func all(environment: [String: String]) -> [NSSTrustStore] {
+    package static func all(environment: [String: String]) -> [NSSTrustStore] {
         guard let home = environment["HOME"], home.hasPrefix("/") else { return [] }
         let tool = Tool("certutil", in: environment)
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? ["\($0)/pki/nssdb"] : nil } ?? []
@@ -23,16 +23,16 @@ struct NSSTrustStore: TrustStore {
             .map { NSSTrustStore(folder: $0, tool: tool) }
     }
 
-    var title: String { "the NSS database \(folder)" }
+    package var title: String { "the NSS database \(folder)" }
 
-    var obstacle: TrustStoreObstacle? {
+    package var obstacle: TrustStoreObstacle? {
         var facts = stat()
         // The superuser would leave behind files that its owner cannot write.
         guard stat("\(folder)/\(Self.database)", &facts) == 0, facts.st_uid == geteuid() else { return .belongsToAnother }
         return tool == nil ? .lacks(tool: "certutil", package: "libnss3-tools") : nil
     }
 
-    func presence(of entry: RootEntry) -> TrustStorePresence {
+    package func presence(of entry: RootEntry) -> TrustStorePresence {
         guard let tool else { return .unclear("certutil is not there") }
         let list = tool.run(["-L", "-d", "sql:\(folder)"])
         if list.code != 0 { return .unclear(list.lastWord) }
@@ -44,11 +44,11 @@ struct NSSTrustStore: TrustStore {
         return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is something else") : .absent
     }
 
-    func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+    package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
         isAdded ? "certutil -A -t C,, -n \(entry.name)" : "certutil -D -n \(entry.name)"
     }
 
-    func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
         for entry in entries {
             try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreFault) in
                 try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
@@ -58,7 +58,7 @@ struct NSSTrustStore: TrustStore {
         }
     }
 
-    func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
         for entry in entries { try run(["-D", "-d", "sql:\(folder)", "-n", entry.name]) }
     }
 
@@ -74,7 +74,7 @@ struct NSSTrustStore: TrustStore {
     }
 
     /// Of lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma says that it is believed for servers.
-    static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
+    package static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
         list.split(whereSeparator: \.isNewline).compactMap { line in
             line.wholeMatch(of: /(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*/).map { (String($0.1), $0.2.contains("C")) }
         }

@@ -1,8 +1,8 @@
 import Foundation
 
 /// The lines of a file or pipe that may be long, one after the other. No more than one of them, and a read, is kept in memory.
-struct LineReader {
-    enum Line: Equatable {
+package struct LineReader {
+    package enum Line: Equatable {
         /// Without its end.
         case whole([UInt8])
         /// Longer than the limit: it is passed over.
@@ -22,23 +22,23 @@ struct LineReader {
     private static let readLength = 64 * 1024
 
     /// - Parameter path: `-` is standard input.
-    init(path: String, limit: Int) throws(SettingsFile.Unreadable) {
+    package init(path: String, limit: Int) throws(LocalFile.Unreadable) {
         guard path != "-" else {
             self.init(.standardInput, limit: limit)
             return
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SettingsFile.Unreadable(reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
         self.init(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), limit: limit)
     }
 
-    init(_ file: FileHandle, limit: Int) {
+    package init(_ file: FileHandle, limit: Int) {
         self.file = file
         self.limit = limit
     }
 
     /// - Returns: `nil` behind the last. What stands behind the last end of a line is one too.
-    mutating func next() throws(SettingsFile.Unreadable) -> Line? {
+    package mutating func next() throws(LocalFile.Unreadable) -> Line? {
         while true {
             if let end = octets[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                 let line = octets[start..<end]
@@ -65,7 +65,7 @@ struct LineReader {
         return isPassingOver || line.count > limit ? .tooLong : .whole(Array(line))
     }
 
-    private mutating func read() throws(SettingsFile.Unreadable) {
+    private mutating func read() throws(LocalFile.Unreadable) {
         octets.removeFirst(start)
         searched -= start
         start = 0
@@ -74,7 +74,7 @@ struct LineReader {
             isAtEnd = piece.isEmpty
             octets += piece
         } catch {
-            throw SettingsFile.Unreadable(reason: "cannot be read")
+            throw LocalFile.Unreadable(reason: "cannot be read")
         }
     }
 }

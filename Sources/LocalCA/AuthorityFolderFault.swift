@@ -2,12 +2,12 @@ import CertificateAuthority
 import Foundation
 
 /// Why a folder with an authority is not used, for "larder: …". None of it tells anything of what stands in a key.
-struct AuthorityFolderFault: Error, Equatable {
-    let reason: String
+package struct AuthorityFolderFault: Error, Equatable {
+    package let reason: String
     /// The key is encrypted, and that is all that is known to be in the way.
     let isPassphraseMissing: Bool
 
-    init(_ reason: String) {
+    package init(_ reason: String) {
         self.reason = reason
         isPassphraseMissing = false
     }

@@ -2,11 +2,11 @@ import HTTPMessage
 import ServerTrust
 
 /// A day in UTC as settings write it, `2027-01-31`.
-struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
+package struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
     /// Counted from 1970-01-01.
     private let number: Int64
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2], text.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }),
             let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]),
@@ -16,14 +16,14 @@ struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The day of a moment.
-    init(of time: POSIXTime) {
+    package init(of time: POSIXTime) {
         let day: Int64 = 86_400
         number = time.seconds >= 0 ? time.seconds / day : (time.seconds - day + 1) / day
     }
 
     private init(number: Int64) { self.number = number }
 
-    var description: String {
+    package var description: String {
         let date = CivilDate(daysSince1970: number)
         let digits = [(date.year, 4), (date.month, 2), (date.day, 2)].map { part, count in
             String(repeating: "0", count: max(0, count - "\(part)".count)) + "\(part)"
@@ -31,9 +31,9 @@ struct CalendarDay: Equatable, Sendable, CustomStringConvertible {
         return digits.joined(separator: "-")
     }
 
-    var next: CalendarDay { CalendarDay(number: number + 1) }
-    var previous: CalendarDay { CalendarDay(number: number - 1) }
+    package var next: CalendarDay { CalendarDay(number: number + 1) }
+    package var previous: CalendarDay { CalendarDay(number: number - 1) }
 
-    var firstSecond: POSIXTime { POSIXTime(seconds: number * 86_400) }
-    var lastSecond: POSIXTime { POSIXTime(seconds: number * 86_400 + 86_399) }
+    package var firstSecond: POSIXTime { POSIXTime(seconds: number * 86_400) }
+    package var lastSecond: POSIXTime { POSIXTime(seconds: number * 86_400 + 86_399) }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// Plain blocking calls.
-enum Descriptor {
+package enum Descriptor {
     /// Writes all of it.
     /// - Returns: 0, or the error's number.
-    static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
+    package static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
         var bytes = bytes
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LarderCLI
+@testable import CommandSupport
 
 @Suite("Lines of a long file")
 struct LineReaderTests {

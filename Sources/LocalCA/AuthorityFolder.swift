@@ -1,4 +1,5 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
 import ServerTrust
 
@@ -8,44 +9,44 @@ import ServerTrust
 ///
 /// Folders are 0700 and files 0600, and their owner's who runs this (T27); anything else is refused, not mended: whoever could read
 /// the key may have done so. A folder below is made under a hidden name and then put there, so that there is all of it or none.
-struct AuthorityFolder {
-    enum Seat: String {
+package struct AuthorityFolder {
+    package enum Seat: String {
         case current, next
     }
 
     /// A root without its key.
-    struct Seated {
-        let seat: Seat
-        let certificate: Certificate
+    package struct Seated {
+        package let seat: Seat
+        package let certificate: Certificate
     }
 
     /// The roots at a time.
-    struct Roots {
+    package struct Roots {
         /// The one that certifies.
-        let signing: Seated
+        package let signing: Seated
         /// Beside it, while a rotation is under way: the one to come, or the one that was.
-        let other: Seated?
+        package let other: Seated?
         /// The day of the turn.
-        let turn: CalendarDay?
+        package let turn: CalendarDay?
 
-        var all: [Seated] { [signing] + (other.map { [$0] } ?? []) }
+        package var all: [Seated] { [signing] + (other.map { [$0] } ?? []) }
     }
 
     static let certificateLimit = 64 * 1024
     static let keyLimit = 16 * 1024
 
-    let path: String
+    package let path: String
 
-    init(path: String) { self.path = URL(filePath: path).path }
+    package init(path: String) { self.path = URL(filePath: path).path }
 
     /// The usual one; `nil` where nothing says where it could stand.
-    init?(_ environment: [String: String]) {
+    package init?(_ environment: [String: String]) {
         guard let data = UserFolders(environment).data else { return nil }
         self.init(path: "\(data)/ca")
     }
 
-    func rootPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.pem" }
-    func keyPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.key" }
+    package func rootPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.pem" }
+    package func keyPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.key" }
     private var turnPath: String { "\(path)/next/from" }
     var formerPath: String { "\(path)/former" }
 
@@ -53,7 +54,7 @@ struct AuthorityFolder {
 
     /// The roots without their keys.
     /// - Parameter asRoot: whether the superuser may read another's, who is about to install what that one has made.
-    func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderFault) -> Roots {
+    package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderFault) -> Roots {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true, asRoot: asRoot)
         // Between two steps of the end of a rotation the next one stands alone.
@@ -73,7 +74,7 @@ struct AuthorityFolder {
     }
 
     /// The authority of a root, with its key.
-    func authority(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
+    package func authority(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
         try check(path, isFolder: true)
         try check("\(path)/\(seat.rawValue)", isFolder: true)
         let root = try octets(at: rootPath(seat), atMost: Self.certificateLimit)
@@ -87,8 +88,9 @@ struct AuthorityFolder {
 
     /// Certificates that may stand in stores, as far as they can be read. Taking one out needs no more than it itself, and least of all
     /// that nobody else could read the key.
-    func removable(formerOnly: Bool) throws(AuthorityFolderFault) -> (certificates: [Certificate], faults: [AuthorityFolderFault])
-    {
+    package func removable(formerOnly: Bool) throws(AuthorityFolderFault) -> (
+        certificates: [Certificate], faults: [AuthorityFolderFault]
+    ) {
         guard exists(path) else { throw .missing(path) }
         var faults: [AuthorityFolderFault] = []
         func readable(_ files: [String]) -> [Certificate] {
@@ -104,8 +106,8 @@ struct AuthorityFolder {
         let seated = readable([Seat.current, .next].map(rootPath))
         var formerFiles: [String] = []
         if exists(formerPath) {
-            do throws(SettingsFile.Unreadable) {
-                formerFiles = try SettingsFile.names(in: formerPath, endings: [".pem"]).map { "\(formerPath)/\($0)" }
+            do throws(LocalFile.Unreadable) {
+                formerFiles = try LocalFile.names(in: formerPath, endings: [".pem"]).map { "\(formerPath)/\($0)" }
             } catch {
                 faults.append(AuthorityFolderFault("\(formerPath): \(error.reason)"))
             }
@@ -117,8 +119,8 @@ struct AuthorityFolder {
     }
 
     private func removableOctets(at file: String) throws(AuthorityFolderFault) -> [UInt8] {
-        do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.octets(at: file, atMost: Self.certificateLimit)
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.octets(at: file, atMost: Self.certificateLimit)
         } catch {
             throw AuthorityFolderFault("\(file): \(error.reason)")
         }
@@ -145,7 +147,7 @@ struct AuthorityFolder {
 
     /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
     /// - Throws: where there is no key that is the root's.
-    func isLocked(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
+    package func isLocked(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
         do throws(AuthorityFolderFault) {
             _ = try authority(seat, passphrase: passphrase)
             return false
@@ -156,7 +158,7 @@ struct AuthorityFolder {
     }
 
     /// What the certificate of a root says, without its key.
-    func profile(_ root: Seated) throws(AuthorityFolderFault) -> RootProfile {
+    package func profile(_ root: Seated) throws(AuthorityFolderFault) -> RootProfile {
         do throws(AuthorityFault) {
             return try RootProfile(root.certificate)
         } catch {
@@ -166,14 +168,14 @@ struct AuthorityFolder {
 
     private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
         try check(file, isFolder: false, asRoot: asRoot)
-        do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.secretOctets(at: file, atMost: limit)
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.secretOctets(at: file, atMost: limit)
         } catch {
             throw AuthorityFolderFault("\(file): \(error.reason)")
         }
     }
 
-    func exists(_ place: String) -> Bool {
+    package func exists(_ place: String) -> Bool {
         var facts = stat()
         return lstat(place, &facts) == 0
     }

@@ -1,15 +1,16 @@
+import CommandSupport
 import Foundation
 import ServerTrust
 
 /// The system's own store: a folder for what the administrator adds, and a program that makes the bundle of it.
-struct SystemTrustStore: TrustStore {
-    enum Layout: CaseIterable {
+package struct SystemTrustStore: TrustStore {
+    package enum Layout: CaseIterable {
         /// Debian, Ubuntu, Alpine.
         case debian
         /// Fedora and its like.
         case fedora
 
-        var folder: String {
+        package var folder: String {
             switch self {
             case .debian: "/usr/local/share/ca-certificates"
             case .fedora: "/etc/pki/ca-trust/source/anchors"
@@ -26,7 +27,7 @@ struct SystemTrustStore: TrustStore {
 
         var ending: String { self == .debian ? "crt" : "pem" }
 
-        var bundle: String {
+        package var bundle: String {
             switch self {
             case .debian: "/etc/ssl/certs/ca-certificates.crt"
             case .fedora: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem"
@@ -36,13 +37,16 @@ struct SystemTrustStore: TrustStore {
         var program: String { self == .debian ? "update-ca-certificates" : "update-ca-trust" }
     }
 
-    let kind = TrustStoreKind.system
+    /// Of a file of certificates.
+    package static let bundleLimit = 16 << 20
+
+    package let kind = TrustStoreKind.system
     private let layout: Layout
     private let root: SystemRoot
     private let environment: [String: String]
 
     /// - Returns: `nil` where the system is of no layout that is known here.
-    init?(in root: SystemRoot, environment: [String: String]) {
+    package init?(in root: SystemRoot, environment: [String: String]) {
         let found = Layout.allCases.first { layout in
             root.resolved(layout.folder).map { FileManager.default.fileExists(atPath: $0) } ?? false
         }
@@ -58,18 +62,18 @@ struct SystemTrustStore: TrustStore {
     /// - Returns: behind links that lead nowhere, what cannot be there.
     private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
 
-    var title: String { "the system's store \(folder)" }
+    package var title: String { "the system's store \(folder)" }
 
-    var obstacle: TrustStoreObstacle? {
+    package var obstacle: TrustStoreObstacle? {
         guard access(folder, W_OK) == 0 else { return .needsRoot }
         return updating == nil ? .lacks(tool: layout.program, package: "ca-certificates") : nil
     }
 
-    func presence(of entry: RootEntry) -> TrustStorePresence {
+    package func presence(of entry: RootEntry) -> TrustStorePresence {
         let file = file(of: entry)
         let isInBundle = isInBundle(entry)
         if FileManager.default.fileExists(atPath: file) {
-            let octets = (try? SettingsFile.octets(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
+            let octets = (try? LocalFile.octets(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
             guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is something else") }
             return isInBundle ? .ours : .halfway
         }
@@ -84,18 +88,18 @@ struct SystemTrustStore: TrustStore {
             for name in names {
                 let file = "\(folder)/\(name)"
                 if file == self.file(of: entry) { continue }
-                let octets = (try? SettingsFile.octets(at: file, atMost: TrustFiles.bundleLimit)) ?? []  // others' own affair
+                let octets = (try? LocalFile.octets(at: file, atMost: Self.bundleLimit)) ?? []  // others' own affair
                 if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
             }
         }
         return false
     }
 
-    func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+    package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
         "\(isAdded ? "write" : "delete") \(file(of: entry)), then \(layout.program)"
     }
 
-    func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
         var written: [RootEntry] = []
         do throws(TrustStoreFault) {
             // What stands there is the same, and was not taken over into the bundle.
@@ -125,7 +129,7 @@ struct SystemTrustStore: TrustStore {
         _ = chmod(file(of: entry), 0o644)
     }
 
-    func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
         guard !entries.isEmpty else { return }
         var deleted: [RootEntry] = []
         do throws(TrustStoreFault) {
@@ -150,7 +154,7 @@ struct SystemTrustStore: TrustStore {
     private func file(of entry: RootEntry) -> String { "\(folder)/\(entry.name).\(layout.ending)" }
 
     private func isInBundle(_ entry: RootEntry) -> Bool {
-        guard let octets = try? SettingsFile.octets(at: bundle, atMost: TrustFiles.bundleLimit) else {
+        guard let octets = try? LocalFile.octets(at: bundle, atMost: Self.bundleLimit) else {
             return false
         }
         return Certificate.reading(pem: octets)?.contains(entry.certificate) ?? false

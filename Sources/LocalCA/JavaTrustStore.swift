@@ -2,8 +2,8 @@ import Foundation
 import ServerTrust
 
 /// A `cacerts` of Java's, changed by `keytool`.
-struct JavaTrustStore: TrustStore {
-    let kind = TrustStoreKind.java
+package struct JavaTrustStore: TrustStore {
+    package let kind = TrustStoreKind.java
     private let file: String
     private let tool: Tool?
 
@@ -13,7 +13,7 @@ struct JavaTrustStore: TrustStore {
         "/usr/lib/jvm/*/jre/lib/security/cacerts",
     ]
 
-    static func all(in root: SystemRoot, environment: [String: String]) -> [JavaTrustStore] {
+    package static func all(in root: SystemRoot, environment: [String: String]) -> [JavaTrustStore] {
         // One that is told by a variable is of the running system.
         let home = root.isRunning ? environment["JAVA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } : nil
         let own = home.map { ["\($0)/lib/security/cacerts", "\($0)/jre/lib/security/cacerts"] } ?? []
@@ -22,14 +22,14 @@ struct JavaTrustStore: TrustStore {
         return root.matches(own + places).map { JavaTrustStore(file: $0, tool: tool) }
     }
 
-    var title: String { "Java's \(file)" }
+    package var title: String { "Java's \(file)" }
 
-    var obstacle: TrustStoreObstacle? {
+    package var obstacle: TrustStoreObstacle? {
         guard access(file, W_OK) == 0 else { return .needsRoot }
         return tool == nil ? .lacks(tool: "keytool", package: "default-jre-headless") : nil
     }
 
-    func presence(of entry: RootEntry) -> TrustStorePresence {
+    package func presence(of entry: RootEntry) -> TrustStorePresence {
         do throws(TrustStoreFault) {
             let aliases = try aliases()
             let holders = Self.holders(of: entry, in: aliases)
@@ -55,11 +55,11 @@ struct JavaTrustStore: TrustStore {
         try Self.aliases(in: String(decoding: run(["-list"]), as: UTF8.self))
     }
 
-    func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+    package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
         "keytool -\(isAdded ? "importcert" : "delete") -alias \(entry.name)"
     }
 
-    func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
         for entry in entries {
             try TemporaryCertificate.with(entry.certificate) { certificate throws(TrustStoreFault) in
                 try run(["-importcert", "-noprompt", "-trustcacerts", "-alias", entry.name, "-file", certificate])
@@ -67,7 +67,7 @@ struct JavaTrustStore: TrustStore {
         }
     }
 
-    func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
         let aliases = try aliases()
         for entry in entries {
             for alias in Self.holders(of: entry, in: aliases) where Self.isOurs(alias, entry) {
@@ -91,7 +91,7 @@ struct JavaTrustStore: TrustStore {
 
     /// Of pairs of lines like `larder-0123456789abcdef, Nov 22, 2026, trustedCertEntry, ` and
     /// `Certificate fingerprint (SHA-256): AB:CD:…`.
-    static func aliases(in list: String) -> [(alias: String, fingerprint: String)] {
+    package static func aliases(in list: String) -> [(alias: String, fingerprint: String)] {
         var aliases: [(alias: String, fingerprint: String)] = []
         var last: Substring = ""
         for line in list.split(whereSeparator: \.isNewline) {
