@@ -119,6 +119,12 @@ let package = Package(
         // Floor 5
         room("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
         room("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
+        room(
+            "Downloads",
+            uses: [
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
+                "CLinux",
+            ]),
         // Floor 6
         room(
             "LarderCLI",
@@ -126,7 +132,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "CLinux", "Yams",
+                "LocalCA", "Downloads", "CLinux", "Yams",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -209,12 +215,14 @@ let package = Package(
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(of: "CommandSupport"),
+        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",
             uses: [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
-                "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA", "larder",
+                "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA",
+                "Downloads", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -78,13 +78,18 @@ enum FloorPlan {
         "CommandSupport": Room(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),
         "LocalCA": Room(
             ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"], others: ["Foundation"]),
+        "Downloads": Room(
+            [
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
+                "CLinux",
+            ], others: ["Foundation", "Synchronization"]),
         // Floor 6
         "LarderCLI": Room(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "CLinux",
+                "LocalCA", "Downloads", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
         "larder": Room(["LarderCLI"]),
     ]

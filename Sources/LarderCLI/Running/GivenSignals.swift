@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// What this process was begun with about signals, for a child; and from then on signals wait to be taken.
@@ -23,7 +24,7 @@ struct GivenSignals {
         var (taken, ignoredHere, given) = (sigset_t(), sigset_t(), sigset_t())
         sigemptyset(&taken)
         sigemptyset(&ignoredHere)
-        for number in 1...Self.last where !Self.left.contains(number) && !Self.isIgnored(number) {
+        for number in 1...Self.last where !Self.left.contains(number) && !IgnoredSignals.contains(number) {
             if Self.errorsOfWrites.contains(number) {
                 signal(number, SIG_IGN)
                 sigaddset(&ignoredHere, number)
@@ -39,12 +40,5 @@ struct GivenSignals {
         mask = given
         self.taken = taken
         self.ignoredHere = ignoredHere
-    }
-
-    static func isIgnored(_ number: Int32) -> Bool {
-        var action = sigaction()
-        guard sigaction(number, nil, &action) == 0 else { return false }
-        let handler = action.__sigaction_handler.sa_handler
-        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

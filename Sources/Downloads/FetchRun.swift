@@ -5,7 +5,7 @@ import HTTPSession
 import TextCoding
 
 /// A file that was fetched.
-struct FetchedFile: Sendable {
+package struct FetchedFile: Sendable {
     let path: String
     let length: UInt64
     /// How much of it was there before.

@@ -2,7 +2,6 @@ import CommandSupport
 import Foundation
 import HTTPSerialization
 import HTTPSession
-import ProxyAdmin
 import TextCoding
 
 /// URLs from a file: one on a line, with its digest and its name behind it where they are wanted.
@@ -10,7 +9,7 @@ import TextCoding
 ///     https://example.com/a.iso
 ///     https://example.com/b.iso sha256:9f86…
 ///     https://example.com/latest out=c.iso     # a note
-enum FetchList {
+package enum FetchList {
     /// Of the word by which a line says what its file is called: the name, or the URL itself.
     struct Place: Sendable {
         var list = ""
@@ -24,7 +23,7 @@ enum FetchList {
 
     /// - Parameter path: `-` is standard input.
     /// - Throws: the first line that is none, with its number.
-    static func read(_ path: String) throws(FetchFailure) -> [FetchItem] {
+    package static func read(_ path: String) throws(FetchFailure) -> [FetchItem] {
         let shown = path == "-" ? "standard input" : printable(path, limit: 4096)
         var reader: LineReader
         do throws(LocalFile.Unreadable) { reader = try LineReader(path: path, limit: lineLengthLimit) } catch {

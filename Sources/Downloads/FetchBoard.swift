@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 
 /// How far everything is that is fetched, for whoever shows it. Written by the tasks that fetch.
-final class FetchBoard: Sendable {
+package final class FetchBoard: Sendable {
     enum Phase: Sendable { case asking, receiving, waiting, checking }
 
     struct Standing: Sendable {
@@ -42,7 +42,7 @@ final class FetchBoard: Sendable {
     let count: Int
     private let state = Guarded(State())
 
-    init(count: Int) { self.count = count }
+    package init(count: Int) { self.count = count }
 
     /// One URL on the board.
     struct Row: Sendable {

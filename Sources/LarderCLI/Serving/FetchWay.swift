@@ -3,7 +3,6 @@ import CommandSupport
 import Foundation
 import HTTPSession
 import ProxyPolicy
-import ServerTrust
 
 /// The Larder through which everything is fetched: the one that runs, whose store it is then, or one of this process's own, with the
 /// user's settings and store. Rules, pins, the store and all else are its affair, as for any program behind it (decision 0029).
@@ -50,23 +49,6 @@ struct FetchWay {
     }
 
     var proxy: SessionProxy { SessionProxy(larderAt: "\(address.address)", port: address.port) }
-
-    /// A session that asks Larder for everything. Larder bounds what it waits for; nothing is tried again, cached, decoded or judged here.
-    static func session(_ proxy: SessionProxy, connections: Int) throws(SessionError) -> HTTPSession {
-        var configuration = SessionConfiguration()
-        configuration.proxy = proxy
-        configuration.defaultFields = ["Accept": "*/*", "User-Agent": "larder/\(Version.number)"]
-        configuration.retries = .never
-        configuration.decodesContent = false
-        configuration.timeouts.queue = .zero
-        configuration.timeouts.firstByte = .zero
-        configuration.timeouts.idle = .zero
-        configuration.limits.activeExchanges = max(connections, 1)
-        configuration.limits.activeExchangesPerOrigin = max(connections, 1)
-        let nobody: TrustPolicySet
-        do { nobody = try TrustPolicySet([], fallback: .deny) } catch { preconditionFailure("no host is named twice") }
-        return try HTTPSession(configuration: configuration, trust: .policies(nobody))
-    }
 
     /// Ends it, once what is on its way into the store is there.
     /// - Parameter waits: else that is cut off, and kept as far as it came.

@@ -1,7 +1,7 @@
 import HTTPSession
 import Testing
 
-@testable import LarderCLI
+@testable import Downloads
 
 @Suite("Parts of a fetched file")
 struct FetchPartsTests {

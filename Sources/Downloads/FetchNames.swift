@@ -7,7 +7,7 @@ import TextCoding
 /// A name that a list says is that line's, and where two say the same nothing is fetched. Of names that are suggested the second becomes
 /// `name.1`, as wget has it. Those that URLs end with are given out before anything is fetched, in the order of the URLs; so it does not
 /// depend on who answers first which file has which, but for names that only a response tells.
-final class FetchNames: Sendable {
+package final class FetchNames: Sendable {
     private struct State {
         var owners: [String: Int] = [:]
         /// What each has, and the suggestion from which it was made.
@@ -53,7 +53,7 @@ final class FetchNames: Sendable {
     // MARK: What is known before
 
     /// - Throws: the first that would be the same file as one before it.
-    static func check(_ items: [FetchItem]) throws(FetchFailure) {
+    package static func check(_ items: [FetchItem]) throws(FetchFailure) {
         var named: [String: FetchItem] = [:]
         var unnamed: [String: FetchItem] = [:]
         for item in items {

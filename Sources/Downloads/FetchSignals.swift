@@ -1,9 +1,10 @@
+import CommandSupport
 import EventLoop
 import Foundation
 
 /// Signals that mean the end: the first has what is under way left so that it can be gone on with, the second ends at once. One that comes
 /// right behind the first means the same: `timeout` sends one to the process and one to its group, a terminal that is closed two kinds.
-final class FetchSignals: Sendable {
+package final class FetchSignals: Sendable {
     private struct State {
         var number: Int32?
         var cameAt = ContinuousClock.now
@@ -16,11 +17,11 @@ final class FetchSignals: Sendable {
     private static let pause: Duration = .milliseconds(500)
 
     /// Before any other thread is made, so that each inherits the mask. What was ignored stays so.
-    init() {
+    package init() {
         signal(SIGPIPE, SIG_IGN)
         var taken = sigset_t()
         sigemptyset(&taken)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !GivenSignals.isIgnored(number) { sigaddset(&taken, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !IgnoredSignals.contains(number) { sigaddset(&taken, number) }
         let result = pthread_sigmask(SIG_BLOCK, &taken, nil)
         precondition(result == 0, "pthread_sigmask: \(result)")
         let waited = taken
@@ -28,11 +29,11 @@ final class FetchSignals: Sendable {
     }
 
     /// Which one has come.
-    var number: Int32? { state.withLock { $0.number } }
+    package var number: Int32? { state.withLock { $0.number } }
 
     /// Before this is called a signal ends the process at once: nothing is under way.
     /// - Parameter body: called at the first.
-    func atFirst(_ body: @escaping @Sendable () -> Void) {
+    package func atFirst(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.callOff = body }
     }
 

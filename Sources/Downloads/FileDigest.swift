@@ -4,7 +4,7 @@ import HTTPSerialization
 import TextCoding
 
 /// Digests of files, read piece by piece.
-enum FileDigest {
+package enum FileDigest {
     static let pieceLength = 1 << 20
 
     /// - Throws: also once the task is cancelled.
@@ -41,7 +41,7 @@ enum FileDigest {
 
     /// Reads what `text` writes.
     /// - Throws: what a digest has to be, where it is none.
-    static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
+    package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
         if let digest = ContentDigest(text) { return digest }
         throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is no digest: \(fault(of: text))")
     }

@@ -2,9 +2,9 @@ import Foundation
 import HTTPSession
 
 /// Why a URL was not fetched: one class, from which the exit code comes, and a sentence.
-struct FetchFailure: Error, Sendable {
+package struct FetchFailure: Error, Sendable {
     /// The words are those of `--json`; docs/fetch.md has the table.
-    enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// Larder could not do its part, or what came was no HTTP.
         case failed
         case usage
@@ -23,7 +23,7 @@ struct FetchFailure: Error, Sendable {
         case interrupted
 
         /// 6 is not used: elsewhere it tells of a difference.
-        var exitCode: Int32 {
+        package var exitCode: Int32 {
             switch self {
             case .failed, .interrupted: 1
             case .usage: 2
@@ -37,11 +37,11 @@ struct FetchFailure: Error, Sendable {
         }
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// A word for programs.
     let code: String
     /// For people; without secrets.
-    let sentence: String
+    package let sentence: String
     /// Whether another try may bring more.
     var isRetryable = false
     /// What the server asks to wait before that.
@@ -49,7 +49,7 @@ struct FetchFailure: Error, Sendable {
     /// Whether it is about what came from the store, where the server may have something else.
     var isAboutStored = false
 
-    init(_ kind: Kind, _ code: String, _ sentence: String, isRetryable: Bool = false) {
+    package init(_ kind: Kind, _ code: String, _ sentence: String, isRetryable: Bool = false) {
         self.kind = kind
         self.code = code
         self.sentence = sentence

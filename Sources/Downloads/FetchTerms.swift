@@ -2,30 +2,32 @@ import Foundation
 import HTTPSession
 
 /// How files are fetched, for all that one call fetches.
-struct FetchTerms: Sendable {
-    enum Place: Sendable {
+package struct FetchTerms: Sendable {
+    package enum Place: Sendable {
         case file(String)
         case folder(String)
         /// What gets the whole, and is no file.
         case outlet(FetchOutlet)
     }
 
-    var place = Place.folder(".")
-    var overwrites = false
+    package var place = Place.folder(".")
+    package var overwrites = false
     /// Ranges of one file that are fetched at once.
-    var parts = 1
+    package var parts = 1
     /// URLs that are.
-    var atOnce = 4
+    package var atOnce = 4
     /// With tries that bring nothing, one after the other.
-    var retries = RetryPolicy()
-    var fields = HTTPFields()
+    package var retries = RetryPolicy()
+    package var fields = HTTPFields()
     /// Whether the server may be asked for what is stored as well.
-    var mayAskAgain = true
+    package var mayAskAgain = true
     /// Of the files, by the umask.
-    var mode: mode_t = 0o644
+    package var mode: mode_t = 0o644
 
-    static let partLimit = 16
-    static let atOnceLimit = 64
+    package init() {}
+
+    package static let partLimit = 16
+    package static let atOnceLimit = 64
     /// No file is cut into smaller ones, and the first is as long.
     static let shortestPart: UInt64 = 4 << 20
     /// Times that one file is begun anew because it is another one by now.

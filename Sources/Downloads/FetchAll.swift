@@ -4,16 +4,16 @@ import HTTPSession
 import TextCoding
 
 /// All URLs of one call, so many at once, in their order.
-struct FetchAll: Sendable {
+package struct FetchAll: Sendable {
     /// What became of one.
-    struct Ending: Sendable {
+    package struct Ending: Sendable {
         let item: FetchItem
-        let result: Result<FetchedFile, FetchFailure>
+        package let result: Result<FetchedFile, FetchFailure>
         let time: Duration
         /// What is left of it for another call.
         let keptLength: UInt64
 
-        var isInterrupted: Bool {
+        package var isInterrupted: Bool {
             if case .failure(let failure) = result { failure.kind == .interrupted } else { false }
         }
     }
@@ -26,7 +26,7 @@ struct FetchAll: Sendable {
     /// Hears of each end as it comes.
     let tell: @Sendable (Ending) -> Void
 
-    init(
+    package init(
         items: [FetchItem], terms: FetchTerms, session: HTTPSession, board: FetchBoard, tell: @escaping @Sendable (Ending) -> Void
     ) {
         self.items = items
@@ -38,7 +38,7 @@ struct FetchAll: Sendable {
     }
 
     /// - Returns: in the order of the items, without those that an interruption has left out.
-    func run() async -> [Ending] {
+    package func run() async -> [Ending] {
         await withTaskGroup(of: (Int, Ending).self) { group in
             var endings: [(Int, Ending)] = []
             var next = 0

@@ -1,8 +1,8 @@
 import TextCoding
 
 /// One end as JSON, for programs: a line of standard output.
-enum FetchReport {
-    static func line(_ ending: FetchAll.Ending) -> String {
+package enum FetchReport {
+    package static func line(_ ending: FetchAll.Ending) -> String {
         var members: [(String, JSONText)] = [("url", .string(ending.item.uri.description))]
         switch ending.result {
         case .success(let file):

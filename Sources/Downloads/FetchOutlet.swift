@@ -3,7 +3,7 @@ import Foundation
 import TextCoding
 
 /// What is no file and is written to all the same: standard output, a pipe, a device. It gets the whole, once that is there and checked.
-enum FetchOutlet: Sendable, Equatable {
+package enum FetchOutlet: Sendable, Equatable {
     case standardOutput
     case path(String)
     /// Forgets what it is given.
@@ -20,7 +20,7 @@ enum FetchOutlet: Sendable, Equatable {
 
     /// - Parameter path: as `-o` has it.
     /// - Returns: `nil` where a file is meant, or what takes nothing.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) {
             self = .standardOutput
             return

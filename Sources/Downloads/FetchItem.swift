@@ -2,17 +2,16 @@ import Foundation
 import HTTPMessage
 import HTTPSerialization
 import HTTPSession
-import ProxyAdmin
 import TextCoding
 
 /// One URL that is fetched, and what was said of it.
-struct FetchItem: Sendable {
+package struct FetchItem: Sendable {
     /// Without a name and password.
     let uri: TargetURI
     /// Who we are for its server, as the URL says.
     let authorization: String?
     /// What the file has to be.
-    var digest: ContentDigest?
+    package var digest: ContentDigest?
     /// `nil`: as the response suggests.
     var name: String?
     /// Where it stands in a list; `nil` for the command line.
@@ -22,7 +21,7 @@ struct FetchItem: Sendable {
     var label: String { printable(uri.descriptionWithoutQuery, limit: 200) }
 
     /// Reads a URL. Without a scheme it is an http one, as people write them.
-    init(_ text: String) throws(FetchFailure) {
+    package init(_ text: String) throws(FetchFailure) {
         var text = text
         if !text.contains("://") { text = "http://" + text }
         authorization = Self.takeCredentials(out: &text)

@@ -4,7 +4,7 @@ import HTTPSession
 import TextCoding
 
 /// The fields that `-H` adds to requests. No message has their values.
-enum FetchFields {
+package enum FetchFields {
     static let fileLengthLimit = 64 * 1024
 
     /// What says which octets come, and how the message is framed, is not the user's.
@@ -15,7 +15,7 @@ enum FetchFields {
         "keep-alive",
     ]
 
-    static func read(_ arguments: [String]) throws(FetchFailure) -> HTTPFields {
+    package static func read(_ arguments: [String]) throws(FetchFailure) -> HTTPFields {
         var fields = HTTPFields()
         for argument in arguments {
             if argument.hasPrefix("@") {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import LarderCLI
+@testable import Downloads
 
 @Suite("The part of a file")
 struct PartFileTests {
@@ -70,7 +70,7 @@ struct PartFileTests {
 
     @Test("While a part waits for the disk, the thread that reads goes on", .timeLimit(.minutes(1)))
     func waitsBeside() async throws {
-        let session = try FetchWay.session(SessionProxy(larderAt: "127.0.0.1", port: 1), connections: 1)
+        let session = try FetchSession.make(SessionProxy(larderAt: "127.0.0.1", port: 1), connections: 1, userAgent: "test")
         let wait = WaitForTheDisk()
         let part = try PartFile(in: folder.path, for: .file(key: "key"), isSequential: true) { _ in wait.run() }
         part.note(Self.entity, name: "a", digests: [])

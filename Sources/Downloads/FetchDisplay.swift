@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 /// Shows a board on standard error: lines that are drawn again on a terminal, else a plain line now and then. Has a thread of its own.
-final class FetchDisplay: Sendable {
+package final class FetchDisplay: Sendable {
     enum Form: Sendable {
         /// Nothing but failures.
         case quiet
@@ -24,7 +24,7 @@ final class FetchDisplay: Sendable {
     /// What ends sooner needs no picture.
     private static let patience: Duration = .milliseconds(300)
 
-    init(_ board: FetchBoard, isQuiet: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(_ board: FetchBoard, isQuiet: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.board = board
         let isTerminal = isatty(2) == 1 && environment["TERM"] != "dumb"
         form = isQuiet ? .quiet : isTerminal ? .terminal : .plain
@@ -37,7 +37,7 @@ final class FetchDisplay: Sendable {
     }
 
     /// Shows the last of it, and takes the bars away.
-    func close() {
+    package func close() {
         isEnding.store(true, ordering: .releasing)
         ending.signal()
         ended.wait()
