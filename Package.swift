@@ -125,6 +125,12 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
                 "CLinux",
             ]),
+        room(
+            "LarderSettings",
+            uses: [
+                "HTTPMessage", "TextCoding", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "CertificateAuthority",
+                "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
+            ]),
         // Floor 6
         room(
             "LarderCLI",
@@ -132,7 +138,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "CLinux", "Yams",
+                "LocalCA", "Downloads", "LarderSettings", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -154,7 +160,7 @@ let package = Package(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(
-            name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
+            name: "TrustBench", dependencies: ["ServerTrust", "LarderSettings", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
             name: "SerializationBench", dependencies: ["HTTPSerialization"],
@@ -174,7 +180,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "HTTPSession", "LarderCLI",
+                "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -215,6 +221,11 @@ let package = Package(
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
         tests(of: "CommandSupport"),
+        tests(
+            of: "LarderSettings",
+            uses: [
+                "HTTPMessage", "TextCoding", "ProxyPolicy", "ServerTrust", "UpstreamTransport", "CommandSupport",
+            ]),
         tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",
@@ -222,7 +233,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
                 "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA",
-                "Downloads", "larder",
+                "Downloads", "LarderSettings", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -231,7 +242,7 @@ let package = Package(
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
                 "ResponseStore", "Reachability", "ProxyCore", "Snapshots",
-                "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
+                "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

@@ -83,14 +83,19 @@ enum FloorPlan {
                 "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
                 "CLinux",
             ], others: ["Foundation", "Synchronization"]),
+        "LarderSettings": Room(
+            [
+                "HTTPMessage", "TextCoding", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "CertificateAuthority",
+                "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
+            ], others: ["Foundation", "Yams"]),
         // Floor 6
         "LarderCLI": Room(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "CLinux",
-            ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
+                "LocalCA", "Downloads", "LarderSettings", "CLinux",
+            ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Room(["LarderCLI"]),
     ]
 

@@ -48,9 +48,7 @@ struct ImportTests {
             "UpstreamTransport", "ProxyPolicy", "ServerTrust", "TextCoding", "Yams",
         ]
         let files = Repository.sources.filter { file in
-            ["LarderCLI/Settings", "LarderCLI/Projects", "LarderCLI/Trust", "LocalCA", "CommandSupport"].contains {
-                file.path.hasPrefix("Sources/\($0)/")
-            }
+            ["LarderSettings", "LocalCA", "CommandSupport"].contains(file.room)
         }
         #expect(!files.isEmpty)
         for file in files {

@@ -5,7 +5,7 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# Of LarderCLI only what settings are read by is built, the folders Settings, Projects and Trust, which need the pure rooms,
+# LarderSettings, which reads settings, needs the pure modules,
 # ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
@@ -57,7 +57,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
     module CommandSupport Sources/CommandSupport "${covered[@]}"
     module LocalCA Sources/LocalCA "${covered[@]}"
-    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Projects Sources/LarderCLI/Trust" "${covered[@]}"
+    module LarderSettings Sources/LarderSettings "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
         2> >(grep -v 'Cannot export local symbol' >&2)

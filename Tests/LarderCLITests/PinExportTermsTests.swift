@@ -3,6 +3,7 @@ import ServerTrust
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Pins for other programs, at a time")
 struct PinExportTermsTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Exported pins, read by what they are for")
 struct PinExportTests {

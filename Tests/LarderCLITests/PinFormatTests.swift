@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Pins of other programs")
 struct PinFormatTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Pins of other programs, as they are found")
 struct PinImportTests {

@@ -5,6 +5,7 @@ import Testing
 import UpstreamTransport
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("What a project's settings may set without a decision")
 struct ProjectSettingsTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Variables for shells and programs")
 struct ShellSyntaxTests {

@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 
 /// Where the admin socket of these settings stands: for `serve`, which makes it, and for the verbs that speak to it.
 ///

@@ -1,4 +1,5 @@
 import HTTPMessage
+import LarderSettings
 import ProxyAdmin
 import ServerTrust
 

@@ -1,6 +1,7 @@
 import CertificateAuthority
 import CommandSupport
 import Foundation
+import LarderSettings
 import LocalCA
 import ServerTrust
 

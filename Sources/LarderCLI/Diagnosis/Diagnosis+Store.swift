@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 import ProxyAdmin
 
 extension Diagnosis {

@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 
 /// What is around a Larder: everything that is looked at without asking one that runs.
 struct Diagnosis {

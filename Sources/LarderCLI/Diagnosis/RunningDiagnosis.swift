@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import HTTPMessage
+import LarderSettings
 
 /// What is asked of a Larder that runs.
 struct RunningDiagnosis {

@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import LarderSettings
 
 /// A plain blocking connection, with patience for a while.
 enum TrialSocket {

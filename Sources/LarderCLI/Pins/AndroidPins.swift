@@ -1,4 +1,5 @@
 import CommandSupport
+import LarderSettings
 import ServerTrust
 import TextCoding
 

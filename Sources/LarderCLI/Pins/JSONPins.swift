@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 import ProxyPolicy
 import ServerTrust
 import TextCoding

@@ -1,4 +1,5 @@
 import ArgumentParser
+import LarderSettings
 import ServerTrust
 import UpstreamTransport
 

@@ -1,4 +1,5 @@
 import CommandSupport
+import LarderSettings
 import ProxyAdmin
 import ServerTrust
 import UpstreamTransport

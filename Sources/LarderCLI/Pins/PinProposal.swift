@@ -1,4 +1,5 @@
 import CommandSupport
+import LarderSettings
 import ProxyPolicy
 import ServerTrust
 import TextCoding

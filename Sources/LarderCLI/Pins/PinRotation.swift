@@ -1,3 +1,4 @@
+import LarderSettings
 import ServerTrust
 
 /// The pins of a host on their way: a new key is a backup first, then in use, then retired.

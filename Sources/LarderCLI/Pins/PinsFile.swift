@@ -1,4 +1,5 @@
 import CommandSupport
+import LarderSettings
 import ProxyPolicy
 
 /// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are

@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 import ServerTrust
 
 /// The folder of `tls.pins_from`, into which files for further servers are put.

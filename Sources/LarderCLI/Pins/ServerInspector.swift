@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import LarderSettings
 import ServerTrust
 import UpstreamTransport
 

@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import LarderSettings
 import ServerTrust
 
 /// TrustKit's configuration, a property list with `TSKPinnedDomains`.

@@ -1,4 +1,5 @@
 import CertificateAuthority
+import LarderSettings
 
 /// The variables of programs that are to go through a Larder.
 struct ClientEnvironment {

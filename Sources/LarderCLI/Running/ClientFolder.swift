@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import HTTPMessage
+import LarderSettings
 import ServerTrust
 
 /// Writes the files that variables name.

@@ -1,6 +1,7 @@
 import CertificateAuthority
 import CommandSupport
 import Foundation
+import LarderSettings
 import ServerTrust
 
 /// Whom programs behind a Larder have to believe: the system's anchors, and beyond them its own root and the anchors that its settings

@@ -3,6 +3,7 @@ import CertificateAuthority
 import CommandSupport
 import EventLoop
 import Foundation
+import LarderSettings
 import ProxyPolicy
 import ServerTrust
 import Snapshots

@@ -1,3 +1,4 @@
+import LarderSettings
 import ProxyServer
 import Recordings
 import Snapshots

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import HTTPSession
+import LarderSettings
 import ProxyPolicy
 
 /// The Larder through which everything is fetched: the one that runs, whose store it is then, or one of this process's own, with the

@@ -1,4 +1,5 @@
 import CommandSupport
+import LarderSettings
 import Logging
 import Synchronization
 import TextCoding

@@ -2,6 +2,7 @@ import CommandSupport
 import EventLoop
 import Foundation
 import HTTPMessage
+import LarderSettings
 import ProxyServer
 import Recordings
 import Snapshots

@@ -7,6 +7,7 @@ import Dispatch
 import EventLoop
 import Foundation
 import HTTPMessage
+import LarderSettings
 import Logging
 import ProxyAdmin
 import ProxyServer

@@ -3,6 +3,7 @@ import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
+import LarderSettings
 import ProxyCore
 import ProxyServer
 import ResponseStore

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
+import LarderSettings
 
 /// What `serve` needs from the settings, in the words of the rooms below.
 struct ServingPlan {

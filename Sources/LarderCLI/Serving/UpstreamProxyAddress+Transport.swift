@@ -1,4 +1,5 @@
 import Foundation
+import LarderSettings
 import UpstreamTransport
 
 extension UpstreamProxyAddress {

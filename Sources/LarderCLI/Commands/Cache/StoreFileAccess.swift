@@ -3,6 +3,7 @@ import CommandSupport
 import Foundation
 import HTTPCaching
 import HTTPMessage
+import LarderSettings
 import ProxyAdmin
 import ResponseStore
 import TextCoding

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import LarderSettings
 
 extension PinsCommand {
     struct Check: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import LarderSettings
 import ServerTrust
 import TextCoding
 

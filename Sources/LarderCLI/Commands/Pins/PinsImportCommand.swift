@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import LarderSettings
 import TextCoding
 
 extension PinsCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
+import LarderSettings
 import ProxyPolicy
 import ProxyServer
 import Snapshots

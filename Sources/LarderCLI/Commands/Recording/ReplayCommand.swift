@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import HTTPMessage
+import LarderSettings
 import ProxyPolicy
 import ProxyServer
 import Recordings
