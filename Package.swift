@@ -128,8 +128,14 @@ let package = Package(
         room(
             "LarderSettings",
             uses: [
-                "HTTPMessage", "TextCoding", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "CertificateAuthority",
-                "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
+                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
+            ]),
+        room(
+            "PinTools",
+            uses: [
+                "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
+                "LarderSettings",
             ]),
         // Floor 6
         room(
@@ -138,7 +144,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -226,6 +232,8 @@ let package = Package(
             uses: [
                 "HTTPMessage", "TextCoding", "ProxyPolicy", "ServerTrust", "UpstreamTransport", "CommandSupport",
             ]),
+        tests(
+            of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
         tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",
@@ -233,7 +241,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
                 "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA",
-                "Downloads", "LarderSettings", "larder",
+                "Downloads", "LarderSettings", "PinTools", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -85,16 +85,21 @@ enum FloorPlan {
             ], others: ["Foundation", "Synchronization"]),
         "LarderSettings": Room(
             [
-                "HTTPMessage", "TextCoding", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "CertificateAuthority",
-                "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
+                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
             ], others: ["Foundation", "Yams"]),
+        "PinTools": Room(
+            [
+                "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
+                "LarderSettings",
+            ], others: ["Foundation"]),
         // Floor 6
         "LarderCLI": Room(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Room(["LarderCLI"]),
     ]

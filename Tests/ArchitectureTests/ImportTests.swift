@@ -44,6 +44,7 @@ struct ImportTests {
     func readsSettingsAlone() {
         let granted: Set = [
             "CertificateAuthority", "ClientPasswords", "CommandSupport", "Foundation", "HTTPMessage", "HTTPSerialization",
+            "HTTPWire",
             "LocalCA",
             "UpstreamTransport", "ProxyPolicy", "ServerTrust", "TextCoding", "Yams",
         ]

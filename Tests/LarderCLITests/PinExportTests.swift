@@ -7,6 +7,7 @@ import Testing
 
 @testable import LarderCLI
 @testable import LarderSettings
+@testable import PinTools
 
 @Suite("Exported pins, read by what they are for")
 struct PinExportTests {

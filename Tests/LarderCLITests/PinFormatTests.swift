@@ -6,6 +6,7 @@ import Testing
 
 @testable import LarderCLI
 @testable import LarderSettings
+@testable import PinTools
 
 @Suite("Pins of other programs")
 struct PinFormatTests {

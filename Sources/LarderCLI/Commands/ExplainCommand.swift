@@ -3,6 +3,7 @@ import CommandSupport
 import Foundation
 import HTTPMessage
 import LarderSettings
+import PinTools
 import ProxyAdmin
 import ProxyCore
 import Snapshots

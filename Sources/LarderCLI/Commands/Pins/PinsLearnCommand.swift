@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import LarderSettings
+import PinTools
 import ProxyAdmin
 import ServerTrust
 import TextCoding

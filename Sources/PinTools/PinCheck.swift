@@ -1,13 +1,12 @@
 import CommandSupport
 import Foundation
 import LarderSettings
-import ProxyAdmin
 import ServerTrust
 import TextCoding
 import UpstreamTransport
 
 /// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.
-struct PinCheck: Sendable {
+package struct PinCheck: Sendable {
     enum Result: String, Sendable {
         /// Believed, and a pin is there.
         case good
@@ -39,7 +38,7 @@ struct PinCheck: Sendable {
     /// Whether requests to it fail, or will once its pins are enforced.
     var isFault: Bool { result == .refused || result == .reported }
 
-    init(pattern title: String) {
+    package init(pattern title: String) {
         self.title = title
         result = .pattern
         sentence = "a pattern is no server: name a host that it is for"
@@ -129,7 +128,9 @@ struct PinCheck: Sendable {
 extension PinCheck {
     /// Judges servers now, each by one handshake.
     /// - Parameter days: how soon an end is worth a warning.
-    static func judging(_ servers: [NamedServer], _ settings: LarderSettings, warningDays days: Int = 14) throws -> [PinCheck] {
+    package static func judging(_ servers: [NamedServer], _ settings: LarderSettings, warningDays days: Int = 14) throws
+        -> [PinCheck]
+    {
         let now = POSIXTime.now
         return zip(servers, try ServerInspector(settings).judge(servers)).map { server, judgement in
             let policy = settings.tls.loaded?.policies.policy(host: server.host, port: server.origin.port)
@@ -137,7 +138,7 @@ extension PinCheck {
         }
     }
 
-    var json: JSONText {
+    package var json: JSONText {
         var members: [(String, JSONText)] = [
             ("host", .string(title)), ("result", .string(result.rawValue)),
             ("sentence", .string(printable(sentence, limit: 4096))),
@@ -153,7 +154,7 @@ extension PinCheck {
     var finding: String { sentence + (daysToExpiry.map { "; the chain ends in \($0) days" } ?? "") }
 
     /// For people, with the chain.
-    var text: String {
+    package var text: String {
         let lines =
             ["server: \(title) is \(result.rawValue): \(finding)"] + warnings.map { "  warning: \($0.sentence)" }
             + chain.map { "  \($0.publicKeyDigest) \($0.subject)" }

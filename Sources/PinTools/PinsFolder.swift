@@ -4,12 +4,12 @@ import LarderSettings
 import ServerTrust
 
 /// The folder of `tls.pins_from`, into which files for further servers are put.
-struct PinsFolder {
-    struct Refusal: Error { let reason: String }
+package struct PinsFolder {
+    package struct Refusal: Error { package let reason: String }
 
     private let trust: LoadedTrust
 
-    init(_ trust: LoadedTrust) { self.trust = trust }
+    package init(_ trust: LoadedTrust) { self.trust = trust }
 
     /// The first line of a file that is written.
     private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
@@ -17,7 +17,7 @@ struct PinsFolder {
     /// Puts the settings of a server there that has no policy yet: all of their files, or none.
     /// - Parameter isEnforced: whether they are; else they take the place of no pins that are.
     /// - Returns: the path of the file with the settings.
-    func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
+    package func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
         guard let folder = trust.pinsFolder else {
             throw Refusal(
                 reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
@@ -58,13 +58,13 @@ struct PinsFolder {
 
 extension LoadedTrust {
     /// Where the policy is written that is this server's alone; `nil` where another one holds for it.
-    func ownSite(of server: NamedServer) -> TrustSite? {
+    package func ownSite(of server: NamedServer) -> TrustSite? {
         guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
         return sites.first { $0.entry?.scope == scope }
     }
 
     /// Where the pins are written that hold for this server, be it for this one alone or for more.
-    func pinningSite(of server: NamedServer) -> TrustSite? {
+    package func pinningSite(of server: NamedServer) -> TrustSite? {
         let site = site(host: server.host, port: server.origin.port)
         return site.terms.pins == nil ? nil : site
     }

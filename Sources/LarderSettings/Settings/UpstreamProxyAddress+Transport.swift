@@ -1,5 +1,4 @@
 import Foundation
-import LarderSettings
 import UpstreamTransport
 
 extension UpstreamProxyAddress {

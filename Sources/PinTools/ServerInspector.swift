@@ -5,7 +5,7 @@ import ServerTrust
 import UpstreamTransport
 
 /// What one handshake with a server came to.
-enum ServerJudgement: Sendable {
+package enum ServerJudgement: Sendable {
     case believed(TrustVerdict)
     case refused(TrustFailure)
     /// Nobody was judged: there was no connection, or no handshake.
@@ -14,22 +14,22 @@ enum ServerJudgement: Sendable {
 
 /// Judges servers by one handshake each, over the proxy's own way upstream: `resolve`, `egress.deny`, `upstream.proxy` and
 /// `timeouts.connect` hold as they do there.
-struct ServerInspector {
+package struct ServerInspector {
     /// How many at once.
     static let concurrencyLimit = 16
 
     private let configuration: TransportConfiguration
 
     /// - Parameter policies: by which they are judged; `nil` for those of the settings.
-    init(_ settings: LarderSettings, policies: TrustPolicySet? = nil) {
-        var configuration = ServerAssembly.transport(settings)
+    package init(_ settings: LarderSettings, policies: TrustPolicySet? = nil) {
+        var configuration = settings.transport
         if let policies { configuration.trust = policies }
         self.configuration = configuration
     }
 
     /// Takes as long as the slowest of them.
     /// - Returns: in the order of the servers.
-    func judge(_ servers: [NamedServer]) throws -> [ServerJudgement] {
+    package func judge(_ servers: [NamedServer]) throws -> [ServerJudgement] {
         // OpenSSL writes to sockets without MSG_NOSIGNAL.
         signal(SIGPIPE, SIG_IGN)
         let loop = try EventLoop()

@@ -1,12 +1,9 @@
-import ArgumentParser
 import CommandSupport
 import Foundation
-import LarderSettings
-import ProxyAdmin
 import ServerTrust
 
 /// What the store has recorded of servers: by the running Larder where one runs, else from the store's file.
-struct RecordedServers {
+package struct RecordedServers {
     struct Server {
         let server: NamedServer
         let evidence: ServerEvidence
@@ -15,22 +12,10 @@ struct RecordedServers {
     /// In the order of their names.
     let servers: [Server]
     /// The store has more than are listed.
-    let isComplete: Bool
+    package let isComplete: Bool
 
-    /// - Throws: exit code 1 after saying why there is nothing to read.
-    init(of loaded: LoadedSettings) throws {
-        var octets: [UInt8] = []
-        if let running = try RunningLarder.find(loaded) {
-            try RunningCache(path: running.path).send("GET", "chains", []) { octets += $0 }
-        } else {
-            let path = try ServingPlan(loaded).storePath
-            guard path != ":memory:" else {
-                Terminal.talk("larder: the store stands in memory, and no Larder is running\n")
-                throw ExitCode.failure
-            }
-            let file = try StoreFileAccess(path: path, settings: loaded.settings)
-            try file.send(CacheAnswers.chains(file.source)) { octets += $0 }
-        }
+    /// - Parameter octets: the JSON that `GET /v1/cache/chains` answers with.
+    package init(_ octets: [UInt8]) {
         let answer = JSONAnswer(String(decoding: octets, as: UTF8.self))
         let origins = answer["origins"] as? [[String: Any]] ?? []
         servers = origins.compactMap(Self.server)
@@ -71,7 +56,7 @@ extension PinLearning {
     /// As `learn`, of what the store has recorded: it is judged as it would be now, and nobody is asked.
     /// - Parameter wanted: those that are meant; empty: all that have no policy of their own.
     /// - Returns: with whatever was wanted and is not recorded behind the others.
-    func learn(
+    package func learn(
         _ recorded: RecordedServers, of wanted: [NamedServer]
     ) -> [(server: NamedServer, result: Result<PinProposal, Refusal>)] {
         func hasPolicy(_ server: NamedServer) -> Bool {

@@ -6,8 +6,8 @@ import TextCoding
 import UpstreamTransport
 
 /// What the chain of a server offers to be pinned, and the settings that pin the certificate that was chosen.
-struct PinProposal {
-    enum Choice: String, CaseIterable, Sendable {
+package struct PinProposal {
+    package enum Choice: String, CaseIterable, Sendable {
         case leaf, intermediate, root
 
         /// What one gets by it, and what it costs.
@@ -30,22 +30,22 @@ struct PinProposal {
         }
     }
 
-    let server: NamedServer
+    package let server: NamedServer
     /// The server's first.
     let chain: [Certificate]
     let choice: Choice
     /// Nobody but the pin vouches for the server.
-    let isPinsOnly: Bool
+    package let isPinsOnly: Bool
     let isEnforced: Bool
     let backup: [String]
     let day: CalendarDay
     /// What the policy says that has held for the host until now, but for pins.
     let words: [(key: String, value: ShownValue)]
 
-    var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
+    package var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
 
     /// What was seen and what there is to choose, as comments.
-    var remarks: String {
+    package var remarks: String {
         var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": nobody vouches for this chain but its pin" : ""):"]
         lines += Self.lines(of: chain)
         lines.append("Each of them could be pinned:")
@@ -60,7 +60,7 @@ struct PinProposal {
     }
 
     /// A file of `tls.pins_from`.
-    var settings: String {
+    package var settings: String {
         let live = isPinsOnly ? "\(server.fileStem).pem" : pinned.map { "\($0.publicKeyDigest)" } ?? ""
         return Self.settings(
             for: server, words: words, live: [live], backup: backup, comment: "\(choice.rawValue), learned \(day)",
@@ -84,7 +84,7 @@ struct PinProposal {
     }
 
     /// A certificate on a line, for people.
-    static func lines(of chain: [Certificate]) -> [String] {
+    package static func lines(of chain: [Certificate]) -> [String] {
         chain.map { certificate in
             let facts = certificate.facts
             let end = facts.notAfter.map { "\(CalendarDay(of: $0))" } ?? "?"

@@ -1,11 +1,10 @@
 import CommandSupport
 import Foundation
-import ProxyAdmin
 import ServerTrust
 import TextCoding
 
 /// The chains of servers that a running Larder has judged, as they stand in its access log (NDJSON), by server.
-struct ChainLog {
+package struct ChainLog {
     /// One certificate of a chain, as far as the log tells of it.
     struct Link: Equatable {
         let key: SHA256Digest
@@ -15,7 +14,7 @@ struct ChainLog {
     }
 
     /// One chain and when it was seen, in the words of the log.
-    struct Sighting {
+    package struct Sighting {
         /// The server's first.
         let chain: [Link]
         fileprivate(set) var count: Int
@@ -23,15 +22,20 @@ struct ChainLog {
         fileprivate(set) var last: String
     }
 
-    struct Server: Hashable {
-        let host: String
-        let port: UInt16
+    package struct Server: Hashable {
+        package let host: String
+        package let port: UInt16
+
+        package init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
     }
 
     /// In the order of their first time.
-    private(set) var sightings: [Server: [Sighting]] = [:]
+    package private(set) var sightings: [Server: [Sighting]] = [:]
     /// What a person has to be told of the file.
-    private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
     /// Chains that were left out, since too many servers or too many chains of one had been seen.
     private var unlistedCount = 0
     private var passedOverCount = 0
@@ -43,12 +47,12 @@ struct ChainLog {
     /// Lines that cannot be read and are told of, each with its number; the others are counted.
     static let noteLimit = 10
 
-    struct Unusable: Error { let reason: String }
+    package struct Unusable: Error { package let reason: String }
 
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - servers: who is looked for; nobody means all.
-    static func reading(_ path: String, of servers: [Server]) throws(Unusable) -> ChainLog {
+    package static func reading(_ path: String, of servers: [Server]) throws(Unusable) -> ChainLog {
         var log = ChainLog()
         let wanted = Set(servers)
         do throws(LocalFile.Unreadable) {

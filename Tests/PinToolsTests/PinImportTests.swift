@@ -2,8 +2,8 @@ import ServerTrust
 import TestSupport
 import Testing
 
-@testable import LarderCLI
 @testable import LarderSettings
+@testable import PinTools
 
 @Suite("Pins of other programs, as they are found")
 struct PinImportTests {

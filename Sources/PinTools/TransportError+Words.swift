@@ -2,5 +2,5 @@ import UpstreamTransport
 
 extension TransportError {
     /// Its reason as people write it: `connection refused`.
-    var words: String { "\(reason)".replacing("_", with: " ") }
+    package var words: String { "\(reason)".replacing("_", with: " ") }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PinTools
 import ProxyAdmin
 import ServerTrust
 import TextCoding

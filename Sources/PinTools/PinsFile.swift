@@ -4,7 +4,7 @@ import ProxyPolicy
 
 /// A file of `tls.pins_from` that is changed and written again. What a person has put between its lines would be lost: where there are
 /// comments elsewhere than at its top, it is left to that person.
-struct PinsFile {
+package struct PinsFile {
     /// As it was read.
     private let octets: [UInt8]
     private let path: String
@@ -12,7 +12,7 @@ struct PinsFile {
     private var entries: [(key: String, value: ShownValue)]
 
     /// - Returns: `nil` where it is not for programs to write, or cannot be read any more.
-    init?(path: String) {
+    package init?(path: String) {
         guard let octets = try? LocalFile.octets(at: path, atMost: YAMLReader.lengthLimit),
             let text = String(validating: octets, as: UTF8.self)
         else { return nil }
@@ -35,10 +35,10 @@ struct PinsFile {
     }
 
     /// The policy of a host, as it was written.
-    func policy(of name: String) -> ShownValue? { entries.first { $0.key == name }?.value }
+    package func policy(of name: String) -> ShownValue? { entries.first { $0.key == name }?.value }
 
     /// Puts these in the place of `of` and `backup` in the pins of a host.
-    mutating func replacePins(of name: String, by words: [(key: String, value: ShownValue)]) {
+    package mutating func replacePins(of name: String, by words: [(key: String, value: ShownValue)]) {
         entries = entries.map { entry in
             guard entry.key == name, case .mapping(let policy) = entry.value else { return entry }
             let changed = policy.map { member in
@@ -53,5 +53,5 @@ struct PinsFile {
     var text: String { top + YAMLWriter.write(entries, indentation: 0) }
 
     /// - Throws: also where the file is no longer what was read.
-    func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
+    package func write() throws(WholeFile.Unwritten) { try WholeFile.write(text, to: path, replaces: true, inPlaceOf: octets) }
 }

@@ -1,13 +1,18 @@
 import TextCoding
 
 /// What `larder pins check` found, for people, for programs, and for CI.
-struct PinCheckReport {
+package struct PinCheckReport {
     let checks: [PinCheck]
     /// Whether what is only warned of counts as a fault.
     let isStrict: Bool
 
+    package init(checks: [PinCheck], isStrict: Bool) {
+        self.checks = checks
+        self.isStrict = isStrict
+    }
+
     /// 0, or 7 where a host is refused, will be, or is warned of in strict mode; 1 where the worst is that one cannot be reached.
-    var exitCode: Int32 {
+    package var exitCode: Int32 {
         if checks.contains(where: isFault) { return Self.faultCode }
         return checks.contains { $0.result == .unreachable } ? 1 : 0
     }
@@ -18,7 +23,7 @@ struct PinCheckReport {
         check.isFault || (isStrict && (!check.warnings.isEmpty || check.result == .unpinned))
     }
 
-    var text: String {
+    package var text: String {
         let width = min(40, checks.map(\.title.count).max() ?? 0)
         return checks.map { check in
             var lines = [
@@ -29,7 +34,7 @@ struct PinCheckReport {
         }.joined()
     }
 
-    var json: JSONText {
+    package var json: JSONText {
         .object([
             ("hosts", .array(checks.map(\.json))), ("faults", .number(checks.count(where: isFault))),
             ("unreachable", .number(checks.count { $0.result == .unreachable })),
@@ -37,7 +42,7 @@ struct PinCheckReport {
     }
 
     /// In the form that CI systems read: a test for each host; one that cannot be reached is an error, not a failure.
-    var junit: String {
+    package var junit: String {
         let cases = checks.map { check in
             let inner =
                 switch check.result {

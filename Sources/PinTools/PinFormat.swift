@@ -3,7 +3,7 @@ import ServerTrust
 import TextCoding
 
 /// How other programs write pins, each format in a file of its own.
-enum PinFormat: String, CaseIterable, Sendable {
+package enum PinFormat: String, CaseIterable, Sendable {
     case androidNSC = "android-nsc"
     case trustKit = "trustkit"
     case okHTTP = "okhttp"
@@ -12,7 +12,7 @@ enum PinFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - notes: what the format says otherwise or not at all, a sentence for each host that is concerned.
     ///   - now: when this is, which decides what is enforced, and from when a lifetime counts.
-    func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
+    package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
         let standing = hosts.map { $0.standing(at: now) }
         notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates, and is written with their keys" }
         // JSON says everything.
@@ -30,7 +30,7 @@ enum PinFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: for what names none of its own.
     ///   - notes: what is not taken over.
-    func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+    package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
         if host != nil, self != .hpkp { throw PinFormatFault("hosts are named in it: --host is not for this format") }
         let hosts =
             switch self {
@@ -91,10 +91,10 @@ enum PinFormat: String, CaseIterable, Sendable {
 }
 
 /// Why pins cannot be read, in words.
-struct PinFormatFault: Error, Equatable {
-    let reason: String
+package struct PinFormatFault: Error, Equatable {
+    package let reason: String
 
-    init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
 }
 
 extension SHA256Digest {

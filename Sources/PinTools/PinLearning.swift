@@ -1,26 +1,43 @@
 import CommandSupport
 import LarderSettings
-import ProxyAdmin
 import ServerTrust
 import UpstreamTransport
 
 /// Judges servers as if nothing were pinned for them yet, and proposes pins of whom it believes.
-struct PinLearning {
-    struct Refusal: Error {
-        let reason: String
-        var chain: [Certificate] = []
+package struct PinLearning {
+    package struct Refusal: Error {
+        package let reason: String
+        package var chain: [Certificate]
+
+        package init(reason: String, chain: [Certificate] = []) {
+            self.reason = reason
+            self.chain = chain
+        }
     }
 
-    let settings: LarderSettings
-    let trust: LoadedTrust
-    let choice: PinProposal.Choice
+    package let settings: LarderSettings
+    package let trust: LoadedTrust
+    package let choice: PinProposal.Choice
     let isPinsOnly: Bool
-    let isEnforced: Bool
-    let backup: [String]
-    let now: POSIXTime
+    package let isEnforced: Bool
+    package let backup: [String]
+    package let now: POSIXTime
+
+    package init(
+        settings: LarderSettings, trust: LoadedTrust, choice: PinProposal.Choice, isPinsOnly: Bool, isEnforced: Bool,
+        backup: [String], now: POSIXTime
+    ) {
+        self.settings = settings
+        self.trust = trust
+        self.choice = choice
+        self.isPinsOnly = isPinsOnly
+        self.isEnforced = isEnforced
+        self.backup = backup
+        self.now = now
+    }
 
     /// - Returns: in the order of the servers.
-    func learn(_ servers: [NamedServer]) throws -> [Result<PinProposal, Refusal>] {
+    package func learn(_ servers: [NamedServer]) throws -> [Result<PinProposal, Refusal>] {
         let entries = servers.compactMap { server in
             policy(for: server).map { TrustPolicySet.Entry(host: server.host, port: server.origin.port, policy: $0) }
         }

@@ -2,32 +2,32 @@ import LarderSettings
 import ServerTrust
 
 /// The pins of a host on their way: a new key is a backup first, then in use, then retired.
-struct PinRotation: Equatable {
+package struct PinRotation: Equatable {
     /// One value under `of` or `backup`, and the keys that it pins.
-    struct Item: Equatable {
+    package struct Item: Equatable {
         var text: String
         var keys: [SHA256Digest]
 
-        init(text: String, keys: [SHA256Digest]) {
+        package init(text: String, keys: [SHA256Digest]) {
             self.text = text
             self.keys = keys
         }
 
-        init(_ key: SHA256Digest) { self.init(text: "\(key)", keys: [key]) }
+        package init(_ key: SHA256Digest) { self.init(text: "\(key)", keys: [key]) }
     }
 
-    struct Refusal: Error, Equatable { let reason: String }
+    package struct Refusal: Error, Equatable { package let reason: String }
 
     private(set) var live: [Item]
     private(set) var backup: [Item]
 
-    init(live: [Item], backup: [Item]) {
+    package init(live: [Item], backup: [Item]) {
         self.live = live
         self.backup = backup
     }
 
     /// A key that nobody has seen yet is a backup.
-    mutating func add(_ keys: [SHA256Digest]) throws(Refusal) {
+    package mutating func add(_ keys: [SHA256Digest]) throws(Refusal) {
         for key in keys {
             if contains(key) { throw Refusal(reason: "\(key) is pinned already") }
             backup.append(Item(key))
@@ -36,7 +36,7 @@ struct PinRotation: Equatable {
 
     /// Takes a key out. Whatever key the server shows is in use from now on; where none is left, the first backup is.
     /// - Parameter shown: the keys of the server's chain; empty where they are not known.
-    mutating func retire(_ keys: [SHA256Digest], shown: [SHA256Digest]) throws(Refusal) {
+    package mutating func retire(_ keys: [SHA256Digest], shown: [SHA256Digest]) throws(Refusal) {
         for key in keys where !contains(key) { throw Refusal(reason: "\(key) is not pinned") }
         live = live.flatMap { $0.without(keys) }
         backup = backup.flatMap { $0.without(keys) }
@@ -53,7 +53,7 @@ struct PinRotation: Equatable {
 
     /// Why it should not end so.
     /// - Parameter shown: as above.
-    func fault(shown: [SHA256Digest]) -> String? {
+    package func fault(shown: [SHA256Digest]) -> String? {
         if let leaf = shown.first, !shown.contains(where: contains) {
             return
                 "the server still shows \(leaf), and nobody would be let through: retire a key when the server has the next one"
@@ -67,7 +67,7 @@ struct PinRotation: Equatable {
     }
 
     /// The members of `pins` that it changes, as settings have them.
-    var words: [(key: String, value: ShownValue)] {
+    package var words: [(key: String, value: ShownValue)] {
         let live = ("of", ShownValue.list(live.map { .text($0.text) }))
         return backup.isEmpty ? [live] : [live, ("backup", .list(backup.map { .text($0.text) }))]
     }

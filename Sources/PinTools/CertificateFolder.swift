@@ -1,13 +1,12 @@
 import CommandSupport
 import LarderSettings
-import ProxyAdmin
 import ServerTrust
 import TextCoding
 
 /// A folder of certificates (`.cer`) that an app brings along for one host, as AFNetworking's security policy has it. One that cannot be
 /// read spoils all: there it was passed over, and its host was pinned to the others alone.
-enum CertificateFolder {
-    static func read(_ folder: String, host: String) throws -> PinnedHost {
+package enum CertificateFolder {
+    package static func read(_ folder: String, host: String) throws -> PinnedHost {
         var pinned = PinnedHost(pattern: host, live: [])
         guard pinned.scope != nil else { throw PinFormatFault("`\(printable(host))` is no host") }
         let names = try LocalFile.names(in: folder, endings: [".cer"])

@@ -1,12 +1,11 @@
 import CommandSupport
 import LarderSettings
-import ProxyAdmin
 import ServerTrust
 import TextCoding
 
 /// What the access log tells of a server's chains, and the pins that are proposed of them: a key that was seen is pinned, be it one of
 /// several.
-struct LoggedChains {
+package struct LoggedChains {
     let server: NamedServer
     /// In the order of their first time; not empty.
     let sightings: [ChainLog.Sighting]
@@ -16,6 +15,19 @@ struct LoggedChains {
     let day: CalendarDay
     /// As `PinProposal.words`.
     let words: [(key: String, value: ShownValue)]
+
+    package init(
+        server: NamedServer, sightings: [ChainLog.Sighting], choice: PinProposal.Choice, isEnforced: Bool, backup: [String],
+        day: CalendarDay, words: [(key: String, value: ShownValue)]
+    ) {
+        self.server = server
+        self.sightings = sightings
+        self.choice = choice
+        self.isEnforced = isEnforced
+        self.backup = backup
+        self.day = day
+        self.words = words
+    }
 
     /// The keys of one place in all chains, the one seen last first.
     private func keys(_ choice: PinProposal.Choice) -> [SHA256Digest] {
@@ -27,7 +39,7 @@ struct LoggedChains {
     }
 
     /// - Throws: where there is nothing to pin, or the backup is in use.
-    func learned() throws(PinLearning.Refusal) -> LearnedPins {
+    package func learned() throws(PinLearning.Refusal) -> LearnedPins {
         let pinned = keys(choice)
         if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
         if pinned.contains(where: { backup.contains("\($0)") }) {

@@ -1,7 +1,7 @@
 import ServerTrust
 import Testing
 
-@testable import LarderCLI
+@testable import PinTools
 
 @Suite("The order of pins: backup, live, retired")
 struct PinRotationTests {

@@ -1,23 +1,22 @@
-import ArgumentParser
 import LarderSettings
 import ServerTrust
 import UpstreamTransport
 
 /// A server as a person names it: `HOST` or `HOST:PORT`, as in `tls.hosts`, but no pattern.
-struct NamedServer: Hashable, Sendable, ExpressibleByArgument {
+package struct NamedServer: Hashable, Sendable {
     /// In lower case, an address without brackets.
-    let host: String
+    package let host: String
     /// `nil` where none was said.
     let port: UInt16?
 
-    static let usualPort: UInt16 = 443
+    package static let usualPort: UInt16 = 443
 
-    init(host: String, port: UInt16?) {
+    package init(host: String, port: UInt16?) {
         self.host = host
         self.port = port
     }
 
-    init?(argument: String) {
+    package init?(argument: String) {
         guard let (host, port) = TrustEntry.parts(of: argument), !host.hasPrefix("*"), HostScope(host: host) != nil else {
             return nil
         }
@@ -26,10 +25,10 @@ struct NamedServer: Hashable, Sendable, ExpressibleByArgument {
     }
 
     /// At this port, where none was said.
-    func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
+    package func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
 
-    var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
+    package var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
 
     /// As settings name it.
-    var title: String { PinnedHost(name: host, port: port, live: []).title }
+    package var title: String { PinnedHost(name: host, port: port, live: []).title }
 }

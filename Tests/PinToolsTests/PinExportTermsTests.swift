@@ -2,8 +2,8 @@ import CommandSupport
 import ServerTrust
 import Testing
 
-@testable import LarderCLI
 @testable import LarderSettings
+@testable import PinTools
 
 @Suite("Pins for other programs, at a time")
 struct PinExportTermsTests {
