@@ -137,6 +137,12 @@ let package = Package(
                 "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
                 "LarderSettings",
             ]),
+        room(
+            "CommandEnvironment",
+            uses: [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LarderSettings", "CLinux",
+            ]),
         // Floor 6
         room(
             "LarderCLI",
@@ -144,7 +150,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -234,6 +240,7 @@ let package = Package(
             ]),
         tests(
             of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
+        tests(of: "CommandEnvironment"),
         tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",
@@ -241,7 +248,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
                 "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA",
-                "Downloads", "LarderSettings", "PinTools", "larder",
+                "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -93,13 +93,18 @@ enum FloorPlan {
                 "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
                 "LarderSettings",
             ], others: ["Foundation"]),
+        "CommandEnvironment": Room(
+            [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LarderSettings", "CLinux",
+            ], others: ["Foundation"]),
         // Floor 6
         "LarderCLI": Room(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Room(["LarderCLI"]),
     ]

@@ -4,6 +4,7 @@ import ServerTrust
 import TestSupport
 import Testing
 
+@testable import CommandEnvironment
 @testable import LarderCLI
 @testable import LarderSettings
 

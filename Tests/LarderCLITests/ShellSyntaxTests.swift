@@ -3,6 +3,7 @@ import HTTPMessage
 import TestSupport
 import Testing
 
+@testable import CommandEnvironment
 @testable import LarderCLI
 @testable import LarderSettings
 

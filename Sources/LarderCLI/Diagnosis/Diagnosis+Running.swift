@@ -1,3 +1,4 @@
+import CommandEnvironment
 import EventLoop
 import Foundation
 import LarderSettings

@@ -1,3 +1,4 @@
+import CommandEnvironment
 import CommandSupport
 import Foundation
 import LarderSettings

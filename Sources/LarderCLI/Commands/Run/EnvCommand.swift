@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandEnvironment
 import CommandSupport
 import Foundation
 
@@ -28,3 +29,5 @@ struct EnvCommand: ParsableCommand {
         Terminal.output(shell.text(larder.environment, over: given))
     }
 }
+
+extension ShellSyntax: ExpressibleByArgument {}

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LarderCLI
+@testable import CommandEnvironment
 
 @Suite("Finding a program")
 struct ProgramSearchTests {

@@ -5,25 +5,25 @@ import LarderSettings
 import ServerTrust
 
 /// Writes the files that variables name.
-struct ClientFolder {
+package struct ClientFolder {
     let environment: ClientEnvironment
     private let trust: ClientTrust
     private let former: FormerVariables
 
-    init(_ environment: ClientEnvironment, trust: ClientTrust, former: FormerVariables) {
+    package init(_ environment: ClientEnvironment, trust: ClientTrust, former: FormerVariables) {
         self.environment = environment
         self.trust = trust
         self.former = former
     }
 
     /// Into an empty folder that is gone after a while.
-    func fill(_ folder: PrivateFolder) throws(WholeFile.Unwritten) {
+    package func fill(_ folder: PrivateFolder) throws(WholeFile.Unwritten) {
         for (path, octets) in texts { try folder.write(octets, to: path) }
         if environment.carriesTrust { try folder.write(javaStore(), to: environment.files.javaStore) }
     }
 
     /// Into a folder that stays: what stands there already is left as it is.
-    func update() throws(WholeFile.Unwritten) {
+    package func update() throws(WholeFile.Unwritten) {
         let files = environment.files
         do {
             try FileManager.default.createDirectory(
@@ -42,7 +42,7 @@ struct ClientFolder {
     }
 
     /// Takes away the folders beside that of these files that nobody has asked for in a month, and where nobody listens.
-    static func sweep(besides files: ClientFiles) {
+    package static func sweep(besides files: ClientFiles) {
         utimes(files.folder, nil)
         let own = URL(filePath: files.folder)
         let place = own.deletingLastPathComponent()

@@ -3,9 +3,9 @@ import TextCoding
 
 /// The variables as they were before a Larder put files of its own in the place of their user's. What these files begin with is the
 /// user's, however often variables are set on top of each other: beside them stands what they took the place of.
-struct FormerVariables {
+package struct FormerVariables {
     /// Those that there are, and those of files as their user has set them.
-    let values: [String: String]
+    package let values: [String: String]
 
     private static let files: [(name: String, place: @Sendable (ClientFiles) -> String)] = [
         ("WGETRC", { $0.wgetSettings }), ("APT_CONFIG", { $0.aptSettings }), ("SSL_CERT_FILE", { $0.bundle }),
@@ -13,7 +13,7 @@ struct FormerVariables {
     private static let lengthLimit = 1 << 16
 
     /// - Parameter files: those that are about to be written, which do not begin with themselves.
-    init(_ given: [String: String], behind files: ClientFiles) {
+    package init(_ given: [String: String], behind files: ClientFiles) {
         var values = given
         for (name, place) in Self.files {
             guard let path = given[name] else { continue }

@@ -1,22 +1,21 @@
-import ArgumentParser
 import CLinux
 import CommandSupport
 import Foundation
 import TextCoding
 
 /// Going into a network and becoming a program there. For a process with one thread.
-enum NetworkEntering {
+package enum NetworkEntering {
     /// - Parameters:
     ///   - words: with the zero behind each; the first is what the program is called.
     ///   - entrance: descriptors of namespaces, in the order in which they are gone into.
     ///   - resolver: what is put in the place of /etc/resolv.conf; `nil`: that stays.
     /// - Returns: the exit code where that cannot be, which has been said.
-    static func become(_ path: String, _ words: [[CChar]], through entrance: [Int32], resolver: String?) -> ExitCode {
+    package static func become(_ path: String, _ words: [[CChar]], through entrance: [Int32], resolver: String?) -> Int32 {
         for descriptor in entrance where setns(descriptor, 0) != 0 {
-            return PrivateLarder.fail("cannot go into the network of the command: setns: \(String(cString: strerror(errno)))")
+            return fail("cannot go into the network of the command: setns: \(String(cString: strerror(errno)))")
         }
         if let reason = makeMounts(resolver: resolver) {
-            return PrivateLarder.fail("no names can be answered in the network of the command (--names): \(reason)")
+            return fail("no names can be answered in the network of the command (--names): \(reason)")
         }
         GivenDescriptors.closeAll()
         execute(path, words)
@@ -27,7 +26,12 @@ enum NetworkEntering {
         let code = errno
         let reason = code == ENOENT ? "the program that its first line names is not there" : String(cString: strerror(code))
         Terminal.talk("larder: \(printable(path, limit: 4096)): \(reason)\n")
-        return ExitCode(ProgramSearch.notExecutableCode)
+        return ProgramSearch.notExecutableCode
+    }
+
+    private static func fail(_ reason: String) -> Int32 {
+        Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+        return ProgramSearch.failureCode
     }
 
     private static func execute(_ path: String, _ words: [[CChar]]) {

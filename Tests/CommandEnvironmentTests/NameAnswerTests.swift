@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import LarderCLI
+@testable import CommandEnvironment
 
 @Suite("Names in a command's own network (RFC 1035)")
 struct NameAnswerTests {

@@ -1,8 +1,8 @@
 /// What a person has to do for programs that no variable tells about Larder's certificate.
-enum ProgramAdvice {
+package enum ProgramAdvice {
     /// - Parameter program: the command's first word.
     /// - Returns: `nil` for a program that needs nothing.
-    static func sentence(for program: String) -> String? {
+    package static func sentence(for program: String) -> String? {
         let name = String(program.split(separator: "/").last ?? "")
         if name == "aria2c" {
             return #"aria2 reads no variable for CA certificates: https needs aria2c --ca-certificate="$SSL_CERT_FILE""#

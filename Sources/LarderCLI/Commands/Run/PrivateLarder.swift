@@ -1,5 +1,6 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandEnvironment
 import CommandSupport
 import EventLoop
 import Foundation
@@ -35,7 +36,7 @@ struct PrivateLarder {
     }
 
     /// As shells have no code of their own for: Larder itself could not do its part.
-    static let failureCode = ExitCode(125)
+    static let failureCode = ExitCode(ProgramSearch.failureCode)
 
     let address: ListenAddress
     let adminSocket: String?

@@ -2,13 +2,19 @@ import CertificateAuthority
 import LarderSettings
 
 /// The variables of programs that are to go through a Larder.
-struct ClientEnvironment {
-    let proxy: ListenAddress
-    let files: ClientFiles
+package struct ClientEnvironment {
+    package let proxy: ListenAddress
+    package let files: ClientFiles
     /// Whether there is somebody to believe beyond the system's anchors. Else the variables about that are left as they are.
-    let carriesTrust: Bool
+    package let carriesTrust: Bool
 
-    var proxyURL: String { "http://\(proxy)" }
+    package init(proxy: ListenAddress, files: ClientFiles, carriesTrust: Bool) {
+        self.proxy = proxy
+        self.files = files
+        self.carriesTrust = carriesTrust
+    }
+
+    package var proxyURL: String { "http://\(proxy)" }
 
     /// - Parameter given: the variables that there are.
     /// - Returns: those that are to be set, in the table's order.
@@ -20,7 +26,7 @@ struct ClientEnvironment {
     }
 
     /// The same, by name.
-    func values(over given: [String: String]) -> [String: String] {
+    package func values(over given: [String: String]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: variables(over: given).map { ($0.name, $0.value) })
     }
 

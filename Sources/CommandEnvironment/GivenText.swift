@@ -1,17 +1,17 @@
 import CLinux
 
 /// The words and variables that this process was begun with, octet by octet: neither has to be UTF-8, and a child gets them as they are.
-struct GivenText {
+package struct GivenText {
     private let words: [[CChar]]
     private let variables: [[CChar]]
 
-    init() {
+    package init() {
         words = Self.texts(CommandLine.unsafeArgv)
         variables = larder_variables().map(Self.texts) ?? []
     }
 
     /// The last words of the command line, which are the child's.
-    func last(_ command: [String]) -> [[CChar]] {
+    package func last(_ command: [String]) -> [[CChar]] {
         zip(command, words.suffix(command.count)).map { word, octets in
             Self.text(octets) == word ? octets : Array(word.utf8CString)
         }

@@ -4,7 +4,7 @@ import Foundation
 /// What this process was begun with about signals, for a child; and from then on signals wait to be taken.
 ///
 /// Made before any other thread, so that every thread inherits the mask.
-struct GivenSignals {
+package struct GivenSignals {
     let mask: sigset_t
     /// Those that wait: all that somebody may mean by them, but for those that were ignored, and stay so for the child.
     let taken: sigset_t

@@ -1,11 +1,11 @@
 /// What a run's variables say of proxies beside what is set for it.
-struct OtherProxies {
+package struct OtherProxies {
     private let given: [String: String]
 
-    init(_ given: [String: String]) { self.given = given }
+    package init(_ given: [String: String]) { self.given = given }
 
     /// Those that named a proxy, in whose place this one is set.
-    func replaced(by larder: ClientEnvironment) -> [String] {
+    package func replaced(by larder: ClientEnvironment) -> [String] {
         ClientVariable.all.compactMap { variable in
             guard case .proxy = variable.meaning, let value = given[variable.name] else { return nil }
             return value.isEmpty || value == larder.proxyURL ? nil : variable.name
@@ -14,7 +14,7 @@ struct OtherProxies {
 
     /// Those that go before what is set, and say something of proxies or of whom to believe: nothing takes their place, since they say
     /// more than that.
-    var stronger: [String] {
+    package var stronger: [String] {
         let options = Self.optionsOfJava.filter { name in
             given[name].map { value in Self.properties.contains { value.contains($0) } } ?? false
         }

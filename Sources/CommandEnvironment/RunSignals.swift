@@ -3,7 +3,7 @@ import Foundation
 
 /// What becomes of signals during a run: a thread waits for all of them. As long as there is a command they are the command's; before,
 /// and once it has ended, one that means the end takes away what was made and ends this process, whatever that is waiting for.
-final class RunSignals: Sendable {
+package final class RunSignals: Sendable {
     private struct State {
         var child: pid_t?
         var folder: PrivateFolder?
@@ -12,13 +12,13 @@ final class RunSignals: Sendable {
     private let state = Guarded(State())
     private static let ends: Set = [SIGTERM, SIGINT, SIGQUIT, SIGHUP]
 
-    init(_ given: GivenSignals) {
+    package init(_ given: GivenSignals) {
         let taken = given.taken
         Thread.detachNewThread { self.take(taken) }
     }
 
     /// This folder goes with this process.
-    func sweep(_ folder: PrivateFolder) { state.withLock { $0.folder = folder } }
+    package func sweep(_ folder: PrivateFolder) { state.withLock { $0.folder = folder } }
 
     /// None is handled while a child is begun.
     /// - Parameter begin: gives its number, or an error's.

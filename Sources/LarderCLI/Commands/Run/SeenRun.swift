@@ -1,3 +1,4 @@
+import CommandEnvironment
 import LarderSettings
 import ProxyServer
 import Recordings

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The program that runs behind Larder: in this process's group, so that the terminal is its own.
-struct ChildProcess {
+package struct ChildProcess {
     /// Why there is none.
-    enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         case missing
         /// With the reason.
         case notExecutable(String)
@@ -19,7 +19,7 @@ struct ChildProcess {
     ///   - variables: those that are set for it; the others are as they were given.
     ///   - signals: are its own from now on.
     ///   - network: the one in which it runs; `nil`: in this process's.
-    init(
+    package init(
         _ command: [String], changing variables: [String: String], given: GivenState, signals: RunSignals, in network: OwnNetwork?
     ) throws(Failure) {
         let path: String
@@ -55,7 +55,7 @@ struct ChildProcess {
     }
 
     /// - Returns: its exit code; 128 and the signal's number where one ended it.
-    func waitForEnd() -> Int32 {
+    package func waitForEnd() -> Int32 {
         var facts = siginfo_t()
         // It is left in the table of processes, so that no signal reaches another of its number.
         while waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}

@@ -4,13 +4,13 @@ import Foundation
 import ProxyServer
 
 /// A new network with `lo`, one socket that listens and, where that is asked for, two to which questions for names come. For a process with one thread.
-enum NetworkMaking {
+package enum NetworkMaking {
     /// At which all are.
     static let address: [UInt8] = [127, 0, 0, 1]
     static var addressText: String { address.map(String.init).joined(separator: ".") }
 
     /// Hands over the sockets, and descriptors of the network and of its users; or the reason why there is none.
-    static func handOver(to socket: Int32, answersNames: Bool) {
+    package static func handOver(to socket: Int32, answersNames: Bool) {
         do throws(SystemError) {
             let entrance = try enter()
             let listener = try listen()

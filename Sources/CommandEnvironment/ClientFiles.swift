@@ -1,11 +1,13 @@
 import CertificateAuthority
 
 /// The files that variables name, in one folder. They hold no secret.
-struct ClientFiles: Equatable {
-    let folder: String
+package struct ClientFiles: Equatable {
+    package let folder: String
+
+    package init(folder: String) { self.folder = folder }
 
     var bundle: String { "\(folder)/ca-bundle.pem" }
-    var additions: String { "\(folder)/ca.pem" }
+    package var additions: String { "\(folder)/ca.pem" }
     /// With `TrustStoreArchive.usualPassword`.
     var javaStore: String { "\(folder)/trust.p12" }
     var wgetSettings: String { "\(folder)/wgetrc" }

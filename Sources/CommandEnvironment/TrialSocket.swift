@@ -3,11 +3,11 @@ import Foundation
 import LarderSettings
 
 /// A plain blocking connection, with patience for a while.
-enum TrialSocket {
+package enum TrialSocket {
     private static let patience = timeval(tv_sec: 10, tv_usec: 0)
 
     /// - Returns: a descriptor, which is the caller's; `nil` leaves the reason in `errno`.
-    static func connect(to address: ListenAddress) -> Int32? {
+    package static func connect(to address: ListenAddress) -> Int32? {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
         hints.ai_socktype = larder_sock_stream

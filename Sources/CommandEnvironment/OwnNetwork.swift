@@ -1,4 +1,3 @@
-import ArgumentParser
 import CLinux
 import CommandSupport
 import EventLoop
@@ -9,8 +8,8 @@ import ProxyServer
 ///
 /// Only a process with one thread enters one. So this binary is executed anew for it, twice: `larder enter-network --make` makes the network, opens
 /// the socket, hands both over and ends; `larder enter-network` goes into it and becomes the program.
-struct OwnNetwork {
-    let listener: ListeningSocket
+package struct OwnNetwork {
+    package let listener: ListeningSocket
     /// What leads into it: of the network, and of its users where it has some of its own.
     let entrance: [Int32]
     /// What is put in the place of /etc/resolv.conf for whoever is in it; `nil`: nobody answers for names there.
@@ -18,11 +17,12 @@ struct OwnNetwork {
 
     /// The program that is executed for both.
     static let helper = "/proc/self/exe"
+    /// What it is called with.
+    package static let commandName = "enter-network"
 
     /// - Parameter folder: where files of ours may stand for as long as the command runs, if every name is to stand for the listener's address there;
     ///   `nil`: for none.
-    /// - Throws: 125, after saying what is refused.
-    init(answeringNamesBy folder: PrivateFolder?) throws(ExitCode) {
+    package init(answeringNamesBy folder: PrivateFolder?) throws(Refusal) {
         do throws(Refusal) {
             resolver = try folder.map { folder throws(Refusal) in try Self.writeResolver(into: folder) }
             var sockets: [Int32] = [-1, -1]
@@ -46,17 +46,17 @@ struct OwnNetwork {
             }
             entrance = descriptors
         } catch {
-            throw PrivateLarder.fail("there can be no network of its own here (--netns): \(error.reason)")
+            throw Refusal(reason: "there can be no network of its own here (--netns): \(error.reason)")
         }
     }
 
     /// The variable by which libraries are loaded into a program.
-    static let preload = "LD_PRELOAD"
+    package static let preload = "LD_PRELOAD"
 
     /// What the helper is called with to become this program.
     /// - Parameter preload: the variable's value for the program.
     func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
-        var own = ["larder", NetworkCommand.name]
+        var own = ["larder", Self.commandName]
         for descriptor in entrance { own += ["--through", "\(descriptor)"] }
         if let preload { own += ["--preload", preload] }
         if let resolver { own += ["--resolver", resolver] }
@@ -64,8 +64,8 @@ struct OwnNetwork {
         return own.map { Array($0.utf8CString) } + words
     }
 
-    private struct Refusal: Error {
-        let reason: String
+    package struct Refusal: Error {
+        package let reason: String
 
         init(reason: String) { self.reason = reason }
         init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
@@ -86,7 +86,7 @@ struct OwnNetwork {
         guard code == 0 else { throw Refusal("posix_spawn", code) }
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, socket, socket)
-        let said = ["larder", NetworkCommand.name, "--make", "\(socket)"] + (answersNames ? ["--names"] : [])
+        let said = ["larder", Self.commandName, "--make", "\(socket)"] + (answersNames ? ["--names"] : [])
         let words = said.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var process: pid_t = 0

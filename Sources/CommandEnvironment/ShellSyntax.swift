@@ -1,11 +1,10 @@
-import ArgumentParser
 import TextCoding
 
 /// How variables are written for a shell or a program that is to set them. Every value is quoted so that nothing in it means anything.
-enum ShellSyntax: String, CaseIterable, ExpressibleByArgument {
+package enum ShellSyntax: String, CaseIterable {
     case sh, fish, pwsh, json, dotenv, docker, apt, gradle
 
-    func text(_ environment: ClientEnvironment, over given: [String: String]) -> String {
+    package func text(_ environment: ClientEnvironment, over given: [String: String]) -> String {
         let variables = environment.variables(over: given)
         switch self {
         case .sh: return Self.lines(variables) { "export \($0)=\(Self.shQuoted($1))" }
@@ -24,7 +23,7 @@ enum ShellSyntax: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// POSIX: within single quotes nothing means anything, and one that is meant stands outside.
-    static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
+    package static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
 
     /// Within single quotes only a backslash before one of these two means anything.
     static func fishQuoted(_ value: String) -> String {

@@ -6,7 +6,7 @@ import ServerTrust
 
 /// Whom programs behind a Larder have to believe: the system's anchors, and beyond them its own root and the anchors that its settings
 /// name, since the servers of tunnels are judged by the programs themselves.
-struct ClientTrust {
+package struct ClientTrust {
     /// The authority's root first, where there is one.
     let additions: [Certificate]
     /// The system's, or those of the bundle that the user has put in their place, as the file has them.
@@ -15,7 +15,7 @@ struct ClientTrust {
     /// - Parameters:
     ///   - root: of an authority in use.
     ///   - anchors: those that the settings name.
-    init(root: Certificate?, anchors: [Certificate], environment: [String: String]) {
+    package init(root: Certificate?, anchors: [Certificate], environment: [String: String]) {
         var additions = root.map { [$0] } ?? []
         for anchor in anchors where !additions.contains(anchor) { additions.append(anchor) }
         self.additions = additions
@@ -23,11 +23,11 @@ struct ClientTrust {
     }
 
     /// Behind a Larder with these settings.
-    init(_ settings: TrustSettings, environment: [String: String]) {
+    package init(_ settings: TrustSettings, environment: [String: String]) {
         self.init(root: settings.loaded?.authority?.root, anchors: settings.namedAnchors, environment: environment)
     }
 
-    var isEmpty: Bool { additions.isEmpty }
+    package var isEmpty: Bool { additions.isEmpty }
 
     var additionsText: String { additions.map(\.pem).joined() }
 
@@ -61,7 +61,7 @@ struct ClientTrust {
 extension TrustSettings {
     /// The certificates of the bundles that the policies of hosts have as their anchors. What cannot be read has been said when the
     /// settings were loaded.
-    var namedAnchors: [Certificate] {
+    package var namedAnchors: [Certificate] {
         guard let loaded else { return [] }
         var anchors: [Certificate] = []
         for site in loaded.sites + [loaded.fallbackSite] {

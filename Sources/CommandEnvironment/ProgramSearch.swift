@@ -1,15 +1,17 @@
 import Foundation
 
 /// Where a program stands, as a shell looks for it.
-enum ProgramSearch: Equatable {
+package enum ProgramSearch: Equatable {
     case found(String)
     /// There is such a file, and it is none to run.
     case notExecutable
     case missing
 
     /// As shells have it: the exit code for a program that cannot be run.
-    static let notExecutableCode: Int32 = 126
-    static let missingCode: Int32 = 127
+    package static let notExecutableCode: Int32 = 126
+    package static let missingCode: Int32 = 127
+    /// As programs that start others have it: the exit code where that could not be.
+    package static let failureCode: Int32 = 125
 
     /// - Parameter path: `PATH`; an empty part of it is the working folder (POSIX, XBD 8.3).
     init(_ name: String, path: String?) {

@@ -1,33 +1,21 @@
-import ArgumentParser
 import Foundation
 import HTTPMessage
-import Snapshots
-
-/// Which time it is while a command is replayed.
-enum ReplayClock: String, CaseIterable, ExpressibleByArgument {
-    /// Answers are dated as they were; the command has its own clock.
-    case recorded
-    /// Answers are dated as if they had been recorded just now.
-    case shift
-    /// The command's clock goes on from when the answers were recorded.
-    case freeze
-}
 
 /// A clock for a command that is behind by as long as a recording is old, by libfaketime.
-struct FormerClock {
+package struct FormerClock {
     /// In seconds, 0 or less.
-    let offset: Int64
+    package let offset: Int64
     private let library: String
 
     /// - Returns: `nil` where libfaketime is not installed.
-    init?(of recorded: Timestamp, now: Timestamp) {
+    package init?(of recorded: Timestamp, now: Timestamp) {
         guard let library = Self.places.first(where: { access($0, R_OK) == 0 }) else { return nil }
         self.library = library
         offset = recorded.seconds - now.seconds
     }
 
     /// What has the programs that the command begins be told the time by it.
-    func variables(over environment: [String: String]) -> [String: String] {
+    package func variables(over environment: [String: String]) -> [String: String] {
         let preloaded = [library] + (environment["LD_PRELOAD"].map { [$0] } ?? [])
         return [
             "LD_PRELOAD": preloaded.joined(separator: ":"),

@@ -4,13 +4,13 @@ import ProxyAdmin
 import TextCoding
 
 /// A folder for the time of one run, its owner's alone.
-struct PrivateFolder {
-    let path: String
+package struct PrivateFolder {
+    package let path: String
 
     /// The first place where one can be made. The superuser's may be passed through: apt fetches as a user without rights, who has to
     /// reach what it believes. There is no secret in it. A place whose name leaves no room for a socket's is passed over.
     /// - Returns: `nil` where none can be made.
-    init?(_ environment: [String: String]) {
+    package init?(_ environment: [String: String]) {
         let places = (environment["TMPDIR"].map { [$0] } ?? []) + ["/tmp", "/var/tmp", "/dev/shm"]
         for place in places where place.hasPrefix("/") && !place.unicodeScalars.contains(where: \.isControl) {
             let folder = "\(place)/larder-run.XXXXXX"
@@ -24,12 +24,12 @@ struct PrivateFolder {
         return nil
     }
 
-    var adminSocket: String { Self.adminSocket(in: path) }
+    package var adminSocket: String { Self.adminSocket(in: path) }
 
     private static func adminSocket(in folder: String) -> String { "\(folder)/admin.sock" }
 
     /// With all that is in it.
-    func remove() {
+    package func remove() {
         try? FileManager.default.removeItem(atPath: path)  // what is left stands in a folder for such
     }
 
