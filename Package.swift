@@ -138,10 +138,19 @@ let package = Package(
                 "LarderSettings",
             ]),
         room(
+            "AdminClient",
+            uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"]),
+        room(
             "CommandEnvironment",
             uses: [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LarderSettings", "CLinux",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
+            ]),
+        room(
+            "Doctor",
+            uses: [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
             ]),
         // Floor 6
         room(
@@ -150,7 +159,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -248,7 +257,7 @@ let package = Package(
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
                 "ServerTrust",
                 "CertificateAuthority", "ResponseStore", "ProxyServer", "CommandSupport", "LocalCA",
-                "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "larder",
+                "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -93,18 +93,26 @@ enum FloorPlan {
                 "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
                 "LarderSettings",
             ], others: ["Foundation"]),
+        "AdminClient": Room(
+            ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"],
+            others: ["Foundation"]),
         "CommandEnvironment": Room(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
-                "CommandSupport", "LarderSettings", "CLinux",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
             ], others: ["Foundation"]),
+        "Doctor": Room(
+            [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
+            ], others: ["Foundation", "Synchronization"]),
         // Floor 6
         "LarderCLI": Room(
             [
                 "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "EventLoop", "UpstreamTransport", "HTTPSession", "ResponseStore",
                 "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
-                "LocalCA", "Downloads", "LarderSettings", "PinTools", "CommandEnvironment", "CLinux",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "CLinux",
             ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Room(["LarderCLI"]),
     ]

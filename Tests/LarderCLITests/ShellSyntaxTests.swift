@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import CommandEnvironment
+@testable import Doctor
 @testable import LarderCLI
 @testable import LarderSettings
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Doctor
 
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,3 +1,4 @@
+import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
@@ -80,7 +81,7 @@ struct FetchWay {
         let sources = SettingsSources(file: options.config, policy: nil, assignments: [], flags: [], trustFiles: nil)
         guard case .settings(let settings) = sources.load().outcome, !settings.clients.asksEverybody,
             case .path(let path) = AdminSocketPath.find(settings, sources.environment), let client = try? AdminClient(path: path),
-            let (status, text) = try? client.send("GET", ClientSetUpRoute.path, accept: "application/json"), status.isSuccessful
+            let (status, text) = try? client.send("GET", AdminClient.setUpPath, accept: "application/json"), status.isSuccessful
         else { return nil }
         let proxies = JSONAnswer(text)["proxies"] as? [String] ?? []
         return proxies.lazy.compactMap { ListenAddress($0) }.first?.reachedLocally

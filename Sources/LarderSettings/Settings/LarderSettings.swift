@@ -209,3 +209,7 @@ extension LarderSettings {
         package static func == (left: Rules, right: Rules) -> Bool { left.node == right.node }
     }
 }
+
+extension LarderSettings.Clients {
+    package var asksEverybody: Bool { passwords != nil && authenticate == .all }
+}

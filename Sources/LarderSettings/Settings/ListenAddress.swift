@@ -41,3 +41,11 @@ package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
         return UInt16(text)
     }
 }
+
+extension ListenAddress {
+    /// As this machine reaches it: one that stands for every address is no address to go to.
+    package var reachedLocally: ListenAddress {
+        guard address.isUnspecified else { return self }
+        return ListenAddress(address: address.family == .ipv6 ? .loopbackIPv6 : .loopbackIPv4, port: port)
+    }
+}

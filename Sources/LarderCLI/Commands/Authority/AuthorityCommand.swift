@@ -101,17 +101,6 @@ extension AuthorityCommand {
         }
     }
 
-    static func terms(days: Int, constraint: NameConstraint?) -> RootTerms {
-        RootTerms(user: NSUserName(), host: hostName, days: days, constraint: constraint)
-    }
-
-    /// As the system calls itself: nobody is asked for its names, which may take its time.
-    private static var hostName: String {
-        var octets = [CChar](repeating: 0, count: 256)
-        guard gethostname(&octets, octets.count - 1) == 0 else { return "localhost" }
-        return String(decoding: octets.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     static func check(days: Int) throws {
         guard RootTerms.daysRange.contains(days) else {
             throw ValidationError("--days has to be from \(RootTerms.daysRange.lowerBound) to \(RootTerms.daysRange.upperBound)")

@@ -1,7 +1,9 @@
 import ArgumentParser
+import CertificateAuthority
 import CommandSupport
 import Foundation
 import LarderSettings
+import LocalCA
 import ProxyPolicy
 import TextCoding
 
@@ -102,7 +104,7 @@ struct ProjectCommand: ParsableCommand {
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
             // As a run has it: hosts are intercepted.
             sources.trustFiles = TrustFiles(
-                authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+                authority: try? AuthorityCommand.made(RootTerms.ofThisMachine(days: 1, constraint: nil)))
             guard case .problems(let problems) = sources.load().outcome else { return [] }
             return problems
         }

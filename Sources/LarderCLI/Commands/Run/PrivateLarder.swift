@@ -5,6 +5,7 @@ import CommandSupport
 import EventLoop
 import Foundation
 import LarderSettings
+import LocalCA
 import ProxyPolicy
 import ServerTrust
 import Snapshots
@@ -107,7 +108,7 @@ struct PrivateLarder {
     private static func authority(_ clock: FormerClock?) throws(ExitCode) -> LocalAuthority {
         let offset = clock?.offset ?? 0
         var authority = try AuthorityCommand.made(
-            AuthorityCommand.terms(days: authorityDays, constraint: nil), at: POSIXTime(seconds: POSIXTime.now.seconds + offset))
+            RootTerms.ofThisMachine(days: authorityDays, constraint: nil), at: POSIXTime(seconds: POSIXTime.now.seconds + offset))
         authority.clockOffset = offset
         return authority
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandEnvironment
 import CommandSupport
 import Foundation
 import LarderSettings

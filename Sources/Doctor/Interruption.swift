@@ -3,13 +3,13 @@ import Foundation
 import Synchronization
 
 /// Has this process take away what it made before a signal ends it. Programs that it begins get signals as they would without it.
-enum Interruption {
+package enum Interruption {
     private static let ends = [SIGTERM, SIGINT, SIGQUIT, SIGHUP]
     /// Where the handler writes, which may do little else.
     private static let pipeEnd = Atomic<Int32>(-1)
 
     /// Called once. Where there is no pipe to be had, signals end the process as before.
-    static func begin(_ cleanUp: @escaping @Sendable () -> Void) {
+    package static func begin(_ cleanUp: @escaping @Sendable () -> Void) {
         var descriptors: [Int32] = [-1, -1]
         guard pipe2(&descriptors, O_CLOEXEC) == 0 else { return }
         let descriptor = descriptors[0]

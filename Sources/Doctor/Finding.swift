@@ -1,10 +1,9 @@
 import CommandSupport
-import ProxyAdmin
 import TextCoding
 
 /// One thing that was looked at, what was found, and by which command it is mended.
-struct Finding: Equatable, Sendable {
-    enum Outcome: String, Sendable {
+package struct Finding: Equatable, Sendable {
+    package enum Outcome: String, Sendable {
         case good
         /// Worth a word, and nothing that stops anybody.
         case notable
@@ -14,12 +13,12 @@ struct Finding: Equatable, Sendable {
     }
 
     let name: String
-    let outcome: Outcome
+    package let outcome: Outcome
     let explanation: String
     /// A command line for a shell.
     let remedy: String?
 
-    init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
+    package init(_ name: String, _ outcome: Outcome, _ explanation: String, remedy: String? = nil) {
         self.name = name
         self.outcome = outcome
         // Programs tell of the proxies that they were given, with passwords.
@@ -27,14 +26,14 @@ struct Finding: Equatable, Sendable {
         self.remedy = remedy
     }
 
-    var json: JSONText {
+    package var json: JSONText {
         .object([
             ("name", .string(name)), ("outcome", .string(outcome.rawValue)), ("explanation", .string(explanation)),
             ("remedy", remedy.map(JSONText.string) ?? .null),
         ])
     }
 
-    func text(style: Terminal.Style) -> String {
+    package func text(style: Terminal.Style) -> String {
         let mark = outcome.rawValue + String(repeating: " ", count: 8 - outcome.rawValue.count)
         let shown = outcome == .bad ? style.bold(mark) : outcome == .good ? style.green(mark) : mark
         let line = "\(shown) \(name): \(printable(explanation, limit: 4096))\n"

@@ -2,7 +2,7 @@ import Foundation
 import LocalCA
 
 /// A client that is tried against an origin of ours behind the Larder that runs, with the variables that `larder env` gives.
-struct TriedClient {
+package struct TriedClient {
     /// It leads to this machine wherever curl's library looks it up (RFC 6761 §6.3), and is not among the names that programs leave out.
     static let host = "larder-doctor.localhost"
     /// For one program and one URL.
@@ -15,10 +15,20 @@ struct TriedClient {
     let folder: String
     let process: TrialProcess
 
+    package init(
+        trial: ClientTrial, environment: [String: String], origin: TrialOrigin, folder: String, process: TrialProcess
+    ) {
+        self.trial = trial
+        self.environment = environment
+        self.origin = origin
+        self.folder = folder
+        self.process = process
+    }
+
     /// - Parameters:
     ///   - intercepts: whether https is to be tried as well.
     ///   - isAsked: whether it is told as well where there is no such program.
-    func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
+    package func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
         guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
             return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout is not installed")] : []
         }

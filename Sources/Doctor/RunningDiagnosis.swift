@@ -5,15 +5,22 @@ import HTTPMessage
 import LarderSettings
 
 /// What is asked of a Larder that runs.
-struct RunningDiagnosis {
+package struct RunningDiagnosis {
     let running: ClientEnvironment
     let origin: TrialOrigin
     /// By its settings, which say what mends a refusal.
     let hasUpstreamProxy: Bool
     let edit: String?
 
+    package init(running: ClientEnvironment, origin: TrialOrigin, hasUpstreamProxy: Bool, edit: String?) {
+        self.running = running
+        self.origin = origin
+        self.hasUpstreamProxy = hasUpstreamProxy
+        self.edit = edit
+    }
+
     /// Whether its port takes a request and brings it to a server.
-    func findings() -> [Finding] {
+    package func findings() -> [Finding] {
         let connection: Int32
         switch Self.connected(running.proxy) {
         case .success(let descriptor): connection = descriptor

@@ -9,7 +9,7 @@ extension Diagnosis {
 
     /// Where the store's file stands, and what room it has.
     /// - Parameter isRunning: whether a Larder runs that has it open.
-    func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
+    package func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
         let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
         guard let path else {
             return Finding("store", .bad, "neither XDG_CACHE_HOME nor HOME says where it may stand", remedy: "export HOME=~")

@@ -6,13 +6,13 @@ import ProxyAdmin
 import TextCoding
 
 /// One request to a running Larder's admin socket, with plain blocking calls.
-final class AdminClient {
-    enum Failure: Error, CustomStringConvertible {
+package final class AdminClient {
+    package enum Failure: Error, CustomStringConvertible {
         /// Nobody listens there.
         case notRunning(path: String)
         case broken(path: String, reason: String)
 
-        var description: String {
+        package var description: String {
             switch self {
             case .notRunning(let path): "no Larder is running: nothing answers on \(printable(path, limit: 4096))"
             case .broken(let path, let reason): "\(printable(path, limit: 4096)): \(reason)"
@@ -20,13 +20,16 @@ final class AdminClient {
         }
     }
 
+    /// `GET` tells programs what they have to know to go through this Larder.
+    package static let setUpPath = "/v1/clients"
+
     private let path: String
     private let descriptor: Int32
 
     /// How long the server may say nothing before its answer begins, in seconds.
     private static let silence = 120
 
-    init(path: String) throws(Failure) {
+    package init(path: String) throws(Failure) {
         self.path = path
         guard let address = UnixAddress(path: path) else {
             throw .broken(path: path, reason: "\(AdminSocketError.pathTooLong(path: path))")
@@ -45,14 +48,14 @@ final class AdminClient {
     deinit { Foundation.close(descriptor) }
 
     /// The process that listens, or `nil` where it cannot be seen from here.
-    var serverProcess: Int32? {
+    package var serverProcess: Int32? {
         let process = larder_peer_process(descriptor)
         return process > 0 ? process : nil
     }
 
     /// Sends one request and hands the body over as it comes, with the answer's status. Call it once.
     /// - Parameter target: a path with its query, percent-encoded.
-    func send(
+    package func send(
         _ method: String, _ target: String, body: [UInt8] = [], accept: String, into take: (ArraySlice<UInt8>, Status) -> Void
     ) throws(Failure) -> Status {
         var request = "\(method) \(target) HTTP/1.1\r\nHost: larder\r\nAccept: \(accept)\r\nConnection: close\r\n"
@@ -68,7 +71,8 @@ final class AdminClient {
     }
 
     /// As above, with the whole body.
-    func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String) {
+    package func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String)
+    {
         var received: [UInt8] = []
         let status = try send(method, target, body: body, accept: accept) { bytes, _ in received += bytes }
         return (status, String(decoding: received, as: UTF8.self))

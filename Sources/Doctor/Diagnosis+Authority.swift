@@ -10,7 +10,7 @@ extension Diagnosis {
     /// - Parameters:
     ///   - isRunning: whether a Larder runs that would have to read it again.
     ///   - used: the root that the running Larder uses; `nil` where it intercepts nothing.
-    func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
+    package func authority(_ loaded: LoadedSettings, at now: POSIXTime, isRunning: Bool, used: Certificate?) -> Finding {
         guard loaded.settings.tls.namesInterception || used != nil else {
             return Finding("authority", .good, "none is needed: these settings intercept nothing")
         }

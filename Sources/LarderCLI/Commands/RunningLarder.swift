@@ -1,3 +1,4 @@
+import AdminClient
 import ArgumentParser
 import CommandSupport
 import Foundation
@@ -50,15 +51,9 @@ enum RunningLarder {
         case .none: return nil
         case .path(let path): return path
         case .several(let paths):
-            Terminal.talk("larder: \(several(paths))\n")
+            Terminal.talk("larder: \(AdminSocketPath.several(paths))\n")
             throw ExitCode.failure
         }
-    }
-
-    /// Why none of several is asked.
-    static func several(_ paths: [String]) -> String {
-        "several Larders run, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
-            + "or with --socket or --listen where the command has them"
     }
 
     /// Asks, tells the answer, and ends with `failure` where the answer is none.

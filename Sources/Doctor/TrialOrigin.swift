@@ -4,7 +4,7 @@ import EventLoop
 import Foundation
 
 /// The server that clients are tried against: on this machine, for as long as they are tried, with one answer for all.
-final class TrialOrigin: Sendable {
+package final class TrialOrigin: Sendable {
     /// A request as it came.
     struct Request: Sendable {
         let path: String
@@ -21,7 +21,7 @@ final class TrialOrigin: Sendable {
     private static let patience = timeval(tv_sec: 5, tv_usec: 0)
 
     /// - Returns: `nil` where there is no socket to be had.
-    init?() {
+    package init?() {
         listener = socket(AF_INET, larder_sock_stream | larder_sock_cloexec, 0)
         guard listener >= 0 else { return nil }
         var address = sockaddr_in()
@@ -45,7 +45,7 @@ final class TrialOrigin: Sendable {
     /// What came first for a path that begins so.
     func request(below prefix: String) -> Request? { requests.withLock { $0.first { $0.path.hasPrefix(prefix) } } }
 
-    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func acceptAll() {
         while true {

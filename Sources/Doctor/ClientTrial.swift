@@ -1,9 +1,8 @@
 import Foundation
-import ProxyAdmin
 
 /// A program that is tried: how it is made to fetch a URL. What it makes of the answer does not matter.
-struct ClientTrial: Sendable {
-    let name: String
+package struct ClientTrial: Sendable {
+    package let name: String
     let program: String
     /// The words behind the program, for a URL that ends with a slash, and a folder of its own.
     let words: @Sendable (_ url: String, _ folder: String) -> [String]
@@ -17,7 +16,7 @@ struct ClientTrial: Sendable {
     var note = "settings of its own go before the variables"
     var remedy: String?
 
-    static let all = [
+    package static let all = [
         ClientTrial(
             name: "curl", program: "curl", words: { url, _ in ["-sS", url] }, remedy: "mv ~/.curlrc ~/.curlrc.off"),
         ClientTrial(name: "wget", program: "wget") { url, _ in ["-q", "-t", "1", "--server-response", "-O", "-", url] },

@@ -1,13 +1,14 @@
 import CommandSupport
 import Foundation
 import LarderSettings
+import TextCoding
 
 /// Where the admin socket of these settings stands: for `serve`, which makes it, and for the verbs that speak to it.
 ///
 /// The usual name holds the port, so that one user may run several: `admin-3180.sock` of a Larder whose first listener has port 3180.
-enum AdminSocketPath {
+package enum AdminSocketPath {
     /// What a verb finds.
-    enum Found: Equatable {
+    package enum Found: Equatable {
         /// There is to be none, or nothing says where it could stand.
         case none
         /// Whether a Larder answers there is not known yet.
@@ -19,7 +20,7 @@ enum AdminSocketPath {
     /// Of a Larder that listens.
     /// - Parameter port: that of its first listener, as bound.
     /// - Returns: an absolute path; `nil` where there is to be none, or nothing says where it could stand.
-    static func of(
+    package static func of(
         _ settings: LarderSettings, _ environment: [String: String], port: UInt16, isRoot: Bool = geteuid() == 0
     ) -> String? {
         switch settings.admin.socket {
@@ -31,7 +32,7 @@ enum AdminSocketPath {
 
     /// Of the Larder that a command asks: the one on the port that the settings name, if it answers, else the only one that does. A Larder that was
     /// started with `--listen` has another port than the settings, and is found too.
-    static func find(
+    package static func find(
         _ settings: LarderSettings, _ environment: [String: String], isRoot: Bool = geteuid() == 0,
         answers: (String) -> Bool = { (try? AdminClient(path: $0)) != nil }
     ) -> Found {
@@ -51,8 +52,14 @@ enum AdminSocketPath {
 
     /// Of the Larder whose first listener has this port, and of no other.
     /// - Returns: `nil` where nothing says where it could stand.
-    static func ofPort(_ port: UInt16, _ environment: [String: String], isRoot: Bool = geteuid() == 0) -> String? {
+    package static func ofPort(_ port: UInt16, _ environment: [String: String], isRoot: Bool = geteuid() == 0) -> String? {
         folder(environment, isRoot: isRoot).map { "\($0)/\(name(ofPort: port))" }
+    }
+
+    /// Why none of several is asked.
+    package static func several(_ paths: [String]) -> String {
+        "several Larders run, at \(printable(paths.joined(separator: ", "), limit: 4096)); choose one with LARDER_ADMIN_SOCKET=PATH, "
+            + "or with --socket or --listen where the command has them"
     }
 
     private static let formerName = "admin.sock"

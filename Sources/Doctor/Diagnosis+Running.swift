@@ -1,14 +1,14 @@
+import AdminClient
 import CommandEnvironment
 import EventLoop
 import Foundation
 import LarderSettings
-import ProxyAdmin
 import ProxyServer
 
 extension Diagnosis {
     /// The Larder that runs, as programs are told of it.
     /// - Parameter folder: for the files that they need.
-    func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: JoinedLarder?) {
+    package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: JoinedLarder?) {
         func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, JoinedLarder?) {
             (Finding("larder", outcome, explanation, remedy: remedy), nil)
         }
@@ -16,7 +16,7 @@ extension Diagnosis {
         switch AdminSocketPath.find(loaded.settings, environment) {
         case .path(let found): path = found
         case .several(let paths):
-            return found(.notable, RunningLarder.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
+            return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
         case .none:
             guard loaded.settings.admin.socket == .off else {
                 return found(.bad, "nothing says where its admin socket may stand", "export HOME=~; larder serve &")

@@ -1,18 +1,15 @@
-import ArgumentParser
-import CommandEnvironment
+import AdminClient
 import CommandSupport
 import Foundation
 import HTTPMessage
 import LarderSettings
-import ProxyAdmin
 import ServerTrust
-import TextCoding
 
 /// The Larder that runs already, as programs are told of it.
-struct JoinedLarder {
+package struct JoinedLarder {
     /// Why programs cannot be told.
-    struct Failure: Error, CustomStringConvertible {
-        enum Matter {
+    package struct Failure: Error, CustomStringConvertible {
+        package enum Matter {
             case otherVersion
             /// It runs well, and has none that speaks plain HTTP.
             case listeners
@@ -21,27 +18,35 @@ struct JoinedLarder {
             case answer
         }
 
-        let matter: Matter
-        let description: String
+        package let matter: Matter
+        package let description: String
+
+        package init(matter: Matter, description: String) {
+            self.matter = matter
+            self.description = description
+        }
     }
 
     /// Where the files stand that programs need.
-    enum Place {
+    package enum Place {
         /// In the user's folder for such.
         case user
         case of(PrivateFolder)
     }
 
-    let environment: ClientEnvironment
+    package let environment: ClientEnvironment
     /// Whether it has an authority by which it intercepts.
-    var intercepts: Bool { root != nil }
+    package var intercepts: Bool { root != nil }
     /// Of that authority, as the running Larder uses it.
-    let root: Certificate?
+    package let root: Certificate?
     /// Whether the settings have everybody asked for a password, which no program knows.
-    private(set) var asksEverybody = false
+    package let asksEverybody: Bool
 
     /// Asks it, and writes the files.
-    init(_ client: AdminClient, over given: [String: String], filesIn place: Place) throws(Failure) {
+    package init(
+        _ client: AdminClient, over given: [String: String], filesIn place: Place, asksEverybody: Bool = false
+    ) throws(Failure) {
+        self.asksEverybody = asksEverybody
         let answer = try Self.asked(client)
         guard let proxies = answer["proxies"] as? [String] else {
             throw Failure(matter: .otherVersion, description: "the Larder that runs is of another version")
@@ -93,21 +98,9 @@ struct JoinedLarder {
         }
     }
 
-    /// - Throws: exit code 1, after saying what is wrong.
-    init(_ loaded: LoadedSettings, over given: [String: String], filesIn place: Place) throws {
-        let client = try RunningLarder.connect(loaded)
-        do throws(Failure) {
-            try self.init(client, over: given, filesIn: place)
-            asksEverybody = loaded.settings.clients.asksEverybody
-        } catch {
-            Terminal.talk("larder: \(printable("\(error)", limit: 4096))\n")
-            throw ExitCode.failure
-        }
-    }
-
     private static func asked(_ client: AdminClient) throws(Failure) -> JSONAnswer {
         do throws(AdminClient.Failure) {
-            let (status, text) = try client.send("GET", ClientSetUpRoute.path, accept: "application/json")
+            let (status, text) = try client.send("GET", AdminClient.setUpPath, accept: "application/json")
             return JSONAnswer(status.isSuccessful ? text : "")
         } catch {
             throw Failure(matter: .answer, description: "\(error)")
@@ -115,16 +108,4 @@ struct JoinedLarder {
     }
 
     private static func certificates(_ pem: String) -> [Certificate] { Certificate.reading(pem: Array(pem.utf8)) ?? [] }
-}
-
-extension LarderSettings.Clients {
-    var asksEverybody: Bool { passwords != nil && authenticate == .all }
-}
-
-extension ListenAddress {
-    /// As this machine reaches it: one that stands for every address is no address to go to.
-    var reachedLocally: ListenAddress {
-        guard address.isUnspecified else { return self }
-        return ListenAddress(address: address.family == .ipv6 ? .loopbackIPv6 : .loopbackIPv4, port: port)
-    }
 }

@@ -1,12 +1,23 @@
+import CertificateAuthority
 import CommandEnvironment
 import CommandSupport
 import Foundation
 import LarderSettings
+import LocalCA
 
 /// What is around a Larder: everything that is looked at without asking one that runs.
-struct Diagnosis {
-    let options: SettingsOptions
+package struct Diagnosis {
+    /// The settings' file that was named.
+    let file: String?
+    /// Each `name=value`.
+    let assignments: [String]
     let environment: [String: String]
+
+    package init(file: String?, assignments: [String], environment: [String: String]) {
+        self.file = file
+        self.assignments = assignments
+        self.environment = environment
+    }
 
     /// The evaluation of `larder env` mends what the variables say.
     static let environmentRemedy = "eval \"$(larder env)\""
@@ -14,16 +25,17 @@ struct Diagnosis {
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
 
     /// - Returns: `nil` where no file says what is in force.
-    static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
+    package static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
 }
 
 extension Diagnosis {
     /// The settings, and the files that they name; the authority's have a finding of their own.
     /// - Returns: also settings that are well themselves, and only name files that are not.
-    func settings() -> (finding: Finding, loaded: LoadedSettings?) {
-        var sources = SettingsSources(file: options.config, assignments: options.set, environment: environment)
+    package func settings() -> (finding: Finding, loaded: LoadedSettings?) {
+        var sources = SettingsSources(file: file, assignments: assignments, environment: environment)
         // As `serve` reads them, but for an authority in the place of the user's.
-        sources.trustFiles = TrustFiles(authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+        sources.trustFiles = TrustFiles(
+            authority: try? LocalAuthority(making: .ofThisMachine(days: 1, constraint: nil), at: .now))
         let read = sources.load()
         if case .settings(let settings) = read.outcome {
             return (Self.finding(read), LoadedSettings(settings: settings, file: read.file, sources: sources))
@@ -45,7 +57,7 @@ extension Diagnosis {
 
     /// Proxies and hosts left out, as the variables have them.
     /// - Parameter running: how programs should be told; `nil` where no Larder runs.
-    func variables(_ running: ClientEnvironment?) -> [Finding] {
+    package func variables(_ running: ClientEnvironment?) -> [Finding] {
         [proxyVariables(running), leftOut] + (running.map(trustVariables).map { [$0] } ?? [])
     }
 

@@ -7,7 +7,7 @@ extension Diagnosis {
     static let clockRemedy = "sudo timedatectl set-ntp true"
 
     /// There is nobody to ask for the time: what is certain is what was written before now, and for how long the system's anchors are good.
-    func clock(at now: POSIXTime) -> Finding {
+    package func clock(at now: POSIXTime) -> Finding {
         let written = Self.writtenAt("/proc/self/exe")
         if let written, now.seconds < written.seconds - Self.tolerance {
             return Finding(

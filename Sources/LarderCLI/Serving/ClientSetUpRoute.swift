@@ -1,3 +1,4 @@
+import AdminClient
 import HTTPMessage
 import LarderSettings
 import ProxyAdmin
@@ -5,13 +6,11 @@ import ServerTrust
 
 /// `GET /v1/clients`: what programs have to know to go through this Larder.
 enum ClientSetUpRoute {
-    static let path = "/v1/clients"
-
     /// - Parameters:
     ///   - addresses: those that are listened on; programs are told of those where plain HTTP is spoken.
     ///   - trust: as it is in force.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
-        AdminRoute(.get, path) { _, exchange in
+        AdminRoute(.get, AdminClient.setUpPath) { _, exchange in
             let trust = trust()
             exchange.answer(
                 json: .object([
