@@ -36,7 +36,7 @@ package enum SettingsDocumentation {
         """
         # Settings
 
-        <!-- Generated from the table in Sources/LarderCLI/Settings/SettingsSchema.swift by `make docs`; a test compares them. -->
+        <!-- Generated from the table in Sources/LarderSettings/Settings/SettingsSchema.swift by `make docs`; a test compares them. -->
 
         Each setting has one dotted name. It is set, the strongest first, by
 
