@@ -1,5 +1,6 @@
 import CLinux
-import Foundation
+import FoundationEssentials
+import Glibc
 import HTTPMessage
 import HTTPWire
 import ProxyAdmin
@@ -45,7 +46,7 @@ package final class AdminClient {
         }
     }
 
-    deinit { Foundation.close(descriptor) }
+    deinit { Glibc.close(descriptor) }
 
     /// The process that listens, or `nil` where it cannot be seen from here.
     package var serverProcess: Int32? {
@@ -90,7 +91,7 @@ package final class AdminClient {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Foundation.send(descriptor, $0.baseAddress! + sent, $0.count - sent, larder_msg_nosignal)
+                Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, larder_msg_nosignal)
             }
             if count < 0, errno == EINTR { continue }
             // A server that refuses a request early has said why before it closed.

@@ -95,7 +95,7 @@ enum FloorPlan {
             ], others: ["Foundation"]),
         "AdminClient": Room(
             ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"],
-            others: ["Foundation"]),
+            others: ["FoundationEssentials", "Glibc"]),
         "CommandEnvironment": Room(
             [
                 "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
