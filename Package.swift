@@ -55,6 +55,7 @@ let package = Package(
 
         // Floor 0
         room("HTTPMessage", uses: []),
+        room("TextCoding", uses: []),
         // Floor 1
         room("HTTPWire", uses: ["HTTPMessage"]),
         room(
@@ -115,17 +116,54 @@ let package = Package(
         room(
             "ProxyAdmin",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux",
             ]),
         // Floor 5
+        room("CommandSupport", uses: ["HTTPMessage", "ProxyPolicy", "ServerTrust"]),
+        room("LocalCA", uses: ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"]),
+        room(
+            "Downloads",
+            uses: [
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
+                "CLinux",
+            ]),
+        room(
+            "LarderSettings",
+            uses: [
+                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA", "Yams",
+            ]),
+        room(
+            "PinTools",
+            uses: [
+                "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
+                "LarderSettings",
+            ]),
+        room(
+            "AdminClient",
+            uses: ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"]),
+        room(
+            "CommandEnvironment",
+            uses: [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
+            ]),
+        room(
+            "Doctor",
+            uses: [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
+            ]),
+        // Floor 6
         room(
             "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
-                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
-                "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
-                "Yams",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport",
+                "HTTPSession", "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer",
+                "ProxyAdmin", "CommandSupport", "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient",
+                "CommandEnvironment", "Doctor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -147,7 +185,7 @@ let package = Package(
             name: "WireBench", dependencies: ["HTTPMessage", "HTTPWire"], path: "Tests/Performance/WireBench",
             swiftSettings: swift),
         .executableTarget(
-            name: "TrustBench", dependencies: ["ServerTrust", "LarderCLI", "COpenSSL"], path: "Tests/Performance/TrustBench",
+            name: "TrustBench", dependencies: ["ServerTrust", "LarderSettings", "COpenSSL"], path: "Tests/Performance/TrustBench",
             swiftSettings: swift),
         .executableTarget(
             name: "SerializationBench", dependencies: ["HTTPSerialization"],
@@ -167,7 +205,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust", "EventLoop",
-                "HTTPSession", "LarderCLI",
+                "HTTPSession", "LarderSettings",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: swift),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: swift),
@@ -209,11 +247,23 @@ let package = Package(
                 "UpstreamTransport", "ProxyCore", "CLinux",
             ]),
         tests(of: "ProxyAdmin", uses: ["HTTPMessage", "HTTPCaching", "ResponseStore", "EventLoop", "CLinux"]),
+        tests(of: "CommandSupport"),
+        tests(
+            of: "LarderSettings",
+            uses: [
+                "HTTPMessage", "TextCoding", "ProxyPolicy", "ServerTrust", "UpstreamTransport", "CommandSupport",
+            ]),
+        tests(
+            of: "PinTools", uses: ["ProxyPolicy", "ServerTrust", "CommandSupport", "LarderSettings"]),
+        tests(of: "CommandEnvironment"),
+        tests(of: "Downloads", uses: ["HTTPMessage", "EventLoop", "HTTPSession"]),
         tests(
             of: "LarderCLI",
             uses: [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy", "ServerTrust",
-                "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "larder",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "UpstreamTransport", "HTTPSession", "ProxyPolicy",
+                "ServerTrust", "CertificateAuthority", "SecretScanning", "ResponseStore", "ProxyServer", "CommandSupport",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor",
+                "larder",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -221,8 +271,8 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority", "ClientPasswords",
                 "UpstreamTransport", "HTTPSession",
-                "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots",
-                "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "LarderCLI", "TestSupport",
+                "ResponseStore", "Reachability", "ProxyCore", "SecretScanning", "Snapshots", "AccessLog", "Recordings",
+                "ProxyServer", "ProxyAdmin", "LarderSettings", "LarderCLI", "TestSupport",
                 "CLinux", "CZlib",
             ],
             swiftSettings: swift),

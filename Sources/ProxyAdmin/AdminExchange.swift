@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPMessage
+import TextCoding
 
 /// One answer to be given on the admin socket: at once, later, or in pieces. Confined to the admin thread; a route that answers
 /// later keeps it, and what is answered to a client that has left goes nowhere.

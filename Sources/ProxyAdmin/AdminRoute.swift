@@ -1,5 +1,6 @@
 import HTTPMessage
 import ProxyPolicy
+import TextCoding
 
 /// One thing that can be asked of a running Larder: a method and a path, and what answers.
 ///

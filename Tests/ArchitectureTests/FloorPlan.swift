@@ -15,14 +15,15 @@ enum FloorPlan {
     /// Time, randomness and bytes come as arguments here: no clock, socket, file or lock.
     /// What CertificateAuthority, ClientPasswords and SecretScanning leave to chance (keys, serial numbers) is OpenSSL's.
     static let pureRooms: Set<String> = [
-        "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
+        "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "ServerTrust", "CertificateAuthority",
         "ClientPasswords", "SecretScanning", "ProxyCore",
     ]
 
-    /// Foundation stands only in LarderCLI's row: its 6 MiB are resident in every process, and its calls allocate.
+    /// Foundation stands only in rows above floor 4: its 6 MiB are resident in every process, and its calls allocate.
     static let rooms: [String: Room] = [
         // Floor 0
         "HTTPMessage": Room([]),
+        "TextCoding": Room([]),
         // Floor 1
         "HTTPWire": Room(["HTTPMessage"]),
         "HTTPCaching": Room(["HTTPMessage"], others: ["RawStructuredFieldValues"]),
@@ -72,16 +73,50 @@ enum FloorPlan {
             ], others: ["Glibc", "Synchronization", "Logging"]),
         "ProxyAdmin": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore", "ProxyServer",
-                "CLinux",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "EventLoop", "ResponseStore", "ProxyCore",
+                "ProxyServer", "CLinux",
             ], others: ["Glibc"]),
         // Floor 5
+        "CommandSupport": Room(["HTTPMessage", "ProxyPolicy", "ServerTrust"], others: ["Foundation"]),
+        "LocalCA": Room(
+            ["HTTPMessage", "ServerTrust", "CertificateAuthority", "CommandSupport"], others: ["Foundation"]),
+        "Downloads": Room(
+            [
+                "HTTPMessage", "TextCoding", "HTTPSerialization", "ServerTrust", "EventLoop", "HTTPSession", "CommandSupport",
+                "CLinux",
+            ], others: ["Foundation", "Synchronization"]),
+        "LarderSettings": Room(
+            [
+                "HTTPMessage", "TextCoding", "HTTPWire", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "CertificateAuthority", "ClientPasswords", "UpstreamTransport", "CommandSupport", "LocalCA",
+            ], others: ["Foundation", "Yams"]),
+        "PinTools": Room(
+            [
+                "TextCoding", "ProxyPolicy", "ServerTrust", "EventLoop", "UpstreamTransport", "CommandSupport",
+                "LarderSettings",
+            ], others: ["Foundation"]),
+        "AdminClient": Room(
+            ["HTTPMessage", "TextCoding", "HTTPWire", "ProxyAdmin", "CommandSupport", "LarderSettings", "CLinux"],
+            others: ["FoundationEssentials", "Glibc"]),
+        "CommandEnvironment": Room(
+            [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LarderSettings", "AdminClient", "CLinux",
+            ], others: ["Foundation"]),
+        "Doctor": Room(
+            [
+                "HTTPMessage", "TextCoding", "ServerTrust", "CertificateAuthority", "EventLoop", "ProxyServer", "ProxyAdmin",
+                "CommandSupport", "LocalCA", "LarderSettings", "AdminClient", "CommandEnvironment", "CLinux",
+            ], others: ["Foundation", "Synchronization"]),
+        // Floor 6
         "LarderCLI": Room(
             [
-                "HTTPMessage", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
+                "HTTPMessage", "TextCoding", "HTTPWire", "HTTPCaching", "ProxyPolicy", "HTTPSerialization", "ServerTrust",
                 "CertificateAuthority", "ClientPasswords", "SecretScanning", "EventLoop", "UpstreamTransport", "HTTPSession",
-                "ResponseStore", "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CLinux",
-            ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging", "Yams"]),
+                "ResponseStore",
+                "Snapshots", "ProxyCore", "AccessLog", "Recordings", "ProxyServer", "ProxyAdmin", "CommandSupport",
+                "LocalCA", "Downloads", "LarderSettings", "PinTools", "AdminClient", "CommandEnvironment", "Doctor", "CLinux",
+            ], others: ["Foundation", "Dispatch", "Synchronization", "ArgumentParser", "Logging"]),
         "larder": Room(["LarderCLI"]),
     ]
 

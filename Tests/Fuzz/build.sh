@@ -5,8 +5,8 @@
 #     larder-fuzz       for many inputs: the checks that debug builds make, coverage of the rooms alone
 #     larder-fuzz-asan  the same and AddressSanitizer, with comparisons traced: a tenth as fast
 #
-# Of LarderCLI only what settings are read by is built, the folders Settings, Projects, Trust and Authority, which need the pure rooms,
-# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport and the folder Text of ProxyAdmin; Tests/ArchitectureTests sees to it.
+# LarderSettings, which reads settings, needs the pure modules,
+# ServerTrust, CertificateAuthority, ClientPasswords, EventLoop, UpstreamTransport, CommandSupport and LocalCA; Tests/ArchitectureTests sees to it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,9 +17,6 @@ out=$(cd "$out" && pwd)
 yams=$root/.build/checkouts/Yams/Sources
 structured=$root/.build/checkouts/swift-http-structured-headers/Sources
 [[ -d $yams && -d $structured ]] || swift package --package-path "$root" resolve
-
-# Single files that these folders need besides.
-single="Sources/LarderCLI/Commands/Descriptor.swift Sources/LarderCLI/Commands/Terminal.swift Sources/LarderCLI/Admin/JSONAnswer.swift"
 
 # -O as in the release, with -assert-config Debug.
 flags=(-O -wmo -g -swift-version 6 -parse-as-library -package-name larder -enable-experimental-feature Lifetimes
@@ -45,6 +42,7 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
         clang -O1 -g -DYAML_DECLARE_STATIC "${c[@]}" -I "$yams/CYaml/include" -c "$source" -o "$(basename "$source").o"
     done
     module HTTPMessage Sources/HTTPMessage "${covered[@]}"
+    module TextCoding Sources/TextCoding "${uncovered[@]}"
     module HTTPWire Sources/HTTPWire "${covered[@]}"
     module RawStructuredFieldValues "${structured#"$root/"}/RawStructuredFieldValues" "${uncovered[@]}"
     module HTTPCaching Sources/HTTPCaching "${covered[@]}"
@@ -57,8 +55,9 @@ program() { # NAME, options of Swift for what is covered, for what is not, of C
     module UpstreamTransport Sources/UpstreamTransport "${covered[@]}"
     module HTTPSession Sources/HTTPSession "${covered[@]}"
     module Yams "${yams#"$root/"}/Yams" "${uncovered[@]}" -swift-version 5 -DSWIFT_PACKAGE
-    module ProxyAdmin Sources/ProxyAdmin/Text "${uncovered[@]}"
-    module LarderCLI "Sources/LarderCLI/Settings Sources/LarderCLI/Projects Sources/LarderCLI/Trust Sources/LarderCLI/Authority $single" "${covered[@]}"
+    module CommandSupport Sources/CommandSupport "${covered[@]}"
+    module LocalCA Sources/LocalCA "${covered[@]}"
+    module LarderSettings Sources/LarderSettings "${covered[@]}"
     module FuzzTargets Tests/Fuzz/Targets "${uncovered[@]}"
     swiftc "${flags[@]}" "${covered[@]}" -I . -module-name FuzzEntry "$root"/Tests/Fuzz/Entry/*.swift ./*.o -o "../$1" \
         2> >(grep -v 'Cannot export local symbol' >&2)

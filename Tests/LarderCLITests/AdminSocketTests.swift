@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import AdminClient
 @testable import LarderCLI
 
 @Suite("Which Larder a command asks")

@@ -1,6 +1,9 @@
 import CertificateAuthority
+import CommandSupport
 import Foundation
+import LocalCA
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI

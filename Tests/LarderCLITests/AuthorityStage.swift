@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A home of a test's own with an authority in it.

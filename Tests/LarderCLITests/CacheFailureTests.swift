@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import HTTPMessage
 import ResponseStore
+import TestSupport
 import Testing
 
 @Suite("larder cache where something is wrong")

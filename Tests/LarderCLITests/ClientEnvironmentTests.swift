@@ -1,9 +1,12 @@
 import CertificateAuthority
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
+@testable import CommandEnvironment
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("What programs are told")
 struct ClientEnvironmentTests {

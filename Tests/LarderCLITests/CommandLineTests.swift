@@ -1,7 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("The command line")
 struct CommandLineTests {

@@ -2,6 +2,7 @@ import ProxyServer
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("How descriptors are shared out")
 struct DescriptorRoomTests {

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import TestSupport
 import Testing
@@ -133,13 +134,13 @@ struct EmptySettingsTests {
     @Test("A file that changes during the read is read again, and given up when it never stops")
     func readsAgain() throws {
         var attempts = 0
-        let octets = try SettingsFile.whole { () throws(SettingsFile.Unreadable) in
+        let octets = try LocalFile.whole { () throws(LocalFile.Unreadable) in
             attempts += 1
             return ([UInt8(attempts)], attempts == 3)
         }
         #expect(octets == [3])
-        #expect(throws: SettingsFile.Unreadable.self) {
-            try SettingsFile.whole { () throws(SettingsFile.Unreadable) in ([], false) }
+        #expect(throws: LocalFile.Unreadable.self) {
+            try LocalFile.whole { () throws(LocalFile.Unreadable) in ([], false) }
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LarderCLI
 
 @Suite("Names of what larder fetch fetches")

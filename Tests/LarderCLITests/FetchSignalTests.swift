@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LarderCLI
 
 @Suite("larder fetch is called off")

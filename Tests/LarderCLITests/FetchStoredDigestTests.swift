@@ -3,6 +3,7 @@ import HTTPSerialization
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LarderCLI
 
 @Suite("larder fetch: what is stored has another digest")

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import AdminClient
 @testable import LarderCLI
 
 @Suite("larder mode")

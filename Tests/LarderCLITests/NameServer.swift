@@ -2,6 +2,7 @@ import CLinux
 import EventLoop
 import Foundation
 
+@testable import CommandEnvironment
 @testable import LarderCLI
 
 /// A name server in the network of the thread that makes it, at 127.0.0.1:53. It gives every name one address, and notes who was asked for.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("clients.passwords")
 struct PasswordSettingsTests {
@@ -88,7 +89,7 @@ struct PasswordSettingsTests {
     func curlComesIn() throws {
         try write("alice:\(Self.hash)\n")
         let authority = TestAuthority()
-        _ = try folder.write(PinnedStage.pem(authority.der), to: "root.pem")
+        _ = try folder.write(CertificateText.pem(authority.der), to: "root.pem")
         let secure = ScriptedOrigin(identity: authority.identity()) { connection in
             while connection.readHead() != nil { connection.respond(body: "tunnelled") }
         }

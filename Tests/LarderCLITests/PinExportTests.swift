@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import FoundationXML
 import ServerTrust
@@ -5,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
+@testable import PinTools
 
 @Suite("Exported pins, read by what they are for")
 struct PinExportTests {

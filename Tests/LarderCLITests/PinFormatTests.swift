@@ -1,8 +1,12 @@
+import CommandSupport
 import Foundation
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
+@testable import PinTools
 
 @Suite("Pins of other programs")
 struct PinFormatTests {

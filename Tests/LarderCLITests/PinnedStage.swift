@@ -11,7 +11,7 @@ final class PinnedStage {
 
     init() throws {
         folder = try TemporaryFolder()
-        _ = try folder.write(Self.pem(authority.der), to: "root.pem")
+        _ = try folder.write(CertificateText.pem(authority.der), to: "root.pem")
     }
 
     deinit { for origin in origins { origin.stop() } }
@@ -38,10 +38,5 @@ final class PinnedStage {
 
     static func pin(_ identity: TLSIdentity) throws -> SHA256Digest {
         try #require(Certificate(der: identity.der)).publicKeyDigest
-    }
-
-    static func pem(_ der: [UInt8]) -> String {
-        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import PinTools
 
 @Suite("larder pins learn --from-log")
 struct PinsFromLogTests {

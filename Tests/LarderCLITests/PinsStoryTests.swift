@@ -85,7 +85,7 @@ struct PinsStoryTests {
         #expect(named.code == 1 && named.talk.contains("the pins of 127.0.0.1 stand under 127.0.0.1:"), "\(named)")
 
         // With the next key as a backup, the server may change to it.
-        _ = try story.stage.folder.write(PinnedStage.pem(next.der), to: "next.pem")
+        _ = try story.stage.folder.write(CertificateText.pem(next.der), to: "next.pem")
         #expect(try story.pins("rotate", story.host, "--add", "\(story.stage.folder.path)/next.pem").code == 0)
         try story.reload()
         story.show(next)

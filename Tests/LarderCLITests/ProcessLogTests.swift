@@ -2,6 +2,7 @@ import Logging
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("What Larder says about itself")
 struct ProcessLogTests {

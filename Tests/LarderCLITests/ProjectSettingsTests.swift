@@ -1,10 +1,13 @@
+import CertificateAuthority
 import Foundation
+import LocalCA
 import ProxyPolicy
 import TestSupport
 import Testing
 import UpstreamTransport
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("What a project's settings may set without a decision")
 struct ProjectSettingsTests {
@@ -82,7 +85,7 @@ struct ProjectSettingsTests {
             ("limits: {fields: &x 50}\negress: {deny: &y []}\n", "2:16: egress.deny"),
         ])
     func refuses(project: String, problem: String) throws {
-        let files = TrustFiles(authority: try AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+        let files = TrustFiles(authority: try AuthorityCommand.made(RootTerms.ofThisMachine(days: 1, constraint: nil)))
         guard case .problems(let problems) = try Self.read(project: project, trustFiles: files) else {
             Issue.record("it was taken")
             return

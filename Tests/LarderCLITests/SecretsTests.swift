@@ -24,7 +24,7 @@ struct SecretsTests {
             origin = ScriptedOrigin(identity: identity) { connection in
                 while connection.readHead() != nil { connection.respond(fields: "Cache-Control: max-age=600\r\n", body: "kept") }
             }
-            _ = try folder.write(PinnedStage.pem(authority.der), to: "root.pem")
+            _ = try folder.write(CertificateText.pem(authority.der), to: "root.pem")
             for (name, octets) in [
                 ("me.pem", files.certificate), ("me.key", files.key), ("me.p12", files.pkcs12),
                 ("phrase", Array(SecretsTests.passphrase.utf8)),

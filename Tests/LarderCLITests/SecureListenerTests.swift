@@ -18,7 +18,7 @@ struct SecureListenerTests {
             makesAuthority: Bool = false, descriptors: Int? = nil
         ) throws {
             folder = try TemporaryFolder()
-            _ = try folder.write(PinnedStage.pem(authority.der), to: "root.pem")
+            _ = try folder.write(CertificateText.pem(authority.der), to: "root.pem")
             try Self.write(authority.serverFiles(names: "IP:127.0.0.1"), named: "proxy", in: folder)
             try Self.write(authority.clientFiles(), named: "client", in: folder)
             if let passwords {
@@ -104,7 +104,7 @@ struct SecureListenerTests {
     @Test("It shows the certificate that it is told to, and speaks nothing but TLS")
     func showsCertificate() throws {
         let stage = try Stage()
-        _ = try stage.folder.write(PinnedStage.pem(TestAuthority().der), to: "other.pem")
+        _ = try stage.folder.write(CertificateText.pem(TestAuthority().der), to: "other.pem")
         #expect(!(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem")).hasPrefix("got"))
         let client = try RawClient(port: UInt16(stage.port), owner: stage)
         client.send("GET \(stage.origins[0])/ HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -237,7 +237,7 @@ struct SecureListenerTests {
         let stage = try Stage()
         let others = TestAuthority()
         try Stage.write(others.serverFiles(names: "IP:127.0.0.1"), named: "proxy", in: stage.folder)
-        _ = try stage.folder.write(PinnedStage.pem(others.der), to: "other.pem")
+        _ = try stage.folder.write(CertificateText.pem(others.der), to: "other.pem")
         #expect(try stage.curl("\(stage.origins[0])/") == "got 0 ")
         stage.larder.signal(SIGHUP)
         #expect(stage.larder.says("the settings were read again"))

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("larder serve")
 struct ServeTests {

@@ -4,6 +4,7 @@ import Testing
 import UpstreamTransport
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("What serving needs from the settings")
 struct ServingPlanTests {

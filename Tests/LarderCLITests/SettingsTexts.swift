@@ -1,50 +1,10 @@
-import Foundation
 import ProxyPolicy
 
-@testable import LarderCLI
-
-struct Refused: Error {
-    let problems: [String]
-}
+@testable import LarderSettings
 
 /// Settings read from a text as from a file called `larder.yaml`.
 func settings(_ yaml: String) throws -> LarderSettings {
-    switch outcome(yaml) {
-    case .settings(let settings): return settings
-    case .problems(let problems): throw Refused(problems: problems.map(\.description))
-    }
-}
-
-/// What is said about a text, problem by problem.
-func problems(_ yaml: String) -> [String] {
-    guard case .problems(let problems) = outcome(yaml) else { return [] }
-    return problems.map(\.description)
-}
-
-private func outcome(_ yaml: String) -> SettingsReader.Outcome {
-    do throws(SettingsProblems) {
-        return SettingsReader.read([SettingsLayer(name: "larder.yaml", root: try YAMLReader.read(yaml))])
-    } catch {
-        return .problems(error.all.map { LocatedProblem(source: "larder.yaml", problem: $0) })
-    }
-}
-
-/// A folder that goes away with the test.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }  // what is left over is in the temporary folder
-
-    func write(_ text: String, to name: String) throws -> String {
-        let file = "\(path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: URL(filePath: file).deletingLastPathComponent().path, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: file))
-        return file
-    }
+    let layer = SettingsLayer(name: "larder.yaml", root: try YAMLReader.read(yaml))
+    guard case .settings(let settings) = SettingsReader.read([layer]) else { throw SettingsProblems() }
+    return settings
 }

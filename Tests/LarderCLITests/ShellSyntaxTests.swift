@@ -1,8 +1,12 @@
 import Foundation
 import HTTPMessage
+import TestSupport
 import Testing
 
+@testable import CommandEnvironment
+@testable import Doctor
 @testable import LarderCLI
+@testable import LarderSettings
 
 @Suite("Variables for shells and programs")
 struct ShellSyntaxTests {

@@ -1,5 +1,7 @@
 import Foundation
+import LocalCA
 import ServerTrust
+import TestSupport
 import Testing
 
 @testable import LarderCLI

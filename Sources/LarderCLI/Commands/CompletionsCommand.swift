@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import Doctor
 
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

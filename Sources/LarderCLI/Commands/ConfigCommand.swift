@@ -1,6 +1,8 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
 import ProxyPolicy
+import TextCoding
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

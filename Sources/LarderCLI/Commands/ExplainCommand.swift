@@ -1,9 +1,13 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
+import LarderSettings
+import PinTools
 import ProxyAdmin
 import ProxyCore
 import Snapshots
+import TextCoding
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

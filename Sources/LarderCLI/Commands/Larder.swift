@@ -1,6 +1,7 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
 import ProxyPolicy
+import TextCoding
 
 /// The command `larder`.
 public struct Larder: ParsableCommand {

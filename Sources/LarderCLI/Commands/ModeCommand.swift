@@ -1,5 +1,7 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
+import TextCoding
 
 struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import LarderSettings
 
 /// The option that says whether a command uses the settings of a project's folder.
 struct ProjectOptions: ParsableArguments {

@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LarderSettings
 import ProxyPolicy
+import TextCoding
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

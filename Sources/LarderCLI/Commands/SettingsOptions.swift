@@ -1,6 +1,8 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
 import ProxyPolicy
+import TextCoding
 
 /// The options by which settings are given, the same for every verb that reads them.
 struct SettingsOptions: ParsableArguments {
@@ -38,15 +40,4 @@ struct SettingsOptions: ParsableArguments {
             throw ExitCode(2)
         }
     }
-}
-
-/// Settings together with where they came from, so that they can be read again.
-struct LoadedSettings {
-    let settings: LarderSettings
-    let file: String?
-    let sources: SettingsSources
-    /// The files that were read and set nothing.
-    var emptyFiles: [String] = []
-    /// What in the files may be a mistake.
-    var remarks: [String] = []
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import TextCoding
 
 /// What this build is.
 package enum Version {

@@ -1,3 +1,4 @@
+import LarderSettings
 import ServerTrust
 
 extension LarderSettings {

@@ -3,6 +3,7 @@ import ProxyAdmin
 import ProxyServer
 import Recordings
 import Snapshots
+import TextCoding
 
 /// `GET /v1/mode/differences`: in what the answers differ from what was recorded that have come in mode `diff` so far.
 enum DifferencesRoute {

@@ -1,5 +1,7 @@
+import CommandSupport
 import Foundation
 import HTTPMessage
+import LarderSettings
 import ProxyAdmin
 import ProxyPolicy
 import Snapshots

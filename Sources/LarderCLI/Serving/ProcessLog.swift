@@ -1,6 +1,8 @@
+import CommandSupport
+import LarderSettings
 import Logging
-import ProxyAdmin
 import Synchronization
+import TextCoding
 
 /// What Larder says about itself while it runs: one line for each message, on standard error.
 struct ProcessLog: Sendable {

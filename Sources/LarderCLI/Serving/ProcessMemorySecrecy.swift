@@ -1,6 +1,6 @@
 import CLinux
+import CommandSupport
 import Foundation
-import ProxyAdmin
 
 /// Keeps what stands in memory to the process: keys, passphrases, and what passes through for others.
 enum ProcessMemorySecrecy {

@@ -1,6 +1,8 @@
+import CommandSupport
 import EventLoop
 import Foundation
 import HTTPMessage
+import LarderSettings
 import ProxyServer
 import Recordings
 import SecretScanning
@@ -222,8 +224,8 @@ final class RunningRecordings: Sendable {
 
     private func key(of settings: LarderSettings.Recordings) throws(Refusal) -> ProjectKey? {
         guard let path = settings.key else { return nil }
-        do throws(SettingsFile.Unreadable) {
-            if let key = ProjectKey(text: try SettingsFile.secretOctets(at: path, atMost: 4096)) { return key }
+        do throws(LocalFile.Unreadable) {
+            if let key = ProjectKey(text: try LocalFile.secretOctets(at: path, atMost: 4096)) { return key }
         } catch {
             throw Refusal(reason: "recordings.key: cannot read \(path): \(error.reason)")
         }
@@ -231,8 +233,8 @@ final class RunningRecordings: Sendable {
     }
 
     private func octets(_ path: String, of setting: String) throws(Refusal) -> [UInt8] {
-        do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.octets(at: path, atMost: 1 << 20)
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.octets(at: path, atMost: 1 << 20)
         } catch {
             throw Refusal(reason: "\(setting): cannot read \(path): \(error.reason)")
         }

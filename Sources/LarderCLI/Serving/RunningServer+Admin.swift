@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoop
 import Foundation
 import HTTPMessage
+import LarderSettings
 import Logging
 import ProxyAdmin
 import ProxyServer

@@ -1,4 +1,6 @@
+import LarderSettings
 import ProxyAdmin
+import TextCoding
 
 /// The mode of a running server, told and switched.
 extension RunningServer {

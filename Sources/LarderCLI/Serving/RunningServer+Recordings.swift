@@ -1,7 +1,7 @@
-import ProxyAdmin
 import ProxyServer
 import Recordings
 import Snapshots
+import TextCoding
 
 /// The recording of a running server at its end.
 extension RunningServer {

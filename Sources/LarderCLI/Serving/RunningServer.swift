@@ -2,15 +2,18 @@ import AccessLog
 import ArgumentParser
 import CertificateAuthority
 import ClientPasswords
+import CommandSupport
 import Dispatch
 import EventLoop
 import Foundation
 import HTTPMessage
+import LarderSettings
 import Logging
 import ProxyAdmin
 import ProxyServer
 import ResponseStore
 import Synchronization
+import TextCoding
 import UpstreamTransport
 
 /// The server of `serve`, from its start to its end, and what signals do to it.

@@ -1,3 +1,5 @@
+import LarderSettings
+
 /// What a running server is served by: its settings as they were read last, the mode that was put in the place of theirs since, and whether what it
 /// replays has expired.
 struct ServedSettings: Sendable {

@@ -3,6 +3,7 @@ import CertificateAuthority
 import HTTPCaching
 import HTTPMessage
 import HTTPWire
+import LarderSettings
 import ProxyCore
 import ProxyServer
 import ResponseStore
@@ -24,7 +25,7 @@ enum ServerAssembly {
         }
         result.replaysStore = settings.recordings.replaysStore
         result.offlineStalenessLimit = settings.cache.maxStaleOffline.map { DeltaSeconds($0.wholeMilliseconds / 1000) }
-        result.parseLimits = parseLimits(settings.limits)
+        result.parseLimits = settings.parseLimits
         result.proxyLimits.requestBodyLength = settings.limits.requestBodyLength
         result.proxyLimits.checkedBytes = Int(clamping: settings.limits.checkedBytes)
         result.proxyLimits.gatheredRequestBytes = Int(clamping: settings.limits.gatheredRequests)
@@ -35,7 +36,7 @@ enum ServerAssembly {
         result.timeouts.clientBody = milliseconds(settings.timeouts.clientBody)
         result.timeouts.clientIdle = milliseconds(settings.timeouts.clientIdle)
         result.timeouts.halfClosed = milliseconds(settings.timeouts.halfClosed)
-        result.transport = transport(settings)
+        result.transport = settings.transport
         result.authority = settings.tls.loaded?.authority
         result.traceLimits.count = settings.traces.count
         result.traceLimits.byteCount = Int(clamping: settings.traces.memory)
@@ -117,35 +118,6 @@ enum ServerAssembly {
         case .combined: format = .combined
         }
         return try AccessLog(.init(path: log.path, format: format, includesQuery: log.includesQuery), warn: warn)
-    }
-
-    private static func parseLimits(_ limits: LarderSettings.Limits) -> ParseLimits {
-        var result = ParseLimits()
-        result.requestLineLength = Int(clamping: limits.requestLineLength)
-        result.headLength = Int(clamping: limits.headLength)
-        result.fieldCount = limits.fieldCount
-        result.chunkLineLength = Int(clamping: limits.chunkLineLength)
-        result.trailerSectionLength = Int(clamping: limits.trailersLength)
-        return result
-    }
-
-    static func transport(_ settings: LarderSettings) -> TransportConfiguration {
-        var result = TransportConfiguration()
-        result.timeouts.connect = milliseconds(settings.timeouts.connect)
-        result.timeouts.firstByte = milliseconds(settings.timeouts.firstByte)
-        result.timeouts.idle = milliseconds(settings.timeouts.idle)
-        result.timeouts.total = settings.timeouts.total.map(milliseconds) ?? 0
-        result.timeouts.queue = milliseconds(settings.upstream.queueWait)
-        result.limits = parseLimits(settings.limits)
-        result.resolve = settings.resolve
-        result.addresses = AddressPolicy(denied: settings.egress.deny)
-        result.proxy = settings.upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
-        // Nobody is believed where nothing was read.
-        result.trust = settings.tls.loaded?.policies
-        if let identities = settings.tls.loaded?.identities { result.identities = identities }
-        if let connect = settings.tls.loaded?.connect { result.connect = connect }
-        if let keyLog = settings.tls.loaded?.keyLog { result.writeKeys = { keyLog.write($0) } }
-        return result
     }
 
     private static func marks(_ marks: LarderSettings.Marks) -> StoreConfiguration.Marks {

@@ -1,5 +1,8 @@
+import AdminClient
 import ArgumentParser
+import CommandSupport
 import Foundation
+import LarderSettings
 
 /// What `serve` needs from the settings, in the words of the rooms below.
 struct ServingPlan {

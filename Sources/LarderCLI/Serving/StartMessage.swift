@@ -1,4 +1,6 @@
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
+import TextCoding
 
 /// What is said once the listeners are up: where it listens, where the store is, what to export.
 struct StartMessage {

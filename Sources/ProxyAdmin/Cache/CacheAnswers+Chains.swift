@@ -1,4 +1,5 @@
 import ResponseStore
+import TextCoding
 
 /// What is recorded of https origins, for who judges it: `{"origins": [{"origin", "time", "record"}, …], "complete"}`, the record in
 /// hexadecimal digits.

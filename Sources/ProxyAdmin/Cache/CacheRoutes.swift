@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyServer
 import ResponseStore
+import TextCoding
 
 /// `/v1/cache/…`: the store of a running Larder, looked at and purged. `larder cache` is its client.
 package enum CacheRoutes {

@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import ResponseStore
+import TextCoding
 
 /// What stored responses come to: in all, and by host, status and type.
 struct CacheTally {

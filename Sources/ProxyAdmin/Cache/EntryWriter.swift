@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import ResponseStore
+import TextCoding
 
 /// How what the store holds is written out: text for people, one JSON array, or a JSON object on each line.
 package enum CacheOutput: String, CaseIterable, Sendable { case text, json, ndjson }

@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPMessage
 import ResponseStore
+import TextCoding
 
 /// One stored response in full, without its content. What a cookie or a credential could be read from is left out unless it is asked for.
 package struct ResponseDetail {

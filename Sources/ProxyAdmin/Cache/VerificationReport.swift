@@ -1,4 +1,5 @@
 import ResponseStore
+import TextCoding
 
 /// What a going over the store has found, as text and as JSON.
 struct VerificationReport {

@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ProxyServer
+import TextCoding
 
 /// The steps that a trace tells of, the same for what was done and for what would be.
 struct DecisionSteps {

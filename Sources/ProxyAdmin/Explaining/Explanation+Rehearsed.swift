@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyCore
 import ProxyServer
+import TextCoding
 
 /// What would be done, from a rehearsal that is at its end.
 extension Explanation {

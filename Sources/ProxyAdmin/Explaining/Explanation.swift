@@ -1,4 +1,5 @@
 import HTTPMessage
+import TextCoding
 
 /// What Larder did with a request, or would do now, step by step, each with the section that says so. For people (`text`) and for
 /// programs (`json`, whose schema is docs/explain.schema.json).

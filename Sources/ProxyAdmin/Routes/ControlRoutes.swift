@@ -1,4 +1,5 @@
 import HTTPMessage
+import TextCoding
 
 /// `POST /v1/reload` and `POST /v1/stop`: what a signal asks for, with an answer.
 package enum ControlRoutes {

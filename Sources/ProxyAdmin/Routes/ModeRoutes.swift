@@ -1,4 +1,5 @@
 import HTTPMessage
+import TextCoding
 
 /// `GET /v1/mode` and `POST /v1/mode`: the mode in force, and another one put in its place.
 package enum ModeRoutes {

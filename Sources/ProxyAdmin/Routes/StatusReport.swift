@@ -2,6 +2,7 @@ import HTTPMessage
 import ProxyCore
 import ProxyServer
 import ResponseStore
+import TextCoding
 
 /// The status at one moment, in both its forms.
 struct StatusReport {

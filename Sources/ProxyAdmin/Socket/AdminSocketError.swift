@@ -1,4 +1,5 @@
 import EventLoop
+import TextCoding
 
 /// Why there is no admin socket at a path.
 package enum AdminSocketError: Error, Sendable, CustomStringConvertible {

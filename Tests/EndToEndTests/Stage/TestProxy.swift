@@ -8,6 +8,7 @@ import TestSupport
 import UpstreamTransport
 
 @testable import LarderCLI
+@testable import LarderSettings
 
 /// The real server in this process, on a port of its own, with settings as a file gives them.
 final class TestProxy {

@@ -1,4 +1,4 @@
-import LarderCLI
+import LarderSettings
 import ProxyPolicy
 
 extension FuzzTarget {

@@ -1,7 +1,7 @@
 import COpenSSL
 import Foundation
 import Glibc
-import LarderCLI
+import LarderSettings
 import ServerTrust
 
 /// What a judgement costs beside OpenSSL's own verification of the same chain of three, in turns; and what settings with many pins cost.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import CertificateAuthority
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LocalCA
 import ServerTrust
 
 extension AuthorityCommand {

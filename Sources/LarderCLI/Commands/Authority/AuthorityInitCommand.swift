@@ -1,6 +1,8 @@
 import ArgumentParser
 import CertificateAuthority
-import ProxyAdmin
+import CommandSupport
+import LocalCA
+import TextCoding
 
 extension AuthorityCommand {
     struct Init: ParsableCommand {
@@ -31,7 +33,7 @@ extension AuthorityCommand {
             let folder = try place.value()
             let secret = try passphrase.value()
             let constraint = try AuthorityCommand.constraint(constrain)
-            let authority = try AuthorityCommand.made(AuthorityCommand.terms(days: days, constraint: constraint))
+            let authority = try AuthorityCommand.made(RootTerms.ofThisMachine(days: days, constraint: constraint))
             try AuthorityCommand.reading { () throws(AuthorityFolderFault) in
                 try folder.begin(authority, passphrase: secret)
             }

@@ -1,8 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
+import LocalCA
 import ServerTrust
+import TextCoding
 
 extension TrustStoreKind: ExpressibleByArgument {}
 

@@ -1,6 +1,8 @@
 import CertificateAuthority
-import ProxyAdmin
+import CommandSupport
+import LocalCA
 import ServerTrust
+import TextCoding
 
 /// A root in words.
 struct AuthorityReport {

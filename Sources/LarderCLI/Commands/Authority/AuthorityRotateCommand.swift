@@ -1,7 +1,9 @@
 import ArgumentParser
 import CertificateAuthority
-import ProxyAdmin
+import CommandSupport
+import LocalCA
 import ServerTrust
+import TextCoding
 
 extension AuthorityCommand {
     struct Rotate: ParsableCommand {
@@ -61,7 +63,7 @@ extension AuthorityCommand {
             let secret = try passphrase.value()
             let current = roots.signing.certificate
             let day = from.flatMap { CalendarDay($0) } ?? CalendarDay(of: POSIXTime(seconds: now.seconds + Self.usualWait))
-            let next = try AuthorityCommand.made(AuthorityCommand.terms(days: days, constraint: nextConstraint(after: current)))
+            let next = try AuthorityCommand.made(RootTerms.ofThisMachine(days: days, constraint: nextConstraint(after: current)))
             guard let last = next.root.notAfter, day.firstSecond < last else {
                 throw AuthorityCommand.refuse("the next root would end before \(day)")
             }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import CertificateAuthority
-import ProxyAdmin
+import CommandSupport
+import LocalCA
 import ServerTrust
+import TextCoding
 
 extension AuthorityCommand {
     struct Status: ParsableCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LocalCA
+import TextCoding
 
 /// One `install` or `uninstall`: what there is to do is said first, then asked for, then done, store by store.
 struct TrustStoreChange {

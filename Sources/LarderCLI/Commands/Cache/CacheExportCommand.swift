@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 struct CacheExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

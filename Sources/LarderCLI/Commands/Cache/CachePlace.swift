@@ -1,5 +1,6 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
 
 /// The store that a verb is about: a running Larder's, or a file.
 struct CachePlace: ParsableArguments {

@@ -1,7 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import HTTPMessage
-import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 struct CachePurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

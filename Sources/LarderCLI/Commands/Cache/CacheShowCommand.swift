@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandSupport
 import ProxyAdmin
+import TextCoding
 
 struct CacheShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

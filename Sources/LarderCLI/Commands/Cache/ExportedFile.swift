@@ -1,6 +1,7 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import TextCoding
 
 /// A file, its owner's alone, that is written from its beginning to its end. What fails is told once, by `check` or `close`.
 final class ExportedFile {

@@ -1,7 +1,8 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
 import ProxyPolicy
 import ResponseStore
+import TextCoding
 
 /// Which stored responses are meant: all that is said has to hold.
 struct FilterWords: ParsableArguments {

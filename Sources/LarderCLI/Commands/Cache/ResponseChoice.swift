@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import HTTPCaching
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 /// Which stored response a verb is about.
 struct ResponseChoice: ParsableArguments {

@@ -1,7 +1,9 @@
+import AdminClient
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
+import TextCoding
 
 /// A running Larder's store, asked over the admin socket.
 struct RunningCache {

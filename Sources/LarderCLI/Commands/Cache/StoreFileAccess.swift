@@ -1,9 +1,12 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPCaching
 import HTTPMessage
+import LarderSettings
 import ProxyAdmin
 import ResponseStore
+import TextCoding
 
 /// A store's file that no process has open, or is asked about past the one that has.
 final class StoreFileAccess {

@@ -1,8 +1,11 @@
 import ArgumentParser
+import CommandSupport
+import Downloads
 import EventLoop
 import Foundation
 import HTTPSession
 import ProxyAdmin
+import TextCoding
 
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -157,7 +160,10 @@ struct FetchCommand: ParsableCommand {
         _ items: [FetchItem], _ terms: FetchTerms, _ way: FetchWay, _ signals: FetchSignals
     ) throws -> [FetchAll.Ending] {
         let session: HTTPSession
-        do throws(SessionError) { session = try FetchWay.session(way.proxy, connections: terms.atOnce * terms.parts) } catch {
+        do throws(SessionError) {
+            session = try FetchSession.make(
+                way.proxy, connections: terms.atOnce * terms.parts, userAgent: "larder/\(Version.number)")
+        } catch {
             Terminal.talk("larder: cannot start: \(error)\n")
             throw ExitCode.failure
         }

@@ -1,4 +1,7 @@
 import ArgumentParser
+import CommandSupport
+import LarderSettings
+import PinTools
 
 extension PinsCommand {
     struct Check: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PinTools
 
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,3 +8,4 @@ struct PinsCommand: ParsableCommand {
 }
 
 extension PinFormat: ExpressibleByArgument {}
+extension NamedServer: ExpressibleByArgument {}

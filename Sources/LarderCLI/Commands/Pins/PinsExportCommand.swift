@@ -1,6 +1,9 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
+import PinTools
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Export: ParsableCommand {

@@ -1,5 +1,8 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
+import LarderSettings
+import PinTools
+import TextCoding
 
 extension PinsCommand {
     struct Import: ParsableCommand {
@@ -28,14 +31,14 @@ extension PinsCommand {
                 Terminal.output(PinnedHost.settings(hosts))
             } catch let fault as PinFormatFault {
                 throw failure(fault.reason, code: ExitCode(2))
-            } catch let fault as SettingsFile.Unreadable {
+            } catch let fault as LocalFile.Unreadable {
                 throw failure(fault.reason, code: .failure)
             }
         }
 
         private func hosts(notes: inout [String]) throws -> [PinnedHost] {
             guard let format else { return [try CertificateFolder.read(file, host: host ?? "")] }
-            let octets = try SettingsFile.octets(
+            let octets = try LocalFile.octets(
                 at: file == "-" ? "/dev/stdin" : file, atMost: TrustFiles.pinFileLimit, mayBePipe: true)
             guard let text = String(validating: octets, as: UTF8.self) else { throw PinFormatFault("is not UTF-8") }
             return try format.read(text, host: host, notes: &notes)

@@ -1,7 +1,11 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import LarderSettings
+import PinTools
 import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Learn: ParsableCommand {

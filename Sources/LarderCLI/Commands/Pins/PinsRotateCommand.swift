@@ -1,7 +1,11 @@
 import ArgumentParser
+import CommandSupport
+import LarderSettings
+import PinTools
 import ProxyAdmin
 import ProxyPolicy
 import ServerTrust
+import TextCoding
 
 extension PinsCommand {
     struct Rotate: ParsableCommand {
@@ -155,7 +159,7 @@ extension TrustSite {
                 // It was read with the settings just before.
                 PinRotation.Item(
                     text: file.path,
-                    keys: ((try? SettingsFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
+                    keys: ((try? LocalFile.octets(at: origin.path(of: file.path), atMost: TrustFiles.pinFileLimit))
                         .flatMap { try? Pin.reading(file: $0) } ?? []).map(\.publicKeyDigest))
             }
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandEnvironment
 
 /// What becomes of names that are looked up in a command's own network.
 enum NamesInside: String, CaseIterable, ExpressibleByArgument {
@@ -27,6 +28,9 @@ struct NetworkOptions: ParsableArguments {
     /// - Returns: `nil` where none was asked for.
     /// - Throws: 125, after saying why there is none.
     func network(in folder: PrivateFolder) throws(ExitCode) -> OwnNetwork? {
-        netns ? try OwnNetwork(answeringNamesBy: names == .listener ? folder : nil) : nil
+        guard netns else { return nil }
+        do throws(OwnNetwork.Refusal) {
+            return try OwnNetwork(answeringNamesBy: names == .listener ? folder : nil)
+        } catch { throw PrivateLarder.fail(error.reason) }
     }
 }

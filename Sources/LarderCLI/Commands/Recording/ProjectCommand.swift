@@ -1,7 +1,11 @@
 import ArgumentParser
+import CertificateAuthority
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LarderSettings
+import LocalCA
 import ProxyPolicy
+import TextCoding
 
 struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -100,7 +104,7 @@ struct ProjectCommand: ParsableCommand {
             sources.project = ProjectSettings(folder: folder, choice: .auto, isReplayed: false).undecided
             // As a run has it: hosts are intercepted.
             sources.trustFiles = TrustFiles(
-                authority: try? AuthorityCommand.made(AuthorityCommand.terms(days: 1, constraint: nil)))
+                authority: try? AuthorityCommand.made(RootTerms.ofThisMachine(days: 1, constraint: nil)))
             guard case .problems(let problems) = sources.load().outcome else { return [] }
             return problems
         }
@@ -123,7 +127,7 @@ struct ProjectCommand: ParsableCommand {
     }
 
     private static func policy(of folder: ProjectFolder) throws -> [UInt8]? {
-        do throws(SettingsFile.Unreadable) {
+        do throws(LocalFile.Unreadable) {
             return try folder.readPolicy()
         } catch { throw fail("cannot read \(folder.policy): \(error.reason)") }
     }

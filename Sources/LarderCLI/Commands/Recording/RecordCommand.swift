@@ -1,10 +1,13 @@
 import ArgumentParser
+import CommandEnvironment
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LarderSettings
 import ProxyPolicy
 import ProxyServer
 import SecretScanning
 import Snapshots
+import TextCoding
 
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,14 @@
 import ArgumentParser
+import CommandEnvironment
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
+import LarderSettings
 import ProxyPolicy
 import ProxyServer
 import Recordings
 import Snapshots
+import TextCoding
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -7,6 +7,7 @@ import ProxyAdmin
 import ProxyServer
 import SecretScanning
 import Snapshots
+import TextCoding
 
 /// What snapshots have for a request, and what comes near to it: `larder explain --replay`.
 struct ReplayExplanation {

@@ -1,7 +1,10 @@
 import ArgumentParser
+import CommandEnvironment
+import CommandSupport
+import Doctor
 import Foundation
-import ProxyAdmin
 import ServerTrust
+import TextCoding
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +54,7 @@ struct DoctorCommand: ParsableCommand {
 
     private func findings() -> [Finding] {
         let environment = ProcessInfo.processInfo.environment
-        let diagnosis = Diagnosis(options: options, environment: environment)
+        let diagnosis = Diagnosis(file: options.config, assignments: options.set, environment: environment)
         let now = AuthorityCommand.now
         let (settings, loaded) = diagnosis.settings()
         var findings = [settings, diagnosis.clock(at: now)]

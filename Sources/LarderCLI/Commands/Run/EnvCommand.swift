@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandEnvironment
+import CommandSupport
 import Foundation
 
 struct EnvCommand: ParsableCommand {
@@ -27,3 +29,5 @@ struct EnvCommand: ParsableCommand {
         Terminal.output(shell.text(larder.environment, over: given))
     }
 }
+
+extension ShellSyntax: ExpressibleByArgument {}

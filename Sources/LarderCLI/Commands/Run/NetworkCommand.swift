@@ -1,13 +1,13 @@
 import ArgumentParser
 import CLinux
+import CommandEnvironment
 import Foundation
-import ProxyAdmin
 
 /// Not for people: what `OwnNetwork` executes, since it takes a process with one thread.
 struct NetworkCommand: ParsableCommand {
-    static let name = "enter-network"
     static let configuration = CommandConfiguration(
-        commandName: name, abstract: "Makes a network, or goes into one and becomes a program.", shouldDisplay: false)
+        commandName: OwnNetwork.commandName, abstract: "Makes a network, or goes into one and becomes a program.",
+        shouldDisplay: false)
 
     @Option(help: "Makes a network and hands it over through this socket.")
     var make: Int32?
@@ -33,7 +33,7 @@ struct NetworkCommand: ParsableCommand {
         } else if program.count > 1 {
             let words = GivenText().last(Array(program.dropFirst()))
             if let preload { setenv(OwnNetwork.preload, preload, 1) }
-            throw NetworkEntering.become(program[0], words, through: through, resolver: resolver)
+            throw ExitCode(NetworkEntering.become(program[0], words, through: through, resolver: resolver))
         }
     }
 }

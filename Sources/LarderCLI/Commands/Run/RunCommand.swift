@@ -1,6 +1,9 @@
 import ArgumentParser
+import CommandEnvironment
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LarderSettings
+import TextCoding
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

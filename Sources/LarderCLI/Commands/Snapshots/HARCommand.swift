@@ -1,9 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import SecretScanning
 import Snapshots
+import TextCoding
 
 struct HARCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
-import ProxyAdmin
+import CommandSupport
 import Snapshots
+import TextCoding
 
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,3 +1,4 @@
+import CommandSupport
 import ProxyAdmin
 import Snapshots
 
@@ -10,8 +11,8 @@ extension LockFile {
     /// Reads one; also what another program writes into a pipe.
     init(path: String) throws(Unusable) {
         let octets: [UInt8]
-        do throws(SettingsFile.Unreadable) {
-            octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit, mayBePipe: true)
+        do throws(LocalFile.Unreadable) {
+            octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit, mayBePipe: true)
         } catch { throw Unusable(description: "cannot read the lock \(path): \(error.reason)") }
         do throws(Fault) {
             try self.init(parsing: String(decoding: octets, as: UTF8.self))

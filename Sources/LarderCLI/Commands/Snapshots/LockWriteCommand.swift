@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import ProxyAdmin
+import LarderSettings
 import Snapshots
+import TextCoding
 
 struct LockWriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

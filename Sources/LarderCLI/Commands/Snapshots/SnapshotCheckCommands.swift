@@ -1,7 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import HTTPMessage
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Verify: ParsableCommand {

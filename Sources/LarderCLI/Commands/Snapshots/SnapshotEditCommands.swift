@@ -1,9 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import ServerTrust
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Rematch: ParsableCommand {
@@ -154,8 +155,8 @@ extension SnapshotCommand {
                     path, "the name of an exported body is its digest, of 64 hexadecimal digits: leave it as it was exported")
             }
             let octets: [UInt8]
-            do throws(SettingsFile.Unreadable) {
-                octets = try SettingsFile.octets(at: path, atMost: Self.lengthLimit)
+            do throws(LocalFile.Unreadable) {
+                octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit)
             } catch { throw unusable(path, "cannot read: \(error.reason)") }
             if SHA256Digest(of: octets) != digest { bodies[digest] = octets }
         }

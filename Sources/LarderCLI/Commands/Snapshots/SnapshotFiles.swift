@@ -1,7 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 /// What the commands about snapshots share: files, keys, and what becomes of an error.
 enum SnapshotFiles {
@@ -50,8 +51,8 @@ enum SnapshotFiles {
 
     /// - Throws: exit code 1, after saying why it cannot be read.
     static func octets(_ path: String) throws -> [UInt8] {
-        do throws(SettingsFile.Unreadable) {
-            return try SettingsFile.octets(at: path, atMost: keyLimit, mayBePipe: true)
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.octets(at: path, atMost: keyLimit, mayBePipe: true)
         } catch {
             Terminal.talk("larder: cannot read \(printable(path, limit: 4096)): \(error.reason)\n")
             throw ExitCode.failure

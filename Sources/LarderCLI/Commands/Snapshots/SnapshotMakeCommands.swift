@@ -1,8 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import HTTPMessage
-import ProxyAdmin
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Merge: ParsableCommand {

@@ -1,8 +1,9 @@
 import ArgumentParser
+import CommandSupport
 import HTTPMessage
-import ProxyAdmin
 import ProxyServer
 import Snapshots
+import TextCoding
 
 extension SnapshotCommand {
     struct Show: ParsableCommand {

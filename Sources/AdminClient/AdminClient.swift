@@ -1,0 +1,158 @@
+import CLinux
+import FoundationEssentials
+import Glibc
+import HTTPMessage
+import HTTPWire
+import ProxyAdmin
+import TextCoding
+
+/// One request to a running Larder's admin socket, with plain blocking calls.
+package final class AdminClient {
+    package enum Failure: Error, CustomStringConvertible {
+        /// Nobody listens there.
+        case notRunning(path: String)
+        case broken(path: String, reason: String)
+
+        package var description: String {
+            switch self {
+            case .notRunning(let path): "no Larder is running: nothing answers on \(printable(path, limit: 4096))"
+            case .broken(let path, let reason): "\(printable(path, limit: 4096)): \(reason)"
+            }
+        }
+    }
+
+    /// `GET` tells programs what they have to know to go through this Larder.
+    package static let setUpPath = "/v1/clients"
+
+    private let path: String
+    private let descriptor: Int32
+
+    /// How long the server may say nothing before its answer begins, in seconds.
+    private static let silence = 120
+
+    package init(path: String) throws(Failure) {
+        self.path = path
+        guard let address = UnixAddress(path: path) else {
+            throw .broken(path: path, reason: "\(AdminSocketError.pathTooLong(path: path))")
+        }
+        descriptor = socket(AF_UNIX, larder_sock_stream | larder_sock_cloexec, 0)
+        guard descriptor >= 0 else { throw .broken(path: path, reason: Self.lastError) }
+        limit(SO_RCVTIMEO, seconds: Self.silence)
+        limit(SO_SNDTIMEO, seconds: Self.silence)
+        guard address.withAddress({ connect(descriptor, $0, $1) }) != 0 else { return }
+        switch errno {
+        case ENOENT, ECONNREFUSED, ENOTDIR: throw .notRunning(path: path)
+        default: throw .broken(path: path, reason: Self.lastError)
+        }
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// The process that listens, or `nil` where it cannot be seen from here.
+    package var serverProcess: Int32? {
+        let process = larder_peer_process(descriptor)
+        return process > 0 ? process : nil
+    }
+
+    /// Sends one request and hands the body over as it comes, with the answer's status. Call it once.
+    /// - Parameter target: a path with its query, percent-encoded.
+    package func send(
+        _ method: String, _ target: String, body: [UInt8] = [], accept: String, into take: (ArraySlice<UInt8>, Status) -> Void
+    ) throws(Failure) -> Status {
+        var request = "\(method) \(target) HTTP/1.1\r\nHost: larder\r\nAccept: \(accept)\r\nConnection: close\r\n"
+        if !body.isEmpty || method == "POST" { request += "Content-Length: \(body.count)\r\n" }
+        try write(Array((request + "\r\n").utf8) + body)
+        var input: [UInt8] = []
+        let head = try readHead(&input)
+        // What is made piece by piece, a going over the store say, takes its time, and ends with the process that makes it.
+        limit(SO_RCVTIMEO, seconds: 0)
+        let answered = head.status
+        try readBody(of: head, to: method, &input) { take($0, answered) }
+        return head.status
+    }
+
+    /// As above, with the whole body.
+    package func send(_ method: String, _ target: String, body: [UInt8] = [], accept: String) throws(Failure) -> (Status, String)
+    {
+        var received: [UInt8] = []
+        let status = try send(method, target, body: body, accept: accept) { bytes, _ in received += bytes }
+        return (status, String(decoding: received, as: UTF8.self))
+    }
+
+    // MARK: Parts
+
+    /// - Parameter seconds: 0 is no limit.
+    private func limit(_ option: Int32, seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private func write(_ bytes: [UInt8]) throws(Failure) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + sent, $0.count - sent, larder_msg_nosignal)
+            }
+            if count < 0, errno == EINTR { continue }
+            // A server that refuses a request early has said why before it closed.
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    private func readHead(_ input: inout [UInt8]) throws(Failure) -> ResponseHead {
+        var parser = ResponseParser()
+        var head = ResponseHead()
+        while true {
+            do {
+                if let length = try parser.parse(input.span.bytes, into: &head) {
+                    input.removeFirst(length)
+                    return head
+                }
+            } catch {
+                throw .broken(path: path, reason: "what answers there is no Larder (\(error.reason))")
+            }
+            guard try read(&input) else { throw .broken(path: path, reason: "the connection ended without an answer") }
+        }
+    }
+
+    private func readBody(
+        of head: ResponseHead, to method: String, _ input: inout [UInt8], into take: (ArraySlice<UInt8>) -> Void
+    ) throws(Failure) {
+        do {
+            let framing = try BodyFraming.ofResponse(head, to: Method(Array(method.utf8).span))
+            var decoder = BodyDecoder(framing: framing)
+            var offset = 0
+            while true {
+                switch try decoder.next(input.span.bytes, from: offset) {
+                case .data(let range):
+                    take(input[range])
+                    offset = range.upperBound
+                case .needMore(let consumed):
+                    input.removeFirst(consumed)
+                    offset = 0
+                    if try !read(&input) { return try decoder.inputEnded() }
+                case .end: return
+                }
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw .broken(path: path, reason: "the answer is not complete")
+        }
+    }
+
+    /// - Returns: whether there was more.
+    private func read(_ input: inout [UInt8]) throws(Failure) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = recv(descriptor, &bytes, bytes.count, 0)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw .broken(path: path, reason: errno == EAGAIN ? "no answer came in time" : Self.lastError) }
+            input += bytes[..<count]
+            return count > 0
+        }
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+}

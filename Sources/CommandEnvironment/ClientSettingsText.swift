@@ -1,0 +1,62 @@
+import CommandSupport
+import Foundation
+
+/// What stands in the settings files of wget, apt and PHP. None knows a way to write every path, and a line that would be read as
+/// something else is left out.
+struct ClientSettingsText {
+    let environment: ClientEnvironment
+    /// The variables as their user has set them.
+    let given: [String: String]
+
+    /// A file named by `WGETRC` takes the place of the user's, which is copied for that.
+    var wget: [UInt8] {
+        var lines = ["use_proxy = on"]
+        for name in ["http_proxy", "https_proxy"] { lines.append("\(name) = \(environment.proxyURL)") }
+        lines.append("no_proxy =")
+        if environment.carriesTrust { lines.append("ca_certificate = \(environment.files.bundle)") }
+        return userWgetSettings + Self.text(of: lines)
+    }
+
+    /// Of the file that is named, else of the usual one.
+    private var userWgetSettings: [UInt8] {
+        for path in [given["WGETRC"], given["HOME"].map { "\($0)/.wgetrc" }].compactMap({ $0 }) {
+            do throws(LocalFile.Unreadable) {
+                let octets = try LocalFile.octets(at: path, atMost: Self.lengthLimit)
+                return octets.isEmpty || octets.last == UInt8(ascii: "\n") ? octets : octets + [UInt8(ascii: "\n")]
+            } catch { continue }
+        }
+        return []
+    }
+
+    /// What is longer is no file of settings.
+    private static let lengthLimit = 1 << 20
+
+    var apt: [UInt8] {
+        var lines: [String] = []
+        if let before = given["APT_CONFIG"], !before.isEmpty, access(before, R_OK) == 0, Self.isWritable(before) {
+            lines.append("#include \"\(before)\";")
+        }
+        return Self.text(of: lines + aptLines)
+    }
+
+    var aptLines: [String] {
+        var lines = ["http", "https"].map { "Acquire::\($0)::Proxy \"\(environment.proxyURL)\";" }
+        let bundle = environment.files.bundle
+        if environment.carriesTrust, Self.isWritable(bundle) { lines.append("Acquire::https::CaInfo \"\(bundle)\";") }
+        return lines
+    }
+
+    /// Within single quotes PHP reads a value as it is.
+    var php: [UInt8] {
+        let bundle = environment.files.bundle
+        if bundle.holds(anyOf: "'\n") { return [] }
+        return Self.text(of: ["curl.cainfo", "openssl.cafile"].map { "\($0) = '\(bundle)'" })
+    }
+
+    /// Whether it can stand between apt's quotes.
+    private static func isWritable(_ path: String) -> Bool { !path.holds(anyOf: "\"\n") }
+
+    private static func text(of lines: [String]) -> [UInt8] {
+        Array(lines.filter { !$0.holds(anyOf: "\n") }.map { "\($0)\n" }.joined().utf8)
+    }
+}

@@ -1,0 +1,111 @@
+import CLinux
+import CommandSupport
+import EventLoop
+import Foundation
+import ProxyServer
+
+/// A network that has nothing but `lo`, and in it a socket at which Larder listens: for a program in it there is no other way out.
+///
+/// Only a process with one thread enters one. So this binary is executed anew for it, twice: `larder enter-network --make` makes the network, opens
+/// the socket, hands both over and ends; `larder enter-network` goes into it and becomes the program.
+package struct OwnNetwork {
+    package let listener: ListeningSocket
+    /// What leads into it: of the network, and of its users where it has some of its own.
+    let entrance: [Int32]
+    /// What is put in the place of /etc/resolv.conf for whoever is in it; `nil`: nobody answers for names there.
+    private let resolver: String?
+
+    /// The program that is executed for both.
+    static let helper = "/proc/self/exe"
+    /// What it is called with.
+    package static let commandName = "enter-network"
+
+    /// - Parameter folder: where files of ours may stand for as long as the command runs, if every name is to stand for the listener's address there;
+    ///   `nil`: for none.
+    package init(answeringNamesBy folder: PrivateFolder?) throws(Refusal) {
+        do throws(Refusal) {
+            resolver = try folder.map { folder throws(Refusal) in try Self.writeResolver(into: folder) }
+            var sockets: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | larder_sock_cloexec, 0, &sockets) == 0 else {
+                throw Refusal("socketpair", errno)
+            }
+            defer { close(sockets[0]) }
+            let begun = Result { () throws(Refusal) in try Self.begin(handingOverTo: sockets[1], answersNames: folder != nil) }
+            // While it is open here, the helper's end would not be heard.
+            close(sockets[1])
+            let helper = try begun.get()
+            defer { while waitpid(helper, nil, 0) < 0, errno == EINTR {} }
+            var descriptors = try Self.takeOver(sockets[0])
+            do throws(SystemError) {
+                listener = try ListeningSocket(listening: descriptors.removeFirst())
+            } catch { throw Refusal(reason: "\(error)") }
+            if folder != nil {
+                let responder = NameResponder(address: NetworkMaking.address)
+                responder.serve(datagramsAt: descriptors.removeFirst())
+                responder.serve(connectionsAt: descriptors.removeFirst())
+            }
+            entrance = descriptors
+        } catch {
+            throw Refusal(reason: "there can be no network of its own here (--netns): \(error.reason)")
+        }
+    }
+
+    /// The variable by which libraries are loaded into a program.
+    package static let preload = "LD_PRELOAD"
+
+    /// What the helper is called with to become this program.
+    /// - Parameter preload: the variable's value for the program.
+    func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
+        var own = ["larder", Self.commandName]
+        for descriptor in entrance { own += ["--through", "\(descriptor)"] }
+        if let preload { own += ["--preload", preload] }
+        if let resolver { own += ["--resolver", resolver] }
+        own += ["--", path]
+        return own.map { Array($0.utf8CString) } + words
+    }
+
+    package struct Refusal: Error {
+        package let reason: String
+
+        init(reason: String) { self.reason = reason }
+        init(_ call: String, _ code: Int32) { reason = "\(call): \(String(cString: strerror(code)))" }
+    }
+
+    /// - Returns: the file, in which the C library looks for whom to ask for names (resolv.conf(5)).
+    private static func writeResolver(into folder: PrivateFolder) throws(Refusal) -> String {
+        let path = "\(folder.path)/resolv.conf"
+        do throws(WholeFile.Unwritten) {
+            try folder.write(Array("nameserver \(NetworkMaking.addressText)\n".utf8), to: path)
+        } catch { throw Refusal(reason: "writing \(path): \(error.reason)") }
+        return path
+    }
+
+    private static func begin(handingOverTo socket: Int32, answersNames: Bool) throws(Refusal) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        var code = posix_spawn_file_actions_init(&actions)
+        guard code == 0 else { throw Refusal("posix_spawn", code) }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, socket, socket)
+        let said = ["larder", Self.commandName, "--make", "\(socket)"] + (answersNames ? ["--names"] : [])
+        let words = said.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        code = posix_spawn(&process, helper, &actions, nil, words, larder_variables())
+        guard code == 0 else { throw Refusal("posix_spawn", code) }
+        return process
+    }
+
+    /// - Returns: the listening socket, those for names where they were asked for, and what leads into their network.
+    private static func takeOver(_ socket: Int32) throws(Refusal) -> [Int32] {
+        var octets = [CChar](repeating: 0, count: 512)
+        var descriptors = [Int32](repeating: -1, count: larder_handed_limit)
+        var count: Int32 = 0
+        let read = larder_take_over(socket, &octets, octets.count, &descriptors, &count)
+        guard read >= 0 else { throw Refusal("recvmsg", errno) }
+        guard count >= 2 else {
+            let reason = String(decoding: octets.prefix(read).map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw Refusal(reason: read == 0 ? "the helper has ended" : reason)
+        }
+        return Array(descriptors.prefix(Int(count)))
+    }
+}

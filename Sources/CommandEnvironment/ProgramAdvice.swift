@@ -1,0 +1,20 @@
+/// What a person has to do for programs that no variable tells about Larder's certificate.
+package enum ProgramAdvice {
+    /// - Parameter program: the command's first word.
+    /// - Returns: `nil` for a program that needs nothing.
+    package static func sentence(for program: String) -> String? {
+        let name = String(program.split(separator: "/").last ?? "")
+        if name == "aria2c" {
+            return #"aria2 reads no variable for CA certificates: https needs aria2c --ca-certificate="$SSL_CERT_FILE""#
+        }
+        guard browsers.contains(name) else { return nil }
+        return
+            "\(name) trusts the certificates of its NSS database alone, which this run does not change: use larder ca install and "
+            + "larder run --join for https"
+    }
+
+    private static let browsers: Set = [
+        "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "brave-browser", "microsoft-edge",
+        "firefox",
+    ]
+}

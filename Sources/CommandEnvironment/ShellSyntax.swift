@@ -1,0 +1,83 @@
+import TextCoding
+
+/// How variables are written for a shell or a program that is to set them. Every value is quoted so that nothing in it means anything.
+package enum ShellSyntax: String, CaseIterable {
+    case sh, fish, pwsh, json, dotenv, docker, apt, gradle
+
+    package func text(_ environment: ClientEnvironment, over given: [String: String]) -> String {
+        let variables = environment.variables(over: given)
+        switch self {
+        case .sh: return Self.lines(variables) { "export \($0)=\(Self.shQuoted($1))" }
+        case .fish: return Self.lines(variables) { "set -gx \($0) \(Self.fishQuoted($1))" }
+        case .pwsh: return Self.lines(variables) { "$env:\($0) = \(Self.pwshQuoted($1))" }
+        case .json: return JSONText.object(variables.map { ($0.name, .string($0.value)) }).written() + "\n"
+        case .dotenv: return Self.lines(variables) { "\($0)=\(Self.dotenvQuoted($1))" }
+        case .docker: return Self.docker(environment)
+        case .apt: return ClientSettingsText(environment: environment, given: given).aptLines.map { "\($0)\n" }.joined()
+        case .gradle: return Self.gradle(environment)
+        }
+    }
+
+    private static func lines(_ variables: [(name: String, value: String)], _ line: (String, String) -> String) -> String {
+        variables.map { line($0.name, $0.value) + "\n" }.joined()
+    }
+
+    /// POSIX: within single quotes nothing means anything, and one that is meant stands outside.
+    package static func shQuoted(_ value: String) -> String { "'\(value.escaped { $0 == "'" ? "'\\''" : nil })'" }
+
+    /// Within single quotes only a backslash before one of these two means anything.
+    static func fishQuoted(_ value: String) -> String {
+        "'\(value.escaped { $0 == "\\" || $0 == "'" ? "\\\($0)" : nil })'"
+    }
+
+    /// PowerShell takes typographic quotes for single ones too; twice, each stands for itself.
+    static func pwshQuoted(_ value: String) -> String {
+        "'\(value.escaped { "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars.contains($0) ? "\($0)\($0)" : nil })'"
+    }
+
+    /// For such files there is no one syntax: plain, else in single quotes as it is, else in double ones with escapes.
+    static func dotenvQuoted(_ value: String) -> String {
+        let isPlain = value.utf8.allSatisfy { octet in
+            (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
+                || "/:._-,[]".utf8.contains(octet)
+        }
+        if isPlain { return value }
+        if !value.holds(anyOf: "'\n\r") { return "'\(value)'" }
+        let escaped = value.escaped { scalar in
+            switch scalar {
+            case "\"", "\\", "$", "`": "\\\(scalar)"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: nil
+            }
+        }
+        return "\"\(escaped)\""
+    }
+
+    /// What every build of Docker's takes without its being named in the Dockerfile. This machine's own address is reached in the
+    /// machine's network alone.
+    private static func docker(_ environment: ClientEnvironment) -> String {
+        let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
+        let network = environment.proxy.isLoopback ? ["--network=host"] : []
+        return (network + names.map { "--build-arg \($0)=\(environment.proxyURL)" } + ["--build-arg no_proxy="])
+            .map { "\($0)\n" }.joined()
+    }
+
+    /// For `gradle.properties`.
+    private static func gradle(_ environment: ClientEnvironment) -> String {
+        let trust = environment.carriesTrust ? JavaProperty.trust(environment.files) : []
+        return (JavaProperty.all(proxy: environment.proxy) + trust).map {
+            "systemProp.\($0.name)=\(propertyQuoted($0.value))\n"
+        }.joined()
+    }
+
+    /// As Java's `Properties` reads it: what is not plain ASCII by its number, in UTF-16.
+    static func propertyQuoted(_ value: String) -> String {
+        value.utf16.map { unit -> String in
+            let isPlain = (0x21...0x7E).contains(unit) && unit != UInt16(UInt8(ascii: "\\"))
+            if isPlain { return String(UnicodeScalar(UInt8(unit))) }
+            let digits = String(unit, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
+    }
+}

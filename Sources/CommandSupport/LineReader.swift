@@ -1,0 +1,80 @@
+import Foundation
+
+/// The lines of a file or pipe that may be long, one after the other. No more than one of them, and a read, is kept in memory.
+package struct LineReader {
+    package enum Line: Equatable {
+        /// Without its end.
+        case whole([UInt8])
+        /// Longer than the limit: it is passed over.
+        case tooLong
+    }
+
+    private let file: FileHandle
+    private let limit: Int
+    /// What was read, from `start` on not yet given out.
+    private var octets: [UInt8] = []
+    private var start = 0
+    /// The place behind what was searched for the line's end.
+    private var searched = 0
+    private var isPassingOver = false
+    private var isAtEnd = false
+
+    private static let readLength = 64 * 1024
+
+    /// - Parameter path: `-` is standard input.
+    package init(path: String, limit: Int) throws(LocalFile.Unreadable) {
+        guard path != "-" else {
+            self.init(.standardInput, limit: limit)
+            return
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
+        self.init(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), limit: limit)
+    }
+
+    package init(_ file: FileHandle, limit: Int) {
+        self.file = file
+        self.limit = limit
+    }
+
+    /// - Returns: `nil` behind the last. What stands behind the last end of a line is one too.
+    package mutating func next() throws(LocalFile.Unreadable) -> Line? {
+        while true {
+            if let end = octets[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = octets[start..<end]
+                start = end + 1
+                searched = start
+                return taken(line)
+            }
+            searched = octets.count
+            if isAtEnd {
+                let rest = octets[start...]
+                start = octets.count
+                return rest.isEmpty && !isPassingOver ? nil : taken(rest)
+            }
+            if octets.count - start > limit {
+                isPassingOver = true
+                start = octets.count
+            }
+            try read()
+        }
+    }
+
+    private mutating func taken(_ line: ArraySlice<UInt8>) -> Line {
+        defer { isPassingOver = false }
+        return isPassingOver || line.count > limit ? .tooLong : .whole(Array(line))
+    }
+
+    private mutating func read() throws(LocalFile.Unreadable) {
+        octets.removeFirst(start)
+        searched -= start
+        start = 0
+        do {
+            let piece = try file.read(upToCount: Self.readLength) ?? Data()
+            isAtEnd = piece.isEmpty
+            octets += piece
+        } catch {
+            throw LocalFile.Unreadable(reason: "cannot be read")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import ProxyPolicy
+
+/// A file of this machine, read whole and within a limit.
+package enum LocalFile {
+    /// Why there is nothing to read, for "cannot read it: …".
+    package struct Unreadable: Error {
+        package let reason: String
+
+        package init(reason: String) { self.reason = reason }
+    }
+
+    /// - Parameter mayBePipe: whether what somebody else writes is waited for, as nobody may who serves.
+    /// - Throws: also for a file that is longer, and for what is no file.
+    package static func octets(at path: String, atMost limit: Int, mayBePipe: Bool = false) throws(Unreadable) -> [UInt8] {
+        try whole { () throws(Unreadable) in
+            let (handle, facts) = try opened(path, mayBePipe: mayBePipe)
+            return try read(handle, facts, atMost: limit)
+        }
+    }
+
+    /// How often a file is read that changes during the read, and the pause between two attempts in milliseconds. An editor that writes a file in
+    /// place is done within a few.
+    private static let attempts = 20
+    private static let pause: Int32 = 10
+
+    /// Reads until nothing was written during a read.
+    /// - Parameter attempt: one read, and whether the file was the same before and after it.
+    package static func whole(
+        _ attempt: () throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool)
+    ) throws(Unreadable) -> [UInt8] {
+        for number in 1...attempts {
+            let (octets, isUnchanged) = try attempt()
+            if isUnchanged { return octets }
+            if number < attempts { poll(nil, 0, pause) }
+        }
+        throw Unreadable(reason: "it changes while it is read")
+    }
+
+    private static func read(
+        _ handle: FileHandle, _ before: stat, atMost limit: Int
+    ) throws(Unreadable) -> (octets: [UInt8], isUnchanged: Bool) {
+        let octets = try octets(from: handle, atMost: limit)
+        guard before.st_mode & S_IFMT == S_IFREG else { return (octets, true) }
+        var after = stat()
+        guard fstat(handle.fileDescriptor, &after) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        func isSame(_ left: timespec, _ right: timespec) -> Bool { left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec }
+        let isUnchanged =
+            before.st_size == after.st_size && isSame(before.st_mtim, after.st_mtim) && isSame(before.st_ctim, after.st_ctim)
+            && octets.count >= Int(after.st_size)
+        return (octets, isUnchanged)
+    }
+
+    private static func opened(_ path: String, mayBePipe: Bool = false) throws(Unreadable) -> (handle: FileHandle, facts: stat) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw Unreadable(reason: String(cString: strerror(errno))) }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw Unreadable(reason: String(cString: strerror(EISDIR)))
+        default:
+            guard mayBePipe else { throw Unreadable(reason: "is no file") }
+            // Once more, so that whoever is to write into it is waited for.
+            guard let waiting = FileHandle(forReadingAtPath: path) else {
+                throw Unreadable(reason: String(cString: strerror(errno)))
+            }
+            return (waiting, facts)
+        }
+        return (handle, facts)
+    }
+
+    package static func octets(from handle: FileHandle, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+        let data: Data
+        do {
+            data = try handle.read(upToCount: limit + 1) ?? Data()
+        } catch {
+            throw Unreadable(reason: "cannot be read")
+        }
+        if data.count > limit { throw Unreadable(reason: "longer than \(SettingsQuantity.text(ofBytes: UInt64(limit)))") }
+        return Array(data)
+    }
+
+    /// As `octets`, of a file that has a secret in it.
+    /// - Throws: also where others than its owner may read it.
+    package static func secretOctets(at path: String, atMost limit: Int) throws(Unreadable) -> [UInt8] {
+        try whole { () throws(Unreadable) in
+            let (handle, facts) = try opened(path)
+            guard facts.st_mode & 0o077 == 0 else { throw Unreadable(reason: "others may read it; `chmod 600` it") }
+            return try read(handle, facts, atMost: limit)
+        }
+    }
+
+    /// The names in a folder of files with one of these endings, in order; hidden ones are left out.
+    package static func names(in folder: String, endings: [String]) throws(Unreadable) -> [String] {
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return names.filter { name in !name.hasPrefix(".") && endings.contains { name.hasSuffix($0) } }.sorted()
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+            throw Unreadable(reason: cause.map { String(cString: strerror($0.code.rawValue)) } ?? "cannot be read")
+        }
+    }
+}

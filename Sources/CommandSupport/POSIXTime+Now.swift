@@ -1,0 +1,7 @@
+import Foundation
+import ServerTrust
+
+extension POSIXTime {
+    /// By this machine's clock.
+    package static var now: POSIXTime { POSIXTime(seconds: Int64(Date().timeIntervalSince1970)) }
+}

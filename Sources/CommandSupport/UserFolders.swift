@@ -1,0 +1,23 @@
+/// The user's folders (XDG base directories), for Larder.
+package struct UserFolders: Sendable {
+    package let configuration: String?
+    package let cache: String?
+    package let data: String?
+    package let state: String?
+    /// `nil` where nothing names one: it has no usual place.
+    package let runtime: String?
+
+    package init(_ environment: [String: String]) {
+        func folder(_ variable: String, _ fallback: String) -> String? {
+            // A relative path is invalid by the specification, and is ignored.
+            if let path = environment[variable], path.hasPrefix("/") { return "\(path)/larder" }
+            guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+            return "\(home)/\(fallback)/larder"
+        }
+        configuration = folder("XDG_CONFIG_HOME", ".config")
+        cache = folder("XDG_CACHE_HOME", ".cache")
+        data = folder("XDG_DATA_HOME", ".local/share")
+        state = folder("XDG_STATE_HOME", ".local/state")
+        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? "\($0)/larder" : nil }
+    }
+}

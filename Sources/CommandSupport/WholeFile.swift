@@ -1,0 +1,60 @@
+import Foundation
+
+/// A file that is there whole, or as it was before: it is written beside its place, under a hidden name, and then put there.
+package enum WholeFile {
+    /// Why it is as it was before, for "cannot write it: …".
+    package struct Unwritten: Error {
+        package let reason: String
+
+        package init(reason: String) { self.reason = reason }
+
+        /// - Parameter code: of the system's.
+        package init(code: Int32) { reason = String(cString: strerror(code)) }
+
+        package static var lastError: Unwritten { Unwritten(code: errno) }
+    }
+
+    /// - Parameters:
+    ///   - replaces: whether it takes the place of one that is there; else that is left alone, and an error.
+    ///   - before: what has to stand in that one still: what somebody else has written since it was read is left alone, and an error. Two
+    ///     who write so wait for each other; between this look and the file's being put there, an editor has some microseconds.
+    package static func write(
+        _ text: String, to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+    ) throws(Unwritten) {
+        try write(Array(text.utf8), to: path, replaces: replaces, inPlaceOf: before)
+    }
+
+    package static func write(
+        _ octets: [UInt8], to path: String, replaces: Bool, inPlaceOf before: [UInt8]? = nil
+    ) throws(Unwritten) {
+        let place = replaces ? URL(filePath: path).resolvingSymlinksInPath() : URL(filePath: path)
+        let lock = before == nil ? -1 : open(place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if lock >= 0 { flock(lock, LOCK_EX) }
+        defer { if lock >= 0 { close(lock) } }
+        let hidden = place.deletingLastPathComponent().path + "/.\(place.lastPathComponent).\(getpid())"
+        let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .lastError }
+        var code: Int32 = 0
+        var facts = stat()
+        if replaces, stat(place.path, &facts) == 0 {
+            // In this order, since a change of the owner takes bits of the mode away.
+            if fchown(descriptor, facts.st_uid, facts.st_gid) != 0 || fchmod(descriptor, facts.st_mode & 0o7777) != 0 {
+                code = errno
+            }
+        }
+        if code == 0 { code = Descriptor.write(octets[...], to: descriptor) }
+        if code == 0, fsync(descriptor) != 0 { code = errno }
+        if close(descriptor) != 0, code == 0 { code = errno }
+        if let before, (try? LocalFile.octets(at: place.path, atMost: max(before.count, 1))) != before {
+            unlink(hidden)
+            throw Unwritten(reason: "it was changed meanwhile; nothing is written")
+        }
+        if code == 0 {
+            let isPut = replaces ? rename(hidden, place.path) : link(hidden, place.path)
+            if isPut != 0 { code = errno }
+        }
+        // After a rename there is none left.
+        unlink(hidden)
+        if code != 0 { throw Unwritten(code: code) }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A program that is tried: how it is made to fetch a URL. What it makes of the answer does not matter.
+package struct ClientTrial: Sendable {
+    package let name: String
+    let program: String
+    /// The words behind the program, for a URL that ends with a slash, and a folder of its own.
+    let words: @Sendable (_ url: String, _ folder: String) -> [String]
+    /// Further variables, likewise.
+    var variables: @Sendable (_ url: String, _ folder: String) -> [String: String] = { _, _ in [:] }
+    /// What goes into files of the folder before.
+    var files: [String: String] = [:]
+    /// What a failure comes to.
+    var failure = Finding.Outcome.bad
+    /// What is often the reason.
+    var note = "settings of its own go before the variables"
+    var remedy: String?
+
+    package static let all = [
+        ClientTrial(
+            name: "curl", program: "curl", words: { url, _ in ["-sS", url] }, remedy: "mv ~/.curlrc ~/.curlrc.off"),
+        ClientTrial(name: "wget", program: "wget") { url, _ in ["-q", "-t", "1", "--server-response", "-O", "-", url] },
+        ClientTrial(
+            name: "git", program: "git", words: { url, _ in ["ls-remote", url] },
+            remedy: "git config --global --unset-all http.proxy; git config --global --unset-all http.sslCAInfo"),
+        ClientTrial(
+            name: "pip", program: "pip",
+            words: { url, folder in
+                // It says what it was answered only when asked for much, and looks at no plain index unasked.
+                let options = ["-vv", "--retries", "0", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
+                let trust = url.hasPrefix("http:") ? ["--trusted-host", TriedClient.host] : []
+                return ["download"] + options + trust + ["--no-deps", "-d", folder, "larder-doctor"]
+            },
+            // Nobody else is asked; an empty variable would not go before a settings file.
+            variables: { url, folder in
+                ["PIP_EXTRA_INDEX_URL": url, "PIP_FIND_LINKS": folder, "PIP_NO_INDEX": "0", "PIP_TRUSTED_HOST": ""]
+            }, remedy: "pip config unset global.proxy; pip config unset global.cert"),
+        ClientTrial(name: "python", program: "python3") { url, _ in
+            ["-c", "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)", url]
+        },
+        ClientTrial(
+            name: "node", program: "node",
+            words: { url, _ in
+                ["-e", "fetch(process.argv[1]).then(r => console.log(r.status), e => console.log(String(e.cause || e)))", url]
+            }, failure: .notable, note: "Node looks at the variables from 22.21 and 24 on"),
+        ClientTrial(
+            name: "npm", program: "npm",
+            words: { url, folder in ["view", "larder-doctor", "--registry", url, "--fetch-retries", "0", "--cache", folder] },
+            variables: { _, _ in ["npm_config_update_notifier": "false"] },
+            remedy: "npm config delete proxy https-proxy noproxy cafile"),
+        ClientTrial(
+            name: "go", program: "go", words: { _, _ in ["list", "-m", "larder.test/doctor@latest"] },
+            variables: { url, folder in
+                [
+                    "GOPROXY": url, "GOSUMDB": "off", "GOPATH": folder, "GOCACHE": "\(folder)/cache", "GOFLAGS": "-modcacherw",
+                    // What is private would be fetched from where it is, and a newer tool from its makers.
+                    "GOENV": "off", "GOPRIVATE": "", "GONOPROXY": "", "GOTOOLCHAIN": "local", "GOWORK": "off",
+                ]
+            }),
+        ClientTrial(
+            name: "java", program: "java", words: { url, folder in ["\(folder)/Fetch.java", url] },
+            files: [
+                "Fetch.java": """
+                public class Fetch { public static void main(String[] words) throws Exception {
+                    var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(words[0])).build();
+                    System.out.println(java.net.http.HttpClient.newHttpClient().send(request,
+                        java.net.http.HttpResponse.BodyHandlers.ofString()).statusCode()); } }
+                """
+            ], remedy: "unset _JAVA_OPTIONS JDK_JAVA_OPTIONS"),
+        ClientTrial(name: "ruby", program: "ruby") { url, _ in
+            ["-rnet/http", "-ropenssl", "-e", "puts Net::HTTP.get_response(URI(ARGV[0])).code", url]
+        },
+        ClientTrial(
+            name: "perl", program: "perl",
+            words: { url, _ in
+                let script = "my $r = HTTP::Tiny->new(verify_SSL => 1)->get($ARGV[0]); print \"$r->{status} $r->{content}\""
+                return ["-MHTTP::Tiny", "-e", script, url]
+            }, failure: .notable, note: "https needs the module IO::Socket::SSL"),
+    ]
+}

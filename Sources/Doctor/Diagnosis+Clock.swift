@@ -1,0 +1,44 @@
+import CommandSupport
+import Foundation
+import LarderSettings
+import ServerTrust
+
+extension Diagnosis {
+    static let clockRemedy = "sudo timedatectl set-ntp true"
+
+    /// There is nobody to ask for the time: what is certain is what was written before now, and for how long the system's anchors are good.
+    package func clock(at now: POSIXTime) -> Finding {
+        let written = Self.writtenAt("/proc/self/exe")
+        if let written, now.seconds < written.seconds - Self.tolerance {
+            return Finding(
+                "clock", .bad,
+                "it is behind: \(CalendarDay(of: now)), and this program was written on \(CalendarDay(of: written))",
+                remedy: Self.clockRemedy)
+        }
+        let anchors = systemAnchors()
+        let ended = anchors.filter { $0.notAfter.map { $0 < now } ?? false }.count
+        if !anchors.isEmpty, ended * 2 > anchors.count {
+            return Finding(
+                "clock", .bad,
+                "it is ahead: \(CalendarDay(of: now)), when \(ended) of the system's \(anchors.count) anchors have ended",
+                remedy: Self.clockRemedy)
+        }
+        return Finding("clock", .good, "\(CalendarDay(of: now)) fits this program's age and the system's anchors")
+    }
+
+    /// A file may come from a machine whose clock is ahead by so many seconds.
+    private static let tolerance: Int64 = 86_400
+
+    private static func writtenAt(_ path: String) -> POSIXTime? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? POSIXTime(seconds: Int64(facts.st_mtim.tv_sec)) : nil
+    }
+
+    private func systemAnchors() -> [Certificate] {
+        guard let path = TrustAnchors.systemBundles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            return []
+        }
+        let octets = (try? LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)) ?? []  // none says nothing
+        return Certificate.reading(pem: octets) ?? []
+    }
+}

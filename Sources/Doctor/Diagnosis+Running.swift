@@ -1,0 +1,62 @@
+import AdminClient
+import CommandEnvironment
+import EventLoop
+import Foundation
+import LarderSettings
+import ProxyServer
+
+extension Diagnosis {
+    /// The Larder that runs, as programs are told of it.
+    /// - Parameter folder: for the files that they need.
+    package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: JoinedLarder?) {
+        func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, JoinedLarder?) {
+            (Finding("larder", outcome, explanation, remedy: remedy), nil)
+        }
+        let path: String
+        switch AdminSocketPath.find(loaded.settings, environment) {
+        case .path(let found): path = found
+        case .several(let paths):
+            return found(.notable, AdminSocketPath.several(paths), "export LARDER_ADMIN_SOCKET=\(Shell.word(paths[0]))")
+        case .none:
+            guard loaded.settings.admin.socket == .off else {
+                return found(.bad, "nothing says where its admin socket may stand", "export HOME=~; larder serve &")
+            }
+            let remedy = environment["LARDER_ADMIN_SOCKET"] == nil ? Self.edit(loaded) : "unset LARDER_ADMIN_SOCKET"
+            return found(.notable, "admin.socket is off: one that runs cannot be asked, and no program can be tried", remedy)
+        }
+        do throws(AdminClient.Failure) {
+            let client = try AdminClient(path: path)
+            do throws(JoinedLarder.Failure) {
+                let larder = try JoinedLarder(client, over: environment, filesIn: .of(folder))
+                let https = larder.intercepts ? "it intercepts https" : "https goes through untouched"
+                return (Finding("larder", .good, "one runs, on \(larder.environment.proxy); \(https)"), larder)
+            } catch {
+                switch error.matter {
+                case .otherVersion: return found(.bad, "\(error)", "larder stop; larder serve &")
+                case .listeners: return found(.notable, "\(error): no program can be tried", Self.edit(loaded))
+                case .files, .answer: return found(.bad, "\(error)")
+                }
+            }
+        } catch {
+            guard case .notRunning = error else { return found(.bad, "one runs, and cannot be asked: \(error)") }
+            if let (address, reason) = loaded.settings.listen.lazy.compactMap(Self.obstacle).first {
+                return found(
+                    .bad, "none runs, and none could: \(address) cannot be listened on: \(reason)",
+                    "larder serve --listen 127.0.0.1:0 &")
+            }
+            return found(.bad, "none runs: nothing answers on \(path)", "larder serve &")
+        }
+    }
+
+    /// Why an address cannot be listened on, as `serve` would find out.
+    private static func obstacle(_ address: ListenAddress) -> (ListenAddress, String)? {
+        do throws(SystemError) {
+            try ListeningSocket(host: "\(address.address)", port: address.port).close()
+            return nil
+        } catch {
+            // A machine without IPv6 is served without.
+            if address.address.family == .ipv6, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return nil }
+            return (address, String(cString: strerror(error.code)))
+        }
+    }
+}

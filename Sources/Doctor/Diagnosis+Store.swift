@@ -1,0 +1,69 @@
+import CommandSupport
+import Foundation
+import LarderSettings
+import ProxyAdmin
+
+extension Diagnosis {
+    /// Less than this is no room: SQLite's log beside the file alone may take as much.
+    private static let leastRoom: UInt64 = 64 << 20
+
+    /// Where the store's file stands, and what room it has.
+    /// - Parameter isRunning: whether a Larder runs that has it open.
+    package func store(_ loaded: LoadedSettings, isRunning: Bool) -> Finding {
+        let path = loaded.settings.store.path ?? UserFolders(environment).cache.map { "\($0)/store.sqlite" }
+        guard let path else {
+            return Finding("store", .bad, "neither XDG_CACHE_HOME nor HOME says where it may stand", remedy: "export HOME=~")
+        }
+        if path == ":memory:" { return Finding("store", .good, "in memory alone") }
+        let full = URL(filePath: path).path
+        let place = Self.nearestThere(full)
+        guard access(place, place == full ? R_OK | W_OK : W_OK | X_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            let word = Shell.word(place)
+            return Finding(
+                "store", .bad, "\(place) cannot be written to: \(reason)",
+                remedy: Self.isOurs(place) ? "chmod u+rwX \(word)" : "sudo chown \"$(id -u)\" \(word) && chmod u+rwX \(word)")
+        }
+        var room = statvfs()
+        guard statvfs(place, &room) == 0 else {
+            return Finding("store", .notable, "\(full): how much room there is cannot be told")
+        }
+        let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
+        if free < Self.leastRoom {
+            return fullDisk(loaded, full, free: free, isRunning: isRunning)
+        }
+        return Finding("store", .good, "\(full), \(EntryText.size(free)) of room")
+    }
+
+    /// A purge leaves the file as long as it is, for what comes: only without it has the disk its room again.
+    private func fullDisk(_ loaded: LoadedSettings, _ path: String, free: UInt64, isRunning: Bool) -> Finding {
+        let files = ["", "-wal", "-shm", ".ballast"].map { path + $0 }.filter { access($0, F_OK) == 0 }
+        let own = files.reduce(0) { $0 + Self.room(of: $1) }
+        let explanation =
+            "the disk of \(path) is full: \(EntryText.size(free)) are left, and the store has \(EntryText.size(own))"
+        guard free + own >= Self.leastRoom else {
+            return Finding("store", .bad, "\(explanation): it is others' files that fill it", remedy: Self.edit(loaded))
+        }
+        let removal = "rm -f \(files.map(Shell.word).joined(separator: " "))"
+        return Finding(
+            "store", .bad, explanation, remedy: isRunning ? "larder stop && \(removal); larder serve &" : removal)
+    }
+
+    /// What a file takes of the disk.
+    private static func room(of file: String) -> UInt64 {
+        var facts = stat()
+        return stat(file, &facts) == 0 ? UInt64(facts.st_blocks) * 512 : 0
+    }
+
+    private static func isOurs(_ place: String) -> Bool {
+        var facts = stat()
+        return stat(place, &facts) == 0 && facts.st_uid == geteuid()
+    }
+
+    /// The file itself, or the folder above it that is there.
+    private static func nearestThere(_ path: String) -> String {
+        var place = path
+        while place != "/", access(place, F_OK) != 0 { place = URL(filePath: place).deletingLastPathComponent().path }
+        return place
+    }
+}

@@ -1,0 +1,137 @@
+import CertificateAuthority
+import CommandEnvironment
+import CommandSupport
+import Foundation
+import LarderSettings
+import LocalCA
+
+/// What is around a Larder: everything that is looked at without asking one that runs.
+package struct Diagnosis {
+    /// The settings' file that was named.
+    let file: String?
+    /// Each `name=value`.
+    let assignments: [String]
+    let environment: [String: String]
+
+    package init(file: String?, assignments: [String], environment: [String: String]) {
+        self.file = file
+        self.assignments = assignments
+        self.environment = environment
+    }
+
+    /// The evaluation of `larder env` mends what the variables say.
+    static let environmentRemedy = "eval \"$(larder env)\""
+
+    static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
+
+    /// - Returns: `nil` where no file says what is in force.
+    package static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
+}
+
+extension Diagnosis {
+    /// The settings, and the files that they name; the authority's have a finding of their own.
+    /// - Returns: also settings that are well themselves, and only name files that are not.
+    package func settings() -> (finding: Finding, loaded: LoadedSettings?) {
+        var sources = SettingsSources(file: file, assignments: assignments, environment: environment)
+        // As `serve` reads them, but for an authority in the place of the user's.
+        sources.trustFiles = TrustFiles(
+            authority: try? LocalAuthority(making: .ofThisMachine(days: 1, constraint: nil), at: .now))
+        let read = sources.load()
+        if case .settings(let settings) = read.outcome {
+            return (Self.finding(read), LoadedSettings(settings: settings, file: read.file, sources: sources))
+        }
+        sources.trustFiles = nil
+        guard case .settings(let settings) = sources.load(isFirst: false).outcome else { return (Self.finding(read), nil) }
+        return (Self.finding(read), LoadedSettings(settings: settings, file: read.file, sources: sources))
+    }
+
+    private static func finding(_ read: SettingsSources.Loaded) -> Finding {
+        switch read.outcome {
+        case .settings: return Finding("settings", .good, read.file ?? "no file, and so the defaults")
+        case .problems(let problems):
+            let others = problems.count > 1 ? " (and \(problems.count - 1) more: larder config check)" : ""
+            let place = problems.first.map(\.description) ?? "they cannot be read"
+            return Finding("settings", .bad, place + others, remedy: read.file.map { edit($0) })
+        }
+    }
+
+    /// Proxies and hosts left out, as the variables have them.
+    /// - Parameter running: how programs should be told; `nil` where no Larder runs.
+    package func variables(_ running: ClientEnvironment?) -> [Finding] {
+        [proxyVariables(running), leftOut] + (running.map(trustVariables).map { [$0] } ?? [])
+    }
+
+    private func proxyVariables(_ running: ClientEnvironment?) -> Finding {
+        let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        let set = names.filter { environment[$0]?.isEmpty == false }
+        guard let running else {
+            return Finding("proxy variables", .skipped, "no Larder runs that they could name")
+        }
+        let wrong = set.filter { environment[$0] != running.proxyURL }
+        if let first = wrong.first, let value = environment[first] {
+            return Finding(
+                "proxy variables", .bad,
+                "\(first) is \(Self.withoutPassword(value)), and Larder listens on \(running.proxyURL)",
+                remedy: Self.environmentRemedy)
+        }
+        if !set.contains("http_proxy") || !set.contains(where: { $0.lowercased() == "https_proxy" }) {
+            return Finding(
+                "proxy variables", .notable, "not set here: programs of this shell go past Larder", remedy: Self.environmentRemedy
+            )
+        }
+        return Finding("proxy variables", .good, "they name \(running.proxyURL)")
+    }
+
+    /// A proxy without the user and the password by which it is asked.
+    private static func withoutPassword(_ proxy: String) -> String {
+        guard let sign = proxy.unicodeScalars.lastIndex(of: "@") else { return proxy }
+        let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? ""
+        return "\(scheme)\(String(proxy.unicodeScalars[sign...].dropFirst()))"
+    }
+
+    private var leftOut: Finding {
+        let found = ["no_proxy", "NO_PROXY"].compactMap { name in
+            environment[name].flatMap { $0.isEmpty ? nil : "\(name)=\($0)" }
+        }
+        guard found.isEmpty else {
+            return Finding(
+                "NO_PROXY", .bad, "\(found.joined(separator: " ")): no rule sees these hosts, and nothing of them is stored",
+                remedy: "export NO_PROXY= no_proxy=")
+        }
+        return Finding(
+            "NO_PROXY", .good,
+            "empty; Go and Chromium leave out localhost and 127.0.0.1 all the same, and Java unless http.nonProxyHosts is empty")
+    }
+
+    private func trustVariables(_ running: ClientEnvironment) -> Finding {
+        guard running.carriesTrust else {
+            return Finding("trust variables", .good, "the system's anchors are all that programs need: Larder intercepts nothing")
+        }
+        let name = "SSL_CERT_FILE"
+        guard let file = environment[name], !file.isEmpty else {
+            return Finding(
+                "trust variables", .notable,
+                "\(name) is not set here: programs of this shell believe Larder only if larder ca install "
+                    + "was run", remedy: Self.environmentRemedy)
+        }
+        let wanted = (try? LocalFile.octets(at: running.files.additions, atMost: 1 << 20)) ?? []  // none is in no file
+        let there = (try? LocalFile.octets(at: file, atMost: TrustFiles.bundleLimit)) ?? []
+        let text = String(decoding: there, as: UTF8.self)
+        if !wanted.isEmpty, text.contains(String(decoding: wanted, as: UTF8.self)) {
+            return Finding("trust variables", .good, "\(file) has Larder's root")
+        }
+        return Finding(
+            "trust variables", .bad, "\(name) is \(file), which lacks Larder's root", remedy: Self.environmentRemedy)
+    }
+}
+
+/// Words of a shell's command line.
+enum Shell {
+    static func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { octet in
+            (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
+                || "/._-:=".utf8.contains(octet)
+        }
+        return isPlain && !text.isEmpty ? text : ShellSyntax.shQuoted(text)
+    }
+}

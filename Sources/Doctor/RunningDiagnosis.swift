@@ -1,0 +1,80 @@
+import CommandEnvironment
+import CommandSupport
+import Foundation
+import HTTPMessage
+import LarderSettings
+
+/// What is asked of a Larder that runs.
+package struct RunningDiagnosis {
+    let running: ClientEnvironment
+    let origin: TrialOrigin
+    /// By its settings, which say what mends a refusal.
+    let hasUpstreamProxy: Bool
+    let edit: String?
+
+    package init(running: ClientEnvironment, origin: TrialOrigin, hasUpstreamProxy: Bool, edit: String?) {
+        self.running = running
+        self.origin = origin
+        self.hasUpstreamProxy = hasUpstreamProxy
+        self.edit = edit
+    }
+
+    /// Whether its port takes a request and brings it to a server.
+    package func findings() -> [Finding] {
+        let connection: Int32
+        switch Self.connected(running.proxy) {
+        case .success(let descriptor): connection = descriptor
+        case .failure(let code):
+            let reason = String(cString: strerror(code.number))
+            return [
+                Finding("port", .bad, "\(running.proxy) does not answer: \(reason)", remedy: "larder stop; larder serve &"),
+                Finding("request", .skipped, "the port does not answer"),
+            ]
+        }
+        defer { close(connection) }
+        let port = Finding("port", .good, "\(running.proxy) answers")
+        guard !hasUpstreamProxy else {
+            let reason = "upstream.proxy would be asked, and this machine left: no program is tried"
+            return [port, Finding("request", .skipped, reason)]
+        }
+        return [port, request(on: connection)]
+    }
+
+    private func request(on connection: Int32) -> Finding {
+        let url = "http://\(TriedClient.host):\(origin.port)/request/"
+        let head = "GET \(url) HTTP/1.1\r\nHost: \(TriedClient.host):\(origin.port)\r\nConnection: close\r\n\r\n"
+        _ = Descriptor.write(Array(head.utf8)[...], to: connection)
+        var answer: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while answer.count < 65_536 {
+            let count = recv(connection, &piece, piece.count, 0)
+            if count <= 0 { break }
+            answer += piece[..<count]
+        }
+        let text = String(decoding: answer, as: UTF8.self)
+        if origin.request(below: "/request/")?.cameThrough == true, text.hasSuffix(TrialOrigin.content) {
+            return Finding("request", .good, "one went through it, and was answered by a server of ours")
+        }
+        let lines = text.components(separatedBy: "\r\n")
+        if lines[0].contains(" 407 ") {
+            return Finding(
+                "request", .bad,
+                "everybody is asked for a password (clients.authenticate), which larder env does not know; `remote` asks nobody here",
+                remedy: edit.map { "\($0) && larder reload" })
+        }
+        if text.contains("offline_miss") {
+            return Finding("request", .skipped, "it runs offline, and answers nothing new: no program can be tried")
+        }
+        let told = lines.first { $0.lowercased().hasPrefix("proxy-status:") } ?? lines.first ?? ""
+        return Finding(
+            "request", .bad, "it was not brought to a server of ours: \(told.isEmpty ? "no answer came" : told)",
+            remedy: "larder explain \(url)")
+    }
+
+    struct Code: Error { let number: Int32 }
+
+    private static func connected(_ address: ListenAddress) -> Result<Int32, Code> {
+        guard let socket = TrialSocket.connect(to: address) else { return .failure(Code(number: errno)) }
+        return .success(socket)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import LocalCA
+
+/// A client that is tried against an origin of ours behind the Larder that runs, with the variables that `larder env` gives.
+package struct TriedClient {
+    /// It leads to this machine wherever curl's library looks it up (RFC 6761 §6.3), and is not among the names that programs leave out.
+    static let host = "larder-doctor.localhost"
+    /// For one program and one URL.
+    private static let seconds = "30"
+
+    let trial: ClientTrial
+    let environment: [String: String]
+    let origin: TrialOrigin
+    /// A folder that is gone when all have been tried.
+    let folder: String
+    let process: TrialProcess
+
+    package init(
+        trial: ClientTrial, environment: [String: String], origin: TrialOrigin, folder: String, process: TrialProcess
+    ) {
+        self.trial = trial
+        self.environment = environment
+        self.origin = origin
+        self.folder = folder
+        self.process = process
+    }
+
+    /// - Parameters:
+    ///   - intercepts: whether https is to be tried as well.
+    ///   - isAsked: whether it is told as well where there is no such program.
+    package func findings(intercepts: Bool, isAsked: Bool) -> [Finding] {
+        guard let tool = Tool(trial.program, in: environment), let clock = Tool("timeout", in: environment) else {
+            return isAsked ? [Finding(trial.name, .skipped, "\(trial.program) or timeout is not installed")] : []
+        }
+        let place = "\(folder)/\(trial.name)"
+        guard mkdir(place, 0o700) == 0, prepare(place) else {
+            return [Finding(trial.name, .skipped, "there is no room for its files")]
+        }
+        func said(_ url: String) -> String {
+            let variables = environment.merging(trial.variables(url, place)) { $1 }
+            let outcome = Tool(path: clock.path, in: variables).run(
+                [Self.seconds, tool.path] + trial.words(url, place), begun: process.begin)
+            process.end()
+            return String(decoding: outcome.output + outcome.talk, as: UTF8.self)
+        }
+        let plain = http(said("http://\(Self.host):\(origin.port)/\(trial.name)/"))
+        return intercepts ? [plain, https(said("https://\(Self.host)/\(trial.name)/"))] : [plain]
+    }
+
+    private func prepare(_ place: String) -> Bool {
+        trial.files.allSatisfy { name, text in
+            FileManager.default.createFile(atPath: "\(place)/\(name)", contents: Data(text.utf8))
+        }
+    }
+
+    /// What has come to the origin is the proof.
+    private func http(_ said: String) -> Finding {
+        let name = "\(trial.name), http"
+        guard let request = origin.request(below: "/\(trial.name)/") else { return failed(name, "nothing came of it", said) }
+        if request.cameThrough { return Finding(name, .good, "it goes through Larder") }
+        return failed(name, "it goes past Larder", said)
+    }
+
+    /// Nothing listens there: who is told so by Larder has believed its certificate.
+    private func https(_ said: String) -> Finding {
+        let name = "\(trial.name), https"
+        let lines = withoutPlaces(said).split(whereSeparator: \.isNewline).filter { !$0.contains("Picked up") }
+        let text = lines.joined(separator: "\n").lowercased()
+        if text.contains(/certificate|ssl|tls|x509|pkix/) { return failed(name, "it does not believe Larder", said) }
+        let isInTunnel = !text.contains(/connect tunnel|after connect|tunnel connection failed/)
+        if isInTunnel, text.contains(/\b50[24]\b|connection_refused/) { return Finding(name, .good, "it believes Larder's root") }
+        return failed(name, "it does not get there", said)
+    }
+
+    /// A folder may be called as the words are that tell of a fault.
+    private func withoutPlaces(_ said: String) -> String {
+        let places = ([folder] + environment.values.filter { $0.hasPrefix("/") && $0.count > 1 }).sorted { $0.count > $1.count }
+        return places.reduce(said) { $0.replacing($1, with: "") }.replacing(/\/\S*/, with: "")
+    }
+
+    private func failed(_ name: String, _ what: String, _ said: String) -> Finding {
+        Finding(name, trial.failure, "\(what) (\(trial.note)): \(Self.lastLine(said))", remedy: trial.remedy)
+    }
+
+    private static func lastLine(_ said: String) -> String {
+        said.split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }.map(String.init) ?? "it says nothing"
+    }
+}

@@ -1,0 +1,147 @@
+import EventLoop
+import Foundation
+
+/// How far everything is that is fetched, for whoever shows it. Written by the tasks that fetch.
+package final class FetchBoard: Sendable {
+    enum Phase: Sendable { case asking, receiving, waiting, checking }
+
+    struct Standing: Sendable {
+        var label: String
+        var phase = Phase.asking
+        var done: UInt64 = 0
+        var total: UInt64?
+        var rate = RateMeter()
+        var kept: UInt64 = 0
+    }
+
+    /// What is said once.
+    struct Line: Sendable {
+        let text: String
+        var isFailure = false
+    }
+
+    private struct State {
+        /// In the order in which they were begun.
+        var rows: [(number: Int, standing: Standing)] = []
+        var lines: [Line] = []
+        var rate = RateMeter()
+        var finished = 0
+        var failed = 0
+    }
+
+    struct Picture: Sendable {
+        let rows: [Standing]
+        /// What is to be said once, in its order.
+        let lines: [Line]
+        let rate: RateMeter
+        let finished: Int
+        let failed: Int
+    }
+
+    /// How many are fetched altogether.
+    let count: Int
+    private let state = Guarded(State())
+
+    package init(count: Int) { self.count = count }
+
+    /// One URL on the board.
+    struct Row: Sendable {
+        fileprivate let board: FetchBoard
+        fileprivate let number: Int
+        let label: String
+
+        func say(_ text: String) { board.say("\(label): \(text)") }
+        func enter(_ phase: Phase) { change { $0.phase = phase } }
+        var phase: Phase { board.standing(number)?.phase ?? .asking }
+
+        /// What comes begins there.
+        func begin(at offset: UInt64, of total: UInt64?, keeping kept: UInt64) {
+            change { row in
+                row.phase = .receiving
+                row.done = offset
+                row.total = total
+                row.kept = kept
+            }
+        }
+
+        func add(_ count: Int) { board.add(count, number) }
+
+        /// What is left for another call.
+        func noteKept(_ length: UInt64) { change { $0.kept = length } }
+        var kept: UInt64 { board.standing(number)?.kept ?? 0 }
+
+        private func change(_ body: (inout Standing) -> Void) { board.change(number, body) }
+    }
+
+    func begin(_ number: Int, label: String) -> Row {
+        state.withLock { $0.rows.append((number, Standing(label: label))) }
+        return Row(board: self, number: number, label: label)
+    }
+
+    /// - Parameter line: is said in its place.
+    func end(_ row: Row, failed: Bool, _ line: String) {
+        state.withLock { state in
+            state.rows.removeAll { $0.number == row.number }
+            state.finished += 1
+            if failed { state.failed += 1 }
+            state.lines.append(Line(text: line, isFailure: failed))
+        }
+    }
+
+    func say(_ line: String) { state.withLock { $0.lines.append(Line(text: line)) } }
+
+    /// How it stands; what was to be said is handed over.
+    func picture() -> Picture {
+        state.withLock { state in
+            defer { state.lines = [] }
+            return Picture(
+                rows: state.rows.map(\.standing), lines: state.lines, rate: state.rate, finished: state.finished,
+                failed: state.failed)
+        }
+    }
+
+    private func standing(_ number: Int) -> Standing? {
+        state.withLock { state in state.rows.first { $0.number == number }?.standing }
+    }
+
+    private func change(_ number: Int, _ body: (inout Standing) -> Void) {
+        state.withLock { state in
+            guard let place = state.rows.firstIndex(where: { $0.number == number }) else { return }
+            body(&state.rows[place].standing)
+        }
+    }
+
+    private func add(_ count: Int, _ number: Int) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.rate.add(UInt64(count), at: now)
+            guard let place = state.rows.firstIndex(where: { $0.number == number }) else { return }
+            state.rows[place].standing.done += UInt64(count)
+            state.rows[place].standing.rate.add(UInt64(count), at: now)
+        }
+    }
+}
+
+/// Octets in a second, over the last few of them.
+struct RateMeter: Sendable {
+    private(set) var total: UInt64 = 0
+    private var marks: [(time: ContinuousClock.Instant, total: UInt64)] = []
+
+    private static let interval: Duration = .milliseconds(250)
+    private static let markLimit = 20
+
+    mutating func add(_ count: UInt64, at now: ContinuousClock.Instant) {
+        if marks.isEmpty { marks.append((now, 0)) }
+        total += count
+        guard let last = marks.last, last.time.duration(to: now) >= Self.interval else { return }
+        marks.append((now, total))
+        if marks.count > Self.markLimit { marks.removeFirst() }
+    }
+
+    /// `nil` before there is anything to tell it by.
+    func rate(at now: ContinuousClock.Instant) -> Double? {
+        guard let first = marks.first else { return nil }
+        let time = first.time.duration(to: now) / .seconds(1)
+        return time > 0.2 ? Double(total - first.total) / time : nil
+    }
+}

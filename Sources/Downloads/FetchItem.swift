@@ -1,0 +1,55 @@
+import Foundation
+import HTTPMessage
+import HTTPSerialization
+import HTTPSession
+import TextCoding
+
+/// One URL that is fetched, and what was said of it.
+package struct FetchItem: Sendable {
+    /// Without a name and password.
+    let uri: TargetURI
+    /// Who we are for its server, as the URL says.
+    let authorization: String?
+    /// What the file has to be.
+    package var digest: ContentDigest?
+    /// `nil`: as the response suggests.
+    var name: String?
+    /// Where it stands in a list; `nil` for the command line.
+    var place: FetchList.Place?
+
+    /// For messages: without what may be a secret.
+    var label: String { printable(uri.descriptionWithoutQuery, limit: 200) }
+
+    /// Reads a URL. Without a scheme it is an http one, as people write them.
+    package init(_ text: String) throws(FetchFailure) {
+        var text = text
+        if !text.contains("://") { text = "http://" + text }
+        authorization = Self.takeCredentials(out: &text)
+        do throws(TargetURI.Fault) { uri = try TargetURI(text) } catch {
+            let reason =
+                switch error {
+                case .scheme: "neither http nor https"
+                case .userinfo: "its name and password cannot be read"
+                case .host: "it has no host, or one that cannot be"
+                case .port: "its port is none"
+                case .tooLong: "it is too long"
+                }
+            throw FetchFailure(
+                .usage, "bad_url", "\(printable(Self.withoutQuery(text), limit: 200)) is no URL to fetch: \(reason)")
+        }
+    }
+
+    /// A name and password before the host, which no request has in its target (RFC 9110 §4.2.4), and no message.
+    private static func takeCredentials(out text: inout String) -> String? {
+        guard let scheme = text.range(of: "://") else { return nil }
+        let end = text[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        guard let at = text[scheme.upperBound..<end].lastIndex(of: "@") else { return nil }
+        let userinfo = text[scheme.upperBound..<at]
+        text.removeSubrange(scheme.upperBound...at)
+        let parts = userinfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { $0.removingPercentEncoding ?? String($0) }
+        return "Basic " + Base64.encode(Array("\(parts[0]):\(parts.count > 1 ? parts[1] : "")".utf8))
+    }
+
+    private static func withoutQuery(_ text: String) -> String { String(text.prefix { $0 != "?" && $0 != "#" }) }
+}

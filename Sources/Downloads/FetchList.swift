@@ -1,0 +1,91 @@
+import CommandSupport
+import Foundation
+import HTTPSerialization
+import HTTPSession
+import TextCoding
+
+/// URLs from a file: one on a line, with its digest and its name behind it where they are wanted.
+///
+///     https://example.com/a.iso
+///     https://example.com/b.iso sha256:9f86…
+///     https://example.com/latest out=c.iso     # a note
+package enum FetchList {
+    /// Of the word by which a line says what its file is called: the name, or the URL itself.
+    struct Place: Sendable {
+        var list = ""
+        var line = 1
+        let column: Int
+    }
+
+    /// Octets of a line, and how many there may be.
+    static let lineLengthLimit = TargetURI.lengthLimit + 1024
+    static let itemLimit = 100_000
+
+    /// - Parameter path: `-` is standard input.
+    /// - Throws: the first line that is none, with its number.
+    package static func read(_ path: String) throws(FetchFailure) -> [FetchItem] {
+        let shown = path == "-" ? "standard input" : printable(path, limit: 4096)
+        var reader: LineReader
+        do throws(LocalFile.Unreadable) { reader = try LineReader(path: path, limit: lineLengthLimit) } catch {
+            throw FetchFailure(.usage, "bad_list", "cannot read \(shown): \(error.reason)")
+        }
+        var items: [FetchItem] = []
+        var number = 0
+        while true {
+            let line: LineReader.Line?
+            do { line = try reader.next() } catch { throw FetchFailure(.usage, "bad_list", "cannot read \(shown)") }
+            guard let line else { return items }
+            number += 1
+            do throws(FetchFailure) {
+                guard case .whole(let octets) = line else { throw FetchFailure(.usage, "bad_list", "the line is too long") }
+                // Some editors begin a text by U+FEFF.
+                let hasMark = number == 1 && octets.starts(with: [0xEF, 0xBB, 0xBF])
+                let text = octets.dropFirst(hasMark ? 3 : 0)
+                if var item = try item(String(decoding: text, as: UTF8.self)) {
+                    item.place?.list = shown
+                    item.place?.line = number
+                    items.append(item)
+                }
+                if items.count > itemLimit { throw FetchFailure(.usage, "bad_list", "more than \(itemLimit) URLs") }
+            } catch {
+                throw FetchFailure(.usage, error.code, "\(shown):\(number): \(error.sentence)")
+            }
+        }
+    }
+
+    /// - Returns: `nil` for a line that has none.
+    static func item(_ line: String) throws(FetchFailure) -> FetchItem? {
+        var words = line.split(whereSeparator: \.isWhitespace)
+        if let note = words.firstIndex(where: { $0.hasPrefix("#") }) { words.removeSubrange(note...) }
+        guard let url = words.first else { return nil }
+        var item = try FetchItem(String(url))
+        item.place = place(of: url, in: line)
+        for word in words.dropFirst() {
+            if word.hasPrefix("out=") {
+                if item.name != nil { throw FetchFailure(.usage, "bad_list", "two names (out=…)") }
+                item.name = try fileName(String(word.dropFirst(4)))
+                item.place = place(of: word, in: line)
+            } else if FileDigest.isMeant(String(word)) {
+                if item.digest != nil { throw FetchFailure(.usage, "bad_list", "two digests") }
+                item.digest = try FileDigest.read(String(word))
+            } else {
+                throw FetchFailure(
+                    .usage, "bad_list", "'\(printable(String(word)))' is neither a digest (sha256:…, sha512:…) nor a name (out=…)"
+                )
+            }
+        }
+        return item
+    }
+
+    private static func place(of word: Substring, in line: String) -> Place {
+        Place(column: line.distance(from: line.startIndex, to: word.startIndex) + 1)
+    }
+
+    /// A list may be somebody else's: it names files in the folder, and no places.
+    private static func fileName(_ name: String) throws(FetchFailure) -> String {
+        guard SuggestedName.isSafe(name) else {
+            throw FetchFailure(.usage, "bad_list", "'\(printable(name))' is not a plain file name")
+        }
+        return name
+    }
+}

@@ -1,0 +1,76 @@
+import EventLoop
+import HTTPSession
+import TextCoding
+
+/// Who has which name in the folder, of all that one call fetches: no two have the same.
+///
+/// A name that a list says is that line's, and where two say the same nothing is fetched. Of names that are suggested the second becomes
+/// `name.1`, as wget has it. Those that URLs end with are given out before anything is fetched, in the order of the URLs; so it does not
+/// depend on who answers first which file has which, but for names that only a response tells.
+package final class FetchNames: Sendable {
+    private struct State {
+        var owners: [String: Int] = [:]
+        /// What each has, and the suggestion from which it was made.
+        var claims: [Int: (suggested: String, name: String)] = [:]
+        /// The last number behind a name.
+        var numbers: [String: Int] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    init(_ items: [FetchItem]) {
+        state.withLock { state in
+            for (number, item) in items.enumerated() {
+                if let name = item.name { state.owners[name] = number }
+            }
+            for (number, item) in items.enumerated() where item.name == nil {
+                _ = Self.claim(SuggestedName.name(for: HTTPFields(), item.uri), for: number, &state)
+            }
+        }
+    }
+
+    /// The name in the place of a suggested one, which may be the same.
+    func claim(_ suggested: String, for number: Int) -> String {
+        state.withLock { Self.claim(suggested, for: number, &$0) }
+    }
+
+    private static func claim(_ suggested: String, for number: Int, _ state: inout State) -> String {
+        if let claim = state.claims[number] {
+            if claim.suggested == suggested { return claim.name }
+            state.owners[claim.name] = nil
+        }
+        var name = suggested
+        while state.owners[name] != nil {
+            let next = state.numbers[suggested, default: 0] + 1
+            state.numbers[suggested] = next
+            name = "\(suggested).\(next)"
+        }
+        state.owners[name] = number
+        state.claims[number] = (suggested, name)
+        return name
+    }
+
+    // MARK: What is known before
+
+    /// - Throws: the first that would be the same file as one before it.
+    package static func check(_ items: [FetchItem]) throws(FetchFailure) {
+        var named: [String: FetchItem] = [:]
+        var unnamed: [String: FetchItem] = [:]
+        for item in items {
+            if let name = item.name {
+                if let first = named.updateValue(item, forKey: name) {
+                    throw fault(item, "'\(printable(name))' is the file of \(words(first)) already")
+                }
+            } else if let first = unnamed.updateValue(item, forKey: item.uri.description) {
+                throw fault(item, "\(item.label) is fetched by \(words(first)) already, to the same file")
+            }
+        }
+    }
+
+    private static func fault(_ item: FetchItem, _ sentence: String) -> FetchFailure {
+        let place = item.place.map { "\($0.list):\($0.line):\($0.column): " } ?? ""
+        return FetchFailure(.usage, "same_file", place + sentence)
+    }
+
+    private static func words(_ item: FetchItem) -> String { item.place.map { "line \($0.line)" } ?? "the command line" }
+}

@@ -1,0 +1,195 @@
+import EventLoop
+import Foundation
+import HTTPSerialization
+import HTTPSession
+import TextCoding
+
+/// A file that was fetched.
+package struct FetchedFile: Sendable {
+    let path: String
+    let length: UInt64
+    /// How much of it was there before.
+    let keptLength: UInt64
+    /// Whether it came from the store, and the server was not asked for it.
+    let isFromStore: Bool
+    /// Those by which it was checked.
+    let digests: [ContentDigest]
+    /// It was there already, as its digest says.
+    var wasThere = false
+}
+
+/// One URL, from its first request to the file in its place.
+struct FetchRun: Sendable {
+    let item: FetchItem
+    let terms: FetchTerms
+    let session: HTTPSession
+    let row: FetchBoard.Row
+    /// The name in the folder in the place of a suggested one.
+    let claim: @Sendable (String) -> String
+
+    func run() async throws(FetchFailure) -> FetchedFile {
+        if let known = knownTarget {
+            let file = try await Self.elsewhere { () throws(FetchFailure) in try standing(at: known) }
+            if let file { return file }
+        }
+        let part = try await Self.elsewhere { () throws(FetchFailure) in
+            try PartFile(in: folder, for: purpose, isSequential: terms.parts == 1)
+        }
+        do throws(FetchFailure) { return try await fetchOnceOrTwice(part) } catch {
+            if error.kind == .digest { await part.remove() } else { row.noteKept(await part.leave()) }
+            throw error
+        }
+    }
+
+    /// What came from the store and has another digest is asked for once more, of its server.
+    private func fetchOnceOrTwice(_ part: PartFile) async throws(FetchFailure) -> FetchedFile {
+        let first: FetchFailure
+        do throws(FetchFailure) { return try await fetch(into: part, terms) } catch { first = error }
+        guard first.kind == .digest, first.isAboutStored, terms.mayAskAgain else { throw first }
+        row.say("what is stored has another digest: the server is asked")
+        try await part.beginAnew()
+        var terms = self.terms
+        terms.fields.append("Cache-Control", "no-cache")
+        do throws(FetchFailure) { return try await fetch(into: part, terms) } catch {
+            switch error.kind {
+            case .digest, .interrupted, .file: throw error
+            default: throw first.saying("\(first.sentence), as it is stored; asked for anew: \(error.sentence)")
+            }
+        }
+    }
+
+    private func fetch(into part: PartFile, _ terms: FetchTerms) async throws(FetchFailure) -> FetchedFile {
+        let transfer = PartTransfer(item: item, terms: terms, session: session, part: part, row: row, standing: standing(named:))
+        switch try await transfer.run() {
+        case .whole(let facts):
+            let digests = try await Self.elsewhere { () throws(FetchFailure) in try check(part) }
+            return try await put(part, facts, digests)
+        case .standing(let file):
+            await part.remove()
+            return file
+        }
+    }
+
+    // MARK: Places
+
+    private var folder: String {
+        switch terms.place {
+        case .folder(let path): path
+        case .file(let path): path.contains("/") ? Self.folder(of: path) : "."
+        case .outlet: FileManager.default.temporaryDirectory.path
+        }
+    }
+
+    private static func path(_ name: String, in folder: String) -> String { folder == "." ? name : "\(folder)/\(name)" }
+
+    private static func folder(of path: String) -> String {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    /// The same for the same URL to the same place, so that what is there is found again.
+    private var purpose: PartFile.Purpose {
+        switch terms.place {
+        case .file(let path): .file(key: "\(item.uri)\n\(path.split(separator: "/").last ?? "")")
+        case .folder: .file(key: "\(item.uri)\n\(item.name ?? "")")
+        case .outlet(.null) where item.digest == nil: .nothing
+        // Nobody goes on with what nobody has.
+        case .outlet: .reading
+        }
+    }
+
+    private var knownTarget: String? {
+        switch terms.place {
+        case .file(let path): path
+        case .folder(let folder): item.name.map { Self.path($0, in: folder) }
+        case .outlet: nil
+        }
+    }
+
+    /// What has the name already.
+    /// - Returns: the file, where it is what is wanted.
+    /// - Throws: where it is not, and may not give way.
+    private func standing(at path: String) throws(FetchFailure) -> FetchedFile? {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return nil }
+        // Nothing else gives way to a file: no folder, no device, and no link, which may lead to one.
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw FetchFailure(.file, "file_exists", "\(printable(path, limit: 4096)) is there already, and no plain file")
+        }
+        if let digest = item.digest {
+            row.enter(.checking)
+            if try FileDigest.make(ofFileAt: path, by: digest.algorithm) == digest {
+                return FetchedFile(
+                    path: path, length: UInt64(facts.st_size), keptLength: UInt64(facts.st_size), isFromStore: false,
+                    digests: [digest], wasThere: true)
+            }
+        }
+        if terms.overwrites { return nil }
+        throw FetchFailure(
+            .file, "file_exists", "\(printable(path, limit: 4096)) is there already; --overwrite puts the new one in its place")
+    }
+
+    // MARK: The whole
+
+    /// Does what takes long where it holds up nobody who reads. It is cancelled with the task.
+    private static func elsewhere<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(FetchFailure) -> Value
+    ) async throws(FetchFailure) -> Value {
+        let task = Task.detached { Result { () throws(FetchFailure) in try work() } }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+
+    /// - Returns: by what it was checked.
+    private func check(_ part: PartFile) throws(FetchFailure) -> [ContentDigest] {
+        let told = DigestField(parsing: part.digests)?.strongest
+        let wanted = [item.digest, told].compactMap { $0 }
+        if wanted.isEmpty || part.purpose == .nothing { return [] }
+        row.enter(.checking)
+        for algorithm in Set(wanted.map(\.algorithm)) {
+            let made = try FileDigest.make(of: part, by: algorithm)
+            for digest in wanted where digest.algorithm == algorithm && digest != made {
+                var failure = FetchFailure(
+                    .digest, "other_digest",
+                    digest == item.digest
+                        ? "it is not what was asked for: \(FileDigest.text(made)), and not \(FileDigest.text(digest))"
+                        : "it is not what the server says: \(FileDigest.text(made)), and not \(FileDigest.text(digest)) (Repr-Digest)"
+                )
+                failure.isAboutStored = part.isFromStore
+                throw failure
+            }
+        }
+        return wanted
+    }
+
+    /// From here on it is there, whatever comes: nothing is called off any more but what waits for a reader.
+    private func put(
+        _ part: PartFile, _ facts: PartTransfer.Facts, _ digests: [ContentDigest]
+    ) async throws(FetchFailure) -> FetchedFile {
+        let path: String
+        switch terms.place {
+        case .outlet(let outlet):
+            path = outlet.name
+            try await Self.elsewhere { () throws(FetchFailure) in try outlet.write(part) }
+        case .file(let target):
+            path = target
+            try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
+        case .folder(let folder):
+            path = Self.path(item.name ?? claim(facts.name), in: folder)
+            try await part.move(to: path, replaces: terms.overwrites, mode: terms.mode)
+        }
+        return FetchedFile(
+            path: path, length: part.length, keptLength: part.keptLength, isFromStore: facts.isFromStore, digests: digests)
+    }
+
+    /// Where the name comes from the response: whether it may be used.
+    /// - Returns: the file that has it, where that is what is wanted.
+    private func standing(named name: String) async throws(FetchFailure) -> FetchedFile? {
+        guard case .folder(let folder) = terms.place, item.name == nil else { return nil }
+        let path = Self.path(claim(name), in: folder)
+        return try await Self.elsewhere { () throws(FetchFailure) in try standing(at: path) }
+    }
+}

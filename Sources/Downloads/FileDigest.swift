@@ -1,0 +1,66 @@
+import Foundation
+import HTTPMessage
+import HTTPSerialization
+import TextCoding
+
+/// Digests of files, read piece by piece.
+package enum FileDigest {
+    static let pieceLength = 1 << 20
+
+    /// - Throws: also once the task is cancelled.
+    static func make(of part: PartFile, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest {
+        let hasher = DigestHasher(algorithm)
+        var offset: UInt64 = 0
+        while true {
+            if Task.isCancelled { throw .interrupted }
+            let octets = try part.read(at: offset, atMost: pieceLength)
+            if octets.isEmpty { return hasher.finish() }
+            hasher.update(octets.span)
+            offset += UInt64(octets.count)
+        }
+    }
+
+    /// - Returns: `nil` where it cannot be read.
+    /// - Throws: once the task is cancelled.
+    static func make(ofFileAt path: String, by algorithm: DigestAlgorithm) throws(FetchFailure) -> ContentDigest? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }  // nothing was written
+        let hasher = DigestHasher(algorithm)
+        // What cannot be read to its end has another digest.
+        while let piece = try? file.read(upToCount: pieceLength), !piece.isEmpty {
+            if Task.isCancelled { throw .interrupted }
+            hasher.update(Array(piece).span)
+        }
+        return hasher.finish()
+    }
+
+    /// As tools print it, and `--digest` reads it.
+    static func text(_ digest: ContentDigest) -> String {
+        "\(digest.algorithm.rawValue.filter { $0 != "-" }):\(Hexadecimal.encode(digest.octets))"
+    }
+
+    /// Reads what `text` writes.
+    /// - Throws: what a digest has to be, where it is none.
+    package static func read(_ text: String) throws(FetchFailure) -> ContentDigest {
+        if let digest = ContentDigest(text) { return digest }
+        throw FetchFailure(.usage, "bad_digest", "'\(printable(text, limit: 200))' is no digest: \(fault(of: text))")
+    }
+
+    /// Whether the word in front of the colon is one of a digest's.
+    static func isMeant(_ text: String) -> Bool { text.contains(":") && algorithm(in: text) != nil }
+
+    private static func algorithm(in text: String) -> DigestAlgorithm? {
+        let name = text.prefix { $0 != ":" }.lowercased().filter { $0 != "-" }
+        return DigestAlgorithm.allCases.first { $0.rawValue.filter { $0 != "-" } == name }
+    }
+
+    private static func fault(of text: String) -> String {
+        guard isMeant(text), let algorithm = algorithm(in: text) else {
+            return "sha256: and 64 hexadecimal digits, or sha512: and 128"
+        }
+        let name = algorithm.rawValue.filter { $0 != "-" }
+        let (wanted, count) = (algorithm.length * 2, text.drop { $0 != ":" }.dropFirst().count)
+        let found = count == 0 ? "nothing" : count == wanted ? "something else" : "\(count) of them"
+        return "behind \(name): stand \(wanted) hexadecimal digits, and here \(found)"
+    }
+}

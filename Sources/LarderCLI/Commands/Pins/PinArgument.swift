@@ -1,0 +1,22 @@
+import ArgumentParser
+import CommandSupport
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// A pin on the command line: a key's digest, or a file with certificates or public keys.
+enum PinArgument {
+    /// - Throws: exit code 2 after saying what is wrong.
+    static func digests(_ text: String) throws(ExitCode) -> [SHA256Digest] {
+        if let pin = try? Pin(text) { return [pin.publicKeyDigest] }
+        do throws(LocalFile.Unreadable) {
+            let octets = try LocalFile.octets(at: text, atMost: TrustFiles.pinFileLimit)
+            if let pins = try? Pin.reading(file: octets) { return pins.map(\.publicKeyDigest) }
+            throw LocalFile.Unreadable(reason: "has neither a certificate nor a public key that can be read")
+        } catch {
+            Terminal.talk(
+                "larder: \(printable(text, limit: 4096)) is no digest sha256/…, and as a file \(error.reason)\n")
+            throw ExitCode(2)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import CommandSupport
+import LarderSettings
+import PinTools
+import ProxyAdmin
+
+extension RecordedServers {
+    /// By the running Larder where one runs, else from the store's file.
+    /// - Throws: exit code 1 after saying why there is nothing to read.
+    init(of loaded: LoadedSettings) throws {
+        var octets: [UInt8] = []
+        if let running = try RunningLarder.find(loaded) {
+            try RunningCache(path: running.path).send("GET", "chains", []) { octets += $0 }
+        } else {
+            let path = try ServingPlan(loaded).storePath
+            guard path != ":memory:" else {
+                Terminal.talk("larder: the store stands in memory, and no Larder is running\n")
+                throw ExitCode.failure
+            }
+            let file = try StoreFileAccess(path: path, settings: loaded.settings)
+            try file.send(CacheAnswers.chains(file.source)) { octets += $0 }
+        }
+        self.init(octets)
+    }
+}

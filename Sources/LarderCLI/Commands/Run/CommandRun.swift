@@ -1,0 +1,111 @@
+import ArgumentParser
+import CommandEnvironment
+import CommandSupport
+import Foundation
+import TextCoding
+
+/// One run of a command whose requests go through a Larder: what the command is given, and what is taken away behind it.
+struct CommandRun {
+    let environment: [String: String]
+    let folder: PrivateFolder
+    private let given: GivenState
+    private let signals: RunSignals
+
+    /// To be made before anything is changed, and any thread is made.
+    /// - Throws: 125, after saying what is wrong.
+    init() throws(ExitCode) {
+        given = GivenState()
+        ProcessMemorySecrecy.begin(hasChild: true)
+        signals = RunSignals(given.signals)
+        environment = ProcessInfo.processInfo.environment
+        guard let folder = PrivateFolder(environment) else {
+            throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
+        }
+        self.folder = folder
+        signals.sweep(folder)
+    }
+
+    func end() { folder.remove() }
+
+    /// - Returns: the command's exit code.
+    func run(_ command: [String], through larder: JoinedLarder) throws(ExitCode) -> Int32 {
+        Self.warn(of: OtherProxies(environment))
+        return try start(command, larder.environment.values(over: environment))
+    }
+
+    /// - Parameters:
+    ///   - network: the one in which it runs; `nil`: in this process's.
+    ///   - clock: by which it is told the time; `nil`: this machine's.
+    /// - Returns: the command's exit code.
+    func run(
+        _ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
+    ) throws(ExitCode) -> Int32 {
+        let former = clock?.variables(over: environment) ?? [:]
+        let variables = try variables(for: larder)
+        if larder.settings.tls.loaded?.authority != nil, let advice = ProgramAdvice.sentence(for: command[0]) {
+            Terminal.talk("larder: \(printable(advice, limit: 4096))\n")
+        }
+        return try start(command, variables.merging(former) { $1 }, in: network)
+    }
+
+    /// What a person should know of a run, where it was not as they may think.
+    func remarks(on larder: PrivateLarder) -> [String] {
+        var remarks: [String] = []
+        if let remark = larder.storeRemark { remarks.append(remark) }
+        let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
+        if let name = leftOut.first(where: { !["", ","].contains(environment[$0] ?? "") }) {
+            remarks.append("\(name) was set, and is not heeded")
+        }
+        return remarks
+    }
+
+    /// Writes the files that the variables name.
+    /// - Returns: what is set for the command.
+    private func variables(for larder: PrivateLarder) throws(ExitCode) -> [String: String] {
+        let files = ClientFiles(folder: folder.path)
+        let former = FormerVariables(environment, behind: files)
+        let trust = ClientTrust(larder.settings.tls, environment: former.values)
+        let variables = ClientEnvironment(proxy: larder.address, files: files, carriesTrust: !trust.isEmpty)
+        do throws(WholeFile.Unwritten) {
+            try ClientFolder(variables, trust: trust, former: former).fill(folder)
+        } catch {
+            throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
+        }
+        let others = OtherProxies(environment)
+        if larder.settings.upstream.proxy == nil, let name = others.replaced(by: variables).first {
+            Terminal.talk(
+                "larder: the proxy that \(name) names is not gone through: upstream.proxy names the one that Larder goes through\n"
+            )
+        }
+        Self.warn(of: others)
+        var values = variables.values(over: environment)
+        // So that larder status, and explain, speak to this one.
+        if let socket = larder.adminSocket { values["LARDER_ADMIN_SOCKET"] = socket }
+        return values
+    }
+
+    private static func warn(of others: OtherProxies) {
+        for name in others.stronger {
+            Terminal.talk("larder: \(printable(name)) goes before what is set here: who reads it may go past Larder, uncounted\n")
+        }
+    }
+
+    private func start(
+        _ command: [String], _ variables: [String: String], in network: OwnNetwork? = nil
+    ) throws(ExitCode) -> Int32 {
+        do throws(ChildProcess.Failure) {
+            return try ChildProcess(command, changing: variables, given: given, signals: signals, in: network).waitForEnd()
+        } catch {
+            let name = printable(command[0], limit: 4096)
+            switch error {
+            case .missing:
+                Terminal.talk("larder: \(name): there is no such command\n")
+                throw ExitCode(ProgramSearch.missingCode)
+            case .notExecutable(let reason):
+                Terminal.talk("larder: \(name): \(reason)\n")
+                throw ExitCode(ProgramSearch.notExecutableCode)
+            case .system(let reason): throw PrivateLarder.fail("cannot start \(name): \(reason)")
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ProxyServer
+import Recordings
+import Snapshots
+import TextCoding
+
+/// What a run has recorded, in a few lines for people.
+struct RecordSummary {
+    let file: RecordingFile
+    let result: Result<SnapshotRoots?, SnapshotError>
+    let tally: RequestTally?
+
+    private static let toldLimit = 10
+
+    /// The file is there, and nothing that was to be written could not be.
+    var isWritten: Bool { if case .success = result { file.summary.failure == nil } else { false } }
+    /// All that was asked for is in it.
+    var isComplete: Bool { file.summary.isComplete && file.summary.tunnels.isEmpty && (tally?.deniedCount ?? 0) == 0 }
+
+    func text(remarks: [String]) -> String {
+        let summary = file.summary
+        var lines = [countsLine(summary.counts)]
+        lines += summary.tunnels.prefix(Self.toldLimit).map { "  not recorded, a tunnel: \($0)" }
+        lines += summary.unrecorded.prefix(Self.toldLimit).map { "  not recorded (\($0.reason)): \($0.url)" }
+        let denied = tally?.deniedCount ?? 0
+        if denied > 0 { lines[0] += ", \(denied) denied" }
+        lines += (tally?.refusals ?? []).prefix(Self.toldLimit).map {
+            "  not recorded, denied (\($0.reason)): \($0.request)"
+        }
+        let others = [denied, summary.tunnels.count, summary.unrecordedCount].reduce(0) { $0 + max(0, $1 - Self.toldLimit) }
+        if others > 0 { lines.append("  and \(others) more") }
+        if case .failure(let error) = result {
+            lines.append("the recording is incomplete: \(summary.failure ?? "\(error)")")
+            lines.append("\(file.path) was not made; what could be written stands in \(file.path).partial")
+        } else if let failure = summary.failure {
+            lines.append("the recording is incomplete: \(failure)")
+        }
+        lines += matchWarnings
+        return (lines + remarks).map { "larder: \(printable($0, limit: 4096))\n" }.joined()
+    }
+
+    /// Where replay would give one response in place of another.
+    private var matchWarnings: [String] {
+        // A recording that cannot be read is reported when it is replayed.
+        guard isWritten, let warnings = try? Snapshot(path: file.path).matchWarnings() else { return [] }
+        return warnings.map { "warning: \($0.text)" }
+    }
+
+    private func countsLine(_ counts: RecordingSummary.Counts) -> String {
+        var line = "\(counts.recorded) recorded in \(file.path)"
+        if counts.unchanged > 0 { line += ", \(counts.unchanged) unchanged" }
+        if counts.failures > 0 { line += ", \(counts.failures) of them failures" }
+        if counts.unshared > 0 { line += ", \(counts.unshared) that no cache may keep" }
+        return line
+    }
+}

@@ -1,0 +1,48 @@
+import ProxyServer
+import Recordings
+import Snapshots
+import TextCoding
+
+/// What a run has replayed, in a few lines for people.
+struct ReplaySummary {
+    let tally: RequestTally
+    let layers: RecordingLayers
+    let remarks: [String]
+
+    private static let unusedLimit = 1000
+
+    var text: String {
+        let unused = unusedPlaces.reduce(0) { $0 + $1.count }
+        var lines = ["\(tally.replayedCount) replayed, \(tally.missedCount) missed, \(unused) never asked for"]
+        if tally.failedCount > 0 { lines[0] += ", \(tally.failedCount) failed as recorded" }
+        if tally.deniedCount > 0 { lines[0] += ", \(tally.deniedCount) denied" }
+        for refusal in tally.refusals {
+            lines.append("  \(refusal.reason == RequestTally.missWord ? "missed" : refusal.reason): \(refusal.request)")
+            if let nearest = refusal.nearest { lines.append("    nearest: \(nearest)") }
+        }
+        let others = tally.deniedCount + tally.missedCount - tally.refusals.count
+        if others > 0 { lines.append("  and \(others) more") }
+        return Self.said(lines + remarks)
+    }
+
+    /// The recordings that nobody has asked for, one on a line.
+    var unusedText: String {
+        var lines: [String] = []
+        for (path, places) in zip(layers.terms.files, unusedPlaces) where !places.isEmpty {
+            guard let snapshot = try? Snapshot(path: path) else { continue }  // it was open until now
+            for place in places.prefix(Self.unusedLimit - lines.count) {
+                guard let request = try? snapshot.recording(at: place).request else { continue }  // verify says what is wrong
+                let method = String(decoding: request.method, as: UTF8.self)
+                lines.append("  never asked for: \(method) \(String(decoding: request.uri, as: UTF8.self))")
+            }
+        }
+        return Self.said(lines)
+    }
+
+    /// The places of recordings that were no answer, for each file.
+    private var unusedPlaces: [[Int]] {
+        zip(layers.counts, layers.usedPlaces).map { count, used in (0..<count).filter { !used.contains($0) } }
+    }
+
+    private static func said(_ lines: [String]) -> String { lines.map { "larder: \(printable($0, limit: 4096))\n" }.joined() }
+}

@@ -1,0 +1,100 @@
+import CommandSupport
+import EventLoop
+import Foundation
+import SecretScanning
+
+/// The access log of one run, read as it is written: counted, and where one is asked for, kept in a file.
+///
+/// It goes through a named pipe, so that nothing of it piles up on a disk that nobody asked to be written to.
+final class TalliedLog: Sendable {
+    /// Where the log is to be written.
+    let path: String
+    private let pipe: FileHandle
+    private let state = Guarded(State())
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    private struct State {
+        var tally = RequestTally()
+        /// The error for which the copy is not whole.
+        var failure: Int32?
+        var isFinishing = false
+    }
+
+    /// In milliseconds: at the end, a reader of the copy that takes nothing is waited for no longer.
+    private static let patience: Int32 = 2000
+    private static let stepOfPatience: Int32 = 100
+
+    private let copiesQueries: Bool
+
+    /// - Parameter copiesQueries: whether the copy keeps the queries of URLs, which the settings decide. The tally always has them.
+    /// - Throws: where there can be no pipe.
+    init(in folder: String, copiesQueries: Bool) throws(SystemError) {
+        self.copiesQueries = copiesQueries
+        path = "\(folder)/access.log"
+        guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo", code: errno) }
+        // Who writes does not wait for a reader: it has to be there before.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError("open", code: errno) }
+        _ = fcntl(descriptor, F_SETFL, 0)
+        pipe = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Reads on a thread of its own until the log is closed. Called once it is open: a pipe without a writer is at its end.
+    /// - Parameters:
+    ///   - copy: a descriptor of a file that gets every line, and does not block; belongs to the caller, who keeps it open until `finish`.
+    ///   - mask: replaces the secrets of URLs in the tally.
+    func collect(copy: Int32?, mask: SecretMask) {
+        state.withLock { $0.tally = RequestTally(mask) }
+        Thread.detachNewThread {
+            var reader = LineReader(self.pipe, limit: RequestTally.lineLimit)
+            while let line = try? reader.next() {  // a pipe that cannot be read is at its end
+                guard case .whole(let octets) = line else { continue }
+                self.state.withLock { $0.tally.add(octets) }
+                guard let copy, self.state.withLock({ $0.failure == nil }) else { continue }
+                let line = self.copiesQueries ? octets : Self.withoutQuery(octets)
+                let code = self.write(line + [UInt8(ascii: "\n")], to: copy)
+                if code != 0 { self.state.withLock { $0.failure = code } }
+            }
+            self.hasEnded.signal()
+        }
+    }
+
+    /// - Parameter line: one object of NDJSON as the access log writes it, where a quotation mark within a string is escaped.
+    static func withoutQuery(_ line: [UInt8]) -> [UInt8] {
+        guard let member = line.firstRange(of: Array(#","url":""#.utf8)) else { return line }
+        var end = member.upperBound
+        while end < line.endIndex, line[end] != UInt8(ascii: "\"") { end += line[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        guard end < line.endIndex, let query = line[member.upperBound..<end].firstIndex(of: UInt8(ascii: "?")) else {
+            return line
+        }
+        return Array(line[..<query] + line[end...])
+    }
+
+    /// - Returns: 0, or the error's number.
+    private func write(_ octets: [UInt8], to copy: Int32) -> Int32 {
+        var rest = octets[...]
+        var waited: Int32 = 0
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(copy, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                waited = 0
+                continue
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count < 0, errno == EAGAIN else { return count < 0 ? errno : EIO }
+            guard waited < Self.patience else { return ETIMEDOUT }
+            var wait = pollfd(fd: copy, events: Int16(POLLOUT), revents: 0)
+            poll(&wait, 1, Self.stepOfPatience)
+            if state.withLock({ $0.isFinishing }) { waited += Self.stepOfPatience }
+        }
+        return 0
+    }
+
+    /// What was logged, once all of it was read; and the error for which the copy is not whole. Called after the log was closed.
+    func finish() -> (tally: RequestTally, failure: Int32?) {
+        state.withLock { $0.isFinishing = true }
+        hasEnded.wait()
+        return state.withLock { ($0.tally, $0.failure) }
+    }
+}

@@ -1,0 +1,115 @@
+import AdminClient
+import ArgumentParser
+import CommandSupport
+import Foundation
+import HTTPMessage
+import LarderSettings
+import ProxyPolicy
+import TextCoding
+
+/// How a verb prints what it was told: text for people, JSON for programs.
+enum OutputForm: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+
+    var mediaType: String { self == .text ? "text/plain" : "application/json" }
+}
+
+/// The Larder that these settings speak of, asked over its admin socket.
+enum RunningLarder {
+    /// Connects to it.
+    /// - Throws: exit code 1 after saying that none runs.
+    static func connect(_ loaded: LoadedSettings) throws -> AdminClient {
+        guard let path = try path(loaded) else {
+            Terminal.talk("larder: admin.socket is off, or nothing says where it stands\n")
+            throw ExitCode.failure
+        }
+        do throws(AdminClient.Failure) {
+            return try AdminClient(path: path)
+        } catch {
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Connects to it where one runs.
+    /// - Throws: exit code 1 after saying why one that runs cannot be asked.
+    static func find(_ loaded: LoadedSettings) throws(ExitCode) -> (client: AdminClient, path: String)? {
+        guard let path = try path(loaded) else { return nil }
+        do throws(AdminClient.Failure) {
+            return (try AdminClient(path: path), path)
+        } catch {
+            if case .notRunning = error { return nil }
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+
+    /// - Returns: `nil` where there is no admin socket.
+    /// - Throws: exit code 1 after saying that several run.
+    private static func path(_ loaded: LoadedSettings) throws(ExitCode) -> String? {
+        switch AdminSocketPath.find(loaded.settings, loaded.sources.environment) {
+        case .none: return nil
+        case .path(let path): return path
+        case .several(let paths):
+            Terminal.talk("larder: \(AdminSocketPath.several(paths))\n")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Asks, tells the answer, and ends with `failure` where the answer is none.
+    static func ask(
+        _ client: AdminClient, _ method: String, _ target: String, body: [UInt8] = [], form: OutputForm,
+        failure: ExitCode = .failure, tell: (String) -> Void = { Terminal.output($0) }
+    ) throws {
+        do {
+            let (status, text) = try client.send(method, target, body: body, accept: form.mediaType)
+            if status.isSuccessful { return tell(text) }
+            if let detail = JSONAnswer(text)["detail"] as? String {
+                Terminal.talk("larder: \(printable(detail, limit: 1000))\n")
+                throw status.code == 400 ? ExitCode(2) : failure
+            }
+            if form == .text { Terminal.talk(text) } else { Terminal.output(text) }
+            throw failure
+        } catch let error as AdminClient.Failure {
+            Terminal.talk("larder: \(error)\n")
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// The options of a verb that asks a running Larder.
+struct RunningOptions: ParsableArguments {
+    @OptionGroup var settings: SettingsOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask the Larder that listens on this port. The default is the Larder on the port that the settings name, else the only one that runs.",
+            valueName: "[host:]port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Ask the Larder whose admin socket this is.", valueName: "path"))
+    var socket: String?
+
+    func validate() throws {
+        if listen != nil, socket != nil { throw ValidationError("Give one of --listen and --socket.") }
+        if let listen, port == nil {
+            throw ValidationError("--listen \(printable(listen)) names no port; one is 127.0.0.1:3180.")
+        }
+    }
+
+    func load(trustFiles: TrustFiles? = nil) throws(ExitCode) -> LoadedSettings {
+        try settings.load(flags: flags, trustFiles: trustFiles)
+    }
+
+    /// As a setting: the socket is named after the port.
+    private var flags: [(flag: String, name: String, value: SettingsNode)] {
+        if let socket { return [("--socket", "admin.socket", .plain(socket))] }
+        guard let port, let path = AdminSocketPath.ofPort(port, ProcessInfo.processInfo.environment) else { return [] }
+        return [("--listen", "admin.socket", .plain(path))]
+    }
+
+    private var port: UInt16? {
+        let digits = listen?.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
+        return UInt16(digits).flatMap { $0 > 0 ? $0 : nil }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import HTTPMessage
+import LarderSettings
+import ProxyAdmin
+import ProxyServer
+import ResponseStore
+import TextCoding
+
+/// The settings and the store's file without a running Larder, for questions. Nothing is changed.
+struct StoreAlone {
+    private let loaded: LoadedSettings
+    private let path: String
+
+    /// - Throws: exit code 2, after saying what is wrong.
+    init(_ loaded: LoadedSettings) throws(ExitCode) {
+        self.loaded = loaded
+        path = try ServingPlan(loaded).storePath
+    }
+
+    /// - Parameters:
+    ///   - octets: A request's head, perhaps its content, and perhaps a saved response's head behind it.
+    ///   - contentLength: How many of them are its content; `nil`: none is given.
+    func explain(_ octets: [UInt8], contentLength: Int?) throws -> Explanation {
+        let settings = ServerAssembly.serverSettings(loaded.settings)
+        let heads = try ExplainedHeads(octets, contentLength: contentLength, limits: settings.parseLimits)
+        let context = ProxyServer.context(settings, rules: loaded.settings.rules.compiled, addresses: [])
+        let tellsQuery = loaded.settings.log.access.includesQuery
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        if heads.response != nil { return Explainer.judge(heads, context: context, tellsQuery: tellsQuery, at: now) }
+        let file = try openFile()
+        let explained = Explainer.explain(heads, context: context, tellsQuery: tellsQuery, at: now) { key, _ in
+            // What cannot be read is as good as absent, as it is for a request.
+            .found(
+                (try? file?.responses(ofKey: key)) ?? [], partials: (try? file?.partials(ofKey: key)) ?? [], isComplete: true)
+        }
+        switch explained {
+        case .explanation(let explanation): return explanation
+        case .waiting: preconditionFailure("the file has answered")
+        }
+    }
+
+    /// - Returns: `nil` where there is no file yet.
+    private func openFile() throws(ExitCode) -> StoreBrowser? {
+        guard path != ":memory:", FileManager.default.fileExists(atPath: path) else { return nil }
+        do throws(StoreError) {
+            return try StoreBrowser(path: path)
+        } catch {
+            Terminal.talk("larder: cannot read the store: \(printable("\(error)", limit: 4096))\n")
+            throw ExitCode.failure
+        }
+    }
+}

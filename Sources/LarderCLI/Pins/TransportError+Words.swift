@@ -1,6 +1,0 @@
-import UpstreamTransport
-
-extension TransportError {
-    /// Its reason as people write it: `connection refused`.
-    var words: String { "\(reason)".replacing("_", with: " ") }
-}

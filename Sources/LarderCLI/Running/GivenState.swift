@@ -1,7 +1,0 @@
-/// What this process was begun with, and its child is to have as if it had been begun in its place. Made first of all.
-struct GivenState {
-    let text = GivenText()
-    let limits = GivenLimits()
-    let descriptors = GivenDescriptors()
-    let signals = GivenSignals()
-}

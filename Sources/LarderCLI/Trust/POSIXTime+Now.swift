@@ -1,7 +1,0 @@
-import Foundation
-import ServerTrust
-
-extension POSIXTime {
-    /// By this machine's clock.
-    static var now: POSIXTime { POSIXTime(seconds: Int64(Date().timeIntervalSince1970)) }
-}

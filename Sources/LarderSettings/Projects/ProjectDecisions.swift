@@ -1,0 +1,115 @@
+import CommandSupport
+import Foundation
+import TextCoding
+
+/// The user's decisions about projects' settings: `$XDG_STATE_HOME/larder/projects`, one JSON object on a line, for the user alone.
+package struct ProjectDecisions {
+    package enum Word: String { case allow, deny }
+
+    package struct Decision: Equatable {
+        let folder: String
+        let digest: String
+        let word: Word
+
+        package init(folder: String, digest: String, word: Word) {
+            self.folder = folder
+            self.digest = digest
+            self.word = word
+        }
+    }
+
+    package struct Failure: Error { package let reason: String }
+
+    private(set) var all: [Decision] = []
+    private let path: String
+
+    private static let lengthLimit = 4 << 20
+
+    /// Reads them; none where the file is not there.
+    /// - Throws: where the file may have been written by another user, or is damaged: nothing is allowed by guesses.
+    package init(_ environment: [String: String]) throws(Failure) {
+        guard let folder = UserFolders(environment).state else {
+            throw Failure(reason: "neither XDG_STATE_HOME nor HOME says where decisions about projects are stored")
+        }
+        path = "\(folder)/projects"
+        all = try Self.read(path)
+    }
+
+    subscript(folder: String) -> Decision? { all.first { $0.folder == folder } }
+
+    /// Puts it in the place of the one for its folder, and writes all.
+    package func storing(_ decision: Decision) throws(Failure) {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        try Self.makeFolder(folder)
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw Failure(reason: "cannot open \(folder): \(String(cString: strerror(errno)))") }
+        defer { close(lock) }
+        flock(lock, LOCK_EX)
+        // Another `larder project` may have written since.
+        var decisions = try Self.read(path).filter { $0.folder != decision.folder }
+        decisions.append(decision)
+        let text = decisions.map { Self.line($0) + "\n" }.joined()
+        let hidden = "\(folder)/.projects.\(getpid())"
+        unlink(hidden)
+        let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Failure(reason: "cannot write to \(folder): \(String(cString: strerror(errno)))") }
+        var code = Descriptor.write(Array(text.utf8)[...], to: descriptor)
+        if code == 0, fsync(descriptor) != 0 { code = errno }
+        close(descriptor)
+        if code == 0, rename(hidden, path) != 0 { code = errno }
+        if code != 0 {
+            unlink(hidden)
+            throw Failure(reason: "cannot write \(path): \(String(cString: strerror(code)))")
+        }
+    }
+
+    private static func line(_ decision: Decision) -> String {
+        let members = [("folder", decision.folder), ("digest", decision.digest), ("decision", decision.word.rawValue)]
+        return "{" + members.map { "\(JSONText.quoted($0.0)): \(JSONText.quoted($0.1))" }.joined(separator: ", ") + "}"
+    }
+
+    private static func read(_ path: String) throws(Failure) -> [Decision] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw Failure(reason: "cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(reason: "\(path) is no file")
+        }
+        guard facts.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to another user") }
+        guard facts.st_mode & 0o077 == 0 else {
+            throw Failure(reason: "\(path) is not for its owner alone; look at what stands in it, then `chmod 600` it")
+        }
+        let octets: [UInt8]
+        do throws(LocalFile.Unreadable) {
+            octets = try LocalFile.octets(from: handle, atMost: lengthLimit)
+        } catch { throw Failure(reason: "cannot read \(path): \(error.reason)") }
+        var decisions: [Decision] = []
+        for (index, line) in octets.split(separator: UInt8(ascii: "\n")).enumerated() {
+            let object = JSONAnswer(String(decoding: line, as: UTF8.self))
+            guard let folder = object["folder"] as? String, let digest = object["digest"] as? String,
+                let word = (object["decision"] as? String).flatMap(Word.init)
+            else { throw Failure(reason: "\(path):\(index + 1): this is no decision; delete the line") }
+            decisions.append(Decision(folder: folder, digest: digest, word: word))
+        }
+        return decisions
+    }
+
+    /// With those above it, for the owner alone. One that is there stays as it is, unless others may write to it.
+    private static func makeFolder(_ folder: String) throws(Failure) {
+        var facts = stat()
+        if stat(folder, &facts) == 0 {
+            guard facts.st_mode & 0o022 == 0, [geteuid(), 0].contains(facts.st_uid) else {
+                throw Failure(reason: "others may write to \(folder)")
+            }
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch { throw Failure(reason: "cannot make \(folder)") }
+    }
+}

@@ -1,0 +1,80 @@
+import CommandSupport
+import Foundation
+import HTTPMessage
+import HTTPSerialization
+
+/// The digest of all files in a project's folder that its settings consist of, or may name: all but the recording, which Larder writes, and the key.
+package enum ProjectDigest {
+    /// Why there is none.
+    package struct Failure: Error { package let reason: String }
+
+    static let fileLimit = 1000
+    static let lengthLimit = 64 << 20
+    static let depthLimit = 8
+
+    /// What Larder writes there itself. SQLite's companions of the file stand beside it while it is written.
+    private static let left: Set = {
+        let recording = ProjectFolder.recordingName
+        let files = [recording, "\(recording).partial"]
+        return Set([ProjectFolder.keyName] + files + files.flatMap { file in ["-wal", "-shm", "-journal"].map { file + $0 } })
+    }()
+
+    /// - Parameter policy: `policy.yaml` as it was read: what is digested is what is used.
+    package static func make(of folder: ProjectFolder, policy: [UInt8]) throws(Failure) -> String {
+        var files = Files()
+        try files.add(folder.path, name: "", depth: 0, policy: policy)
+        let hasher = DigestHasher(.sha256)
+        // A digest and a length before each name: no two folders have the same text.
+        for file in files.found.sorted(by: { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }) {
+            hasher.update(Array("\(file.digest) \(file.name.utf8.count) \(file.name)\n".utf8).span)
+        }
+        return "sha256:\(Hexadecimal.encode(hasher.finish().octets))"
+    }
+
+    private struct Files {
+        var found: [(name: String, digest: String)] = []
+        private var length = 0
+
+        init() {}
+
+        mutating func add(_ folder: String, name prefix: String, depth: Int, policy: [UInt8]) throws(Failure) {
+            guard depth < depthLimit else { throw Failure(reason: "\(folder) is nested more than \(depthLimit) deep") }
+            let names: [String]
+            do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+                throw Failure(reason: "\(folder) cannot be read")
+            }
+            for name in names where depth > 0 || !left.contains(name) {
+                let (path, full) = ("\(folder)/\(name)", prefix + name)
+                var facts = stat()
+                guard lstat(path, &facts) == 0 else { throw Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
+                switch facts.st_mode & S_IFMT {
+                case S_IFDIR: try add(path, name: full + "/", depth: depth + 1, policy: policy)
+                case S_IFREG:
+                    try add(full, depth == 0 && name == ProjectFolder.policyName ? policy : read(path))
+                case S_IFLNK: throw Failure(reason: "\(path) is a symbolic link: the file that it leads to may change")
+                default: throw Failure(reason: "\(path) is no file")
+                }
+            }
+        }
+
+        private mutating func add(_ name: String, _ octets: [UInt8]) throws(Failure) {
+            length += octets.count
+            guard length <= lengthLimit else {
+                throw Failure(reason: "its files are longer than \(lengthLimit >> 20) MiB together")
+            }
+            guard found.count < fileLimit else { throw Failure(reason: "it has more than \(fileLimit) files") }
+            let hasher = DigestHasher(.sha256)
+            hasher.update(octets.span)
+            found.append((name, Hexadecimal.encode(hasher.finish().octets)))
+        }
+
+        private func read(_ path: String) throws(Failure) -> [UInt8] {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+            guard descriptor >= 0 else { throw Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
+            do throws(LocalFile.Unreadable) {
+                return try LocalFile.octets(
+                    from: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), atMost: lengthLimit - length)
+            } catch { throw Failure(reason: "\(path): \(error.reason)") }
+        }
+    }
+}

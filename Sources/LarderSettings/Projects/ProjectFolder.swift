@@ -1,0 +1,106 @@
+import CommandSupport
+import Foundation
+import ProxyPolicy
+import TextCoding
+
+/// A project's own folder `.larder`, found in the working folder or above it: its recording, its policy, its key.
+///
+/// Who clones a project did not write what stands there: `ProjectSettings` says how much of the policy is used. The folder, and the policy and the key
+/// in it, have to be the user's own, or root's, and nobody else's to write to, their group's neither; and none of them is a symbolic link, which could
+/// lead to another project's.
+package struct ProjectFolder: Equatable, Sendable {
+    package let path: String
+
+    private static let name = ".larder"
+    static let policyName = "policy.yaml"
+    static let keyName = "project.key"
+    static let recordingName = "recording.larder"
+
+    /// - Returns: `nil` where there is none that may be used; what is passed over is reported.
+    package init?(above start: String = FileManager.default.currentDirectoryPath) {
+        var folder = URL(filePath: start).standardizedFileURL
+        while true {
+            let candidate = folder.appending(path: Self.name).path
+            if Self.isThere(candidate) {
+                guard let resolved = Self.usable(candidate) else { return nil }
+                path = resolved
+                return
+            }
+            guard folder.path != "/" else { return nil }
+            folder.deleteLastPathComponent()
+        }
+    }
+
+    /// Where the project's recording stands, or is to stand.
+    package var recording: String { "\(path)/\(Self.recordingName)" }
+
+    /// The recording where no file is named: the project's, else one in the working folder.
+    package static func recording(of project: ProjectFolder?) -> String { project?.recording ?? recordingName }
+    /// Where its settings stand, if it has any.
+    package var policy: String { "\(path)/\(Self.policyName)" }
+    /// `nil` where there is none.
+    package var key: String? {
+        let file = "\(path)/\(Self.keyName)"
+        var facts = stat()
+        guard lstat(file, &facts) == 0 else { return nil }
+        return Self.mayBeUsed(file, facts) ? file : nil
+    }
+    /// The folder that it is the project's of.
+    var project: String { URL(filePath: path).deletingLastPathComponent().path }
+
+    /// Its settings, read once.
+    /// - Returns: `nil` where there are none, or they are passed over, which is reported.
+    package func readPolicy() throws(LocalFile.Unreadable) -> [UInt8]? {
+        let descriptor = open(policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP:
+                Self.passOver(policy, Self.linkFault)
+                return nil
+            default: throw LocalFile.Unreadable(reason: String(cString: strerror(errno)))
+            }
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw LocalFile.Unreadable(reason: String(cString: strerror(errno))) }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw LocalFile.Unreadable(reason: "is no file") }
+        guard Self.mayBeUsed(policy, facts) else { return nil }
+        return try LocalFile.octets(from: handle, atMost: YAMLReader.lengthLimit)
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// - Returns: its path without symbolic links.
+    private static func usable(_ path: String) -> String? {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return nil }
+        guard mayBeUsed(path, facts), let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Reports why where it may not.
+    private static func mayBeUsed(_ path: String, _ facts: stat) -> Bool {
+        guard let fault = fault(of: facts) else { return true }
+        passOver(path, fault)
+        return false
+    }
+
+    private static func passOver(_ path: String, _ fault: String) {
+        Terminal.talk("larder: \(printable(path, limit: 4096)) is passed over: \(fault)\n")
+    }
+
+    private static let linkFault = "it is a symbolic link"
+
+    private static func fault(of facts: stat) -> String? {
+        if facts.st_mode & S_IFMT == S_IFLNK { return linkFault }
+        if ![geteuid(), 0].contains(facts.st_uid) { return "it belongs to somebody else" }
+        if facts.st_mode & S_IWOTH != 0 { return "everybody may write to it" }
+        if facts.st_mode & S_IWGRP != 0 { return "its group may write to it" }
+        return nil
+    }
+}

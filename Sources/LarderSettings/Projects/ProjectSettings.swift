@@ -1,0 +1,121 @@
+import CommandSupport
+import Foundation
+import ProxyPolicy
+
+/// Whether the settings of a project's folder are used.
+package enum ProjectChoice: String, CaseIterable {
+    /// As the user has decided (`larder project`), else as far as they are harmless.
+    case auto
+    case allow, deny
+}
+
+/// The settings of a project's folder, as one command uses them.
+package struct ProjectSettings: Sendable {
+    let folder: ProjectFolder
+    let choice: ProjectChoice
+    /// The command replays: no rule lets anything out.
+    let isReplayed: Bool
+
+    /// The same without looking at decisions.
+    package var undecided: ProjectSettings {
+        var settings = self
+        settings.ignoresDecisions = true
+        return settings
+    }
+    private var ignoresDecisions = false
+
+    package init(folder: ProjectFolder, choice: ProjectChoice, isReplayed: Bool) {
+        self.folder = folder
+        self.choice = choice
+        self.isReplayed = isReplayed
+    }
+
+    /// What the user has decided of the files as they are now.
+    package enum Standing: Equatable {
+        /// - Parameter wasDecided: of other files than there are now.
+        case undecided(wasDecided: Bool)
+        case allowed(digest: String)
+        case denied
+    }
+
+    /// - Parameter policy: as it was read.
+    package static func standing(
+        of folder: ProjectFolder, policy: [UInt8], _ environment: [String: String]
+    ) throws(ProjectDecisions.Failure) -> Standing {
+        // Where no folder can hold decisions, none was made.
+        guard UserFolders(environment).state != nil, let decision = try ProjectDecisions(environment)[folder.path] else {
+            return .undecided(wasDecided: false)
+        }
+        guard let digest = try? ProjectDigest.make(of: folder, policy: policy), digest == decision.digest else {
+            return .undecided(wasDecided: true)
+        }
+        return decision.word == .allow ? .allowed(digest: digest) : .denied
+    }
+
+    /// What is read, and what is said of it.
+    struct Read {
+        /// `nil` where nothing of it is used.
+        let layer: SettingsLayer?
+        /// `nil` where there is nothing to say.
+        let notice: String?
+        /// Said also where the settings are refused.
+        var warning: String?
+        /// By which the files are known again; `nil` where that does not matter.
+        let digest: String?
+    }
+
+    /// - Throws: what is wrong with the file or with the decisions.
+    func read(_ environment: [String: String]) throws(SettingsProblems) -> Read {
+        guard let octets = try octets() else { return Read(layer: nil, notice: nil, digest: nil) }
+        let standing: Standing
+        switch choice {
+        case .deny: return Read(layer: nil, notice: "\(folder.policy) is not used (--project-settings=deny)", digest: nil)
+        case .allow:
+            let notice = "this project's settings are active: \(folder.policy), all of them (--project-settings=allow)"
+            return Read(layer: try layer(octets, .whole), notice: notice, digest: nil)
+        case .auto:
+            do throws(ProjectDecisions.Failure) {
+                standing =
+                    ignoresDecisions
+                    ? .undecided(wasDecided: false) : try Self.standing(of: folder, policy: octets, environment)
+            } catch { throw Self.problem(error.reason) }
+        }
+        switch standing {
+        case .denied: return Read(layer: nil, notice: "\(folder.policy) is not used (larder project deny)", digest: nil)
+        case .allowed(let digest):
+            let notice = "this project's settings are active: \(folder.policy), all of them (larder project allow)"
+            return Read(layer: try layer(octets, .whole), notice: notice, digest: digest)
+        case .undecided(let wasDecided):
+            let layer = try layer(octets, .restricted(ProjectTerms(project: folder.project, isReplayed: isReplayed)))
+            let names = SettingsReader.names(in: layer.root)
+            let notice = "this project's settings are active: \(folder.policy) (\(names.joined(separator: ", ")))"
+            let change = "\(folder.policy): the project's files have changed since the last decision about them"
+            return Read(layer: layer, notice: names.isEmpty ? nil : notice, warning: wasDecided ? change : nil, digest: nil)
+        }
+    }
+
+    /// Whether the files are still those of the digest.
+    func isUnchanged(since digest: String) -> Bool {
+        guard let octets = try? folder.readPolicy() else { return false }
+        return (try? ProjectDigest.make(of: folder, policy: octets)) == digest
+    }
+
+    private func octets() throws(SettingsProblems) -> [UInt8]? {
+        do throws(LocalFile.Unreadable) {
+            return try folder.readPolicy()
+        } catch { throw Self.problem(error.reason) }
+    }
+
+    private func layer(_ octets: [UInt8], _ use: SettingsLayer.Use) throws(SettingsProblems) -> SettingsLayer {
+        guard let text = String(validating: octets, as: UTF8.self) else { throw Self.problem("is not UTF-8") }
+        var layer = SettingsLayer(name: folder.policy, root: try YAMLReader.read(text), folder: folder.path)
+        layer.use = use
+        return layer
+    }
+
+    static func problem(_ message: String) -> SettingsProblems {
+        var problems = SettingsProblems()
+        problems.add(message, path: "", at: .none)
+        return problems
+    }
+}

@@ -1,0 +1,182 @@
+import CommandSupport
+import Foundation
+import HTTPSerialization
+import ProxyPolicy
+
+/// What a project's settings may set before the user has decided about them: what cannot have anything sent to another server, or believed of one, than
+/// the user's own settings have.
+package struct ProjectTerms: Sendable {
+    /// The folder in which the files have to stand that they name.
+    let project: String
+    /// The command replays: no rule lets anything out.
+    let isReplayed: Bool
+
+    /// Takes what may be taken of what a project has set.
+    /// - Parameters:
+    ///   - settings: with the project's settings in them.
+    ///   - former: without them.
+    ///   - written: the names of what the project has set, and where it stands; the entries of what is merged are put back.
+    ///   - trustFiles: as the settings are read by.
+    func settle(
+        _ settings: inout LarderSettings, over former: LarderSettings, origins: inout [String: SettingsReader.Origin],
+        formerOrigins: [String: SettingsReader.Origin], of layer: SettingsLayer, trustFiles: TrustFiles?,
+        problems: inout SettingsProblems
+    ) {
+        let written = origins.filter { $0.value.layer == layer.name }
+        for (name, origin) in written.sorted(by: { ($0.value.place, $0.key) < ($1.value.place, $1.key) }) {
+            func refuse(_ reason: String) { Self.refuse(name, at: origin.place, reason, to: &problems) }
+            func keepInside(_ paths: [String]) {
+                for path in paths where !isInside(origin.path(of: path)) {
+                    refuse("\(path) is not a file of this project")
+                }
+            }
+            switch name {
+            case "rules":
+                if isReplayed, let rule = settings.rules.compiled.rules.first(where: { $0.mode.map(Self.letsOut) ?? false }) {
+                    let words = settings.rules.node.flatMap { Self.place(of: "mode", inRule: rule.name, of: $0) } ?? origin.place
+                    Self.refuse(
+                        name, at: words, "the rule `\(rule.name)` lets requests out, and the command replays", to: &problems)
+                }
+                refuseChangedResponses(settings.rules, at: origin.place, problems: &problems)
+            case "replay.on_expired":
+                if settings.recordings.onExpired == .refresh { refuse("`refresh` sends every request out") }
+            case "replay.signed_by":
+                keepInside(settings.recordings.signedBy)
+                if !former.recordings.signedBy.isEmpty { refuse("your own settings say which keys sign recordings") }
+            case "replay.layers": keepInside(settings.recordings.files)
+            case "record.match":
+                guard let path = settings.recordings.match else { break }
+                keepInside([path])
+                if Self.declaresHarmless(origin.path(of: path)) {
+                    refuse("\(path) has secrets.public, by which secrets are recorded as they are")
+                }
+            case "tls.hosts", "tls.default": break
+            case _ where name.hasPrefix("replay.") || name.hasPrefix("limits."): break
+            case _ where name.hasPrefix("tls.connect."):
+                if let reason = StricterTrust.weakening(name, settings.tls.connect, over: former.tls.connect) { refuse(reason) }
+            default: refuse("only you set this")
+            }
+        }
+        settleTrust(
+            &settings.tls, over: former.tls, written: written, origins: &origins, formerOrigins: formerOrigins,
+            trustFiles: trustFiles, problems: &problems)
+    }
+
+    /// What a user does next.
+    static let remedy = "read the file, then `larder project allow` (or --project-settings=allow)"
+
+    static func refuse(_ name: String, at place: SettingsPlace, _ reason: String, to problems: inout SettingsProblems) {
+        problems.add("\(refusal)\(reason); \(remedy)", path: name, at: place)
+    }
+
+    private static let refusal = "a project may not set this: "
+
+    /// The place and the name of a setting that was refused for want of a decision.
+    /// - Returns: `nil` where another thing is wrong with it.
+    package static func setting(refusedBy problem: LocatedProblem) -> String? {
+        guard problem.problem.message.hasPrefix(refusal) else { return nil }
+        return "\(LocatedProblem.position(of: problem.problem.place, in: problem.source)): \(problem.problem.path)"
+    }
+
+    private static func letsOut(_ mode: RuleMode) -> Bool {
+        switch mode {
+        case .live, .record, .recordMissing: true
+        case .offline, .replay: false
+        }
+    }
+
+    /// A rule that writes into responses, or answers with those of another host, can send the client to another server (`Location`, a URL in
+    /// JSON), with all that it sends to this one.
+    private func refuseChangedResponses(_ rules: LarderSettings.Rules, at place: SettingsPlace, problems: inout SettingsProblems)
+    {
+        for rule in rules.compiled.rules {
+            let setsValues = rule.transform?.words.settings?.isEmpty == false
+            let changesHosts = rule.cache?.key?.canonicalHost != nil
+            let changes = [("response", !rule.response.isEmpty), ("transform", setsValues), ("cache", changesHosts)]
+            for (key, isRefused) in changes where isRefused {
+                let words = rules.node.flatMap { Self.place(of: key, inRule: rule.name, of: $0) } ?? place
+                Self.refuse(
+                    "rules", at: words, "the rule `\(rule.name)` changes responses, which can lead the client to another server",
+                    to: &problems)
+            }
+        }
+    }
+
+    private static func place(of key: String, inRule rule: String, of rules: SettingsNode) -> SettingsPlace? {
+        guard case .sequence(let nodes) = rules.value else { return nil }
+        func value(_ key: String, of node: SettingsNode) -> SettingsNode? {
+            guard case .mapping(let entries) = node.value else { return nil }
+            return entries.first { $0.key == key }?.value
+        }
+        func isNamed(_ node: SettingsNode) -> Bool {
+            if case .scalar(let name)? = value("name", of: node)?.value { name.text == rule } else { false }
+        }
+        return nodes.first(where: isNamed).flatMap { value(key, of: $0)?.place }
+    }
+
+    /// The length of a match file that is read; a longer one is refused when the recording begins.
+    private static let matchLengthLimit = 1 << 20
+
+    /// Whether a match file takes names out of the search for secrets.
+    private static func declaresHarmless(_ path: String) -> Bool {
+        // A file that cannot be read, or is no match file, is refused with the reason when the recording begins.
+        guard let text = try? LocalFile.octets(at: path, atMost: matchLengthLimit), let terms = try? JSONValue(parsing: text),
+            let names = terms["secrets"]?["public"]
+        else { return false }
+        return names.array?.isEmpty != true
+    }
+
+    /// Symbolic links lead nowhere else either.
+    private func isInside(_ path: String) -> Bool {
+        let place = URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path
+        let folder = URL(filePath: project).resolvingSymlinksInPath().standardizedFileURL.path
+        return place.hasPrefix(folder == "/" ? folder : folder + "/")
+    }
+
+    // MARK: Trust
+
+    private func settleTrust(
+        _ tls: inout TrustSettings, over former: TrustSettings, written: [String: SettingsReader.Origin],
+        origins: inout [String: SettingsReader.Origin], formerOrigins: [String: SettingsReader.Origin], trustFiles: TrustFiles?,
+        problems: inout SettingsProblems
+    ) {
+        let formerDefault = formerOrigins["tls.default"] ?? SettingsReader.Origin(layer: "settings", place: .none)
+        var base: TrustTerms?
+        if case .policy(let terms) = former.fallback.meaning { base = terms.withFullPaths(from: formerDefault) }
+        func merged(_ proposed: TrustTerms, _ origin: SettingsReader.Origin) -> TrustTerms? {
+            let before = problems.count
+            for file in proposed.files where !isInside(origin.path(of: file.path)) {
+                Self.refuse(
+                    file.cursor.path, at: file.cursor.node.place, "\(file.path) is not a file of this project", to: &problems)
+            }
+            let way = base.map { trustFiles?.connectWay(of: $0) ?? $0.connectWay } ?? .deny
+            let terms = StricterTrust.merge(proposed, over: base, way: way, problems: &problems)
+            return problems.count == before ? terms : nil
+        }
+        if let origin = written["tls.default"], case .policy(let proposed) = tls.fallback.meaning,
+            let terms = merged(proposed, origin)
+        {
+            tls.fallback.meaning = .policy(terms)
+            base = terms.withFullPaths(from: origin)
+        }
+        if let origin = written["tls.hosts"] {
+            tls.projectHosts = tls.hosts.entries.compactMap { entry in
+                merged(entry.terms, origin).map { TrustSettings.ProjectHost(entry: entry.with($0), origin: origin) }
+            }
+            tls.hosts = former.hosts
+            origins["tls.hosts"] = formerOrigins["tls.hosts"]
+        }
+    }
+}
+
+extension SettingsLayer {
+    /// How much of it holds.
+    enum Use: Sendable {
+        /// The user's own.
+        case own
+        /// A project's, that the user has allowed.
+        case whole
+        /// A project's that the user has not decided about.
+        case restricted(ProjectTerms)
+    }
+}

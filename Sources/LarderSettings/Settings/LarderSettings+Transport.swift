@@ -1,0 +1,36 @@
+import HTTPWire
+import UpstreamTransport
+
+extension LarderSettings {
+    /// How connections to origin servers are made.
+    package var transport: TransportConfiguration {
+        var result = TransportConfiguration()
+        result.timeouts.connect = Self.milliseconds(timeouts.connect)
+        result.timeouts.firstByte = Self.milliseconds(timeouts.firstByte)
+        result.timeouts.idle = Self.milliseconds(timeouts.idle)
+        result.timeouts.total = timeouts.total.map(Self.milliseconds) ?? 0
+        result.timeouts.queue = Self.milliseconds(upstream.queueWait)
+        result.limits = parseLimits
+        result.resolve = resolve
+        result.addresses = AddressPolicy(denied: egress.deny)
+        result.proxy = upstream.proxy.flatMap { UpstreamProxyAddress($0)?.proxy }
+        // Nobody is believed where nothing was read.
+        result.trust = tls.loaded?.policies
+        if let identities = tls.loaded?.identities { result.identities = identities }
+        if let connect = tls.loaded?.connect { result.connect = connect }
+        if let keyLog = tls.loaded?.keyLog { result.writeKeys = { keyLog.write($0) } }
+        return result
+    }
+
+    package var parseLimits: ParseLimits {
+        var result = ParseLimits()
+        result.requestLineLength = Int(clamping: limits.requestLineLength)
+        result.headLength = Int(clamping: limits.headLength)
+        result.fieldCount = limits.fieldCount
+        result.chunkLineLength = Int(clamping: limits.chunkLineLength)
+        result.trailerSectionLength = Int(clamping: limits.trailersLength)
+        return result
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int { Int(clamping: duration.wholeMilliseconds) }
+}

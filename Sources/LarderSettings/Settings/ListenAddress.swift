@@ -1,0 +1,51 @@
+import HTTPMessage
+
+/// Where Larder listens: an address of this machine and a port, 0 for one that the kernel chooses.
+package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
+    package let address: IPAddress
+    package let port: UInt16
+    /// `nil`: plain HTTP is spoken here.
+    package var tls: ListenerTerms?
+
+    /// Reads `127.0.0.1:3180`, `[::1]:3180` or `localhost:3180`; anything else is `nil`.
+    /// `localhost` is 127.0.0.1: one spelling, one socket.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else { return nil }
+        let host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isBracketed ? host.dropFirst().dropLast() : host == "localhost" ? "127.0.0.1" : host
+        guard let address = IPAddress(String(bare)), isBracketed == (address.family == .ipv6) else { return nil }
+        self.init(address: address, port: port)
+    }
+
+    package init(address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    package static let defaultPort: UInt16 = 3180
+
+    package static let defaults = [
+        ListenAddress(address: .loopbackIPv4, port: defaultPort), ListenAddress(address: .loopbackIPv6, port: defaultPort),
+    ]
+
+    package var isLoopback: Bool { address.isLoopback }
+
+    package var description: String { address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+    /// Apart from what is spoken there.
+    package func isSame(as other: ListenAddress) -> Bool { address == other.address && port == other.port }
+
+    private static func port(_ text: Substring) -> UInt16? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        return UInt16(text)
+    }
+}
+
+extension ListenAddress {
+    /// As this machine reaches it: one that stands for every address is no address to go to.
+    package var reachedLocally: ListenAddress {
+        guard address.isUnspecified else { return self }
+        return ListenAddress(address: address.family == .ipv6 ? .loopbackIPv6 : .loopbackIPv4, port: port)
+    }
+}

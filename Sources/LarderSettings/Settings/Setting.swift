@@ -1,0 +1,41 @@
+import ProxyPolicy
+import TextCoding
+
+/// One setting: its name, what it is for, how it is written, and where it stands in `LarderSettings`.
+package struct Setting: Sendable {
+    /// The dotted name, `store.memory.high`.
+    package let name: String
+    package let about: String
+    /// What people write.
+    let formAbout: String
+    let formSchema: JSONText
+    /// Whether a running Larder takes a new value on SIGHUP; otherwise it needs a restart.
+    let isReloadable: Bool
+    let assign: @Sendable (SettingsCursor, inout LarderSettings, inout SettingsProblems) -> Void
+    let show: @Sendable (LarderSettings) -> ShownValue
+
+    init<Value: Sendable>(
+        _ name: String, _ path: WritableKeyPath<LarderSettings, Value> & Sendable, _ form: ValueForm<Value>,
+        reloadable: Bool = false, _ about: String
+    ) {
+        self.name = name
+        self.about = about
+        formAbout = form.about
+        formSchema = form.schema
+        isReloadable = reloadable
+        assign = { cursor, settings, problems in
+            if let value = form.read(cursor, &problems) { settings[keyPath: path] = value }
+        }
+        show = { form.show($0[keyPath: path]) }
+    }
+
+    package var defaultValue: ShownValue { show(LarderSettings()) }
+
+    /// The environment's name for it: `LARDER_STORE_MEMORY_HIGH`.
+    package var environmentName: String {
+        "LARDER_" + String(name.map { $0 == "." ? "_" : Character($0.uppercased()) })
+    }
+
+    /// `store.memory.high` is `["store", "memory", "high"]`.
+    var parts: [String] { name.split(separator: ".").map(String.init) }
+}

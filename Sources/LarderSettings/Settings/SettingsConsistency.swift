@@ -1,0 +1,57 @@
+import ProxyPolicy
+
+/// What is wrong only in what several settings say together.
+package enum SettingsConsistency {
+    static func problems(in settings: LarderSettings, origins: [String: SettingsReader.Origin]) -> [LocatedProblem] {
+        var problems: [LocatedProblem] = []
+        func report(_ name: String, _ message: String) {
+            let origin = origins[name] ?? SettingsReader.Origin(layer: "settings", place: .none)
+            problems.append(
+                LocatedProblem(source: origin.layer, problem: SettingsProblem(message, path: name, at: origin.place)))
+        }
+
+        for (name, marks) in [("store.memory", settings.store.memory.marks), ("store.disk", settings.store.disk)]
+        where marks.low > marks.high {
+            let wrong = origins["\(name).low"] == nil ? "high" : "low"
+            report("\(name).\(wrong)", "the low mark stands above the high mark")
+        }
+        if settings.listen.isEmpty { report("listen", "at least one address is needed") }
+        if settings.recordings.layers.dropLast().contains(LarderSettings.Recordings.storeLayer) {
+            report("replay.layers", "`cache` can only be the last one: it has an answer to whatever is stored")
+        }
+        if settings.recordings.files.count > LarderSettings.Recordings.fileLimit {
+            report("replay.layers", "more than \(LarderSettings.Recordings.fileLimit) files")
+        }
+        if let problem = modeProblem(in: settings) { report("mode", problem) }
+        // T01: an open proxy is never made by leaving something out.
+        if let open = settings.listen.first(where: { !$0.isLoopback && $0.tls?.clients == nil }), settings.clients.allow.isEmpty,
+            settings.clients.passwords == nil
+        {
+            report(
+                "listen",
+                "\(open) can be reached from other machines: name the clients that may use it in clients.allow, "
+                    + "or the file of their passwords in clients.passwords, or have it ask for certificates (tls.clients), "
+                    + "or listen on 127.0.0.1 or [::1]")
+        }
+        return problems
+    }
+
+    /// What the mode needs and no setting says.
+    package static func modeProblem(in settings: LarderSettings) -> String? {
+        let recordings = settings.recordings
+        let modes = settings.rules.compiled.modes
+        if settings.mode == .replay || modes.contains(.replay), recordings.layers.isEmpty {
+            return "there is nothing to replay: replay.layers names no snapshot"
+        }
+        if settings.mode == .diff, recordings.files.isEmpty {
+            return "there is nothing to compare with: replay.layers names no snapshot"
+        }
+        if let purpose = settings.recordingPurpose, purpose != .compare, recordings.file == nil {
+            return "there is nowhere to record: record.file names no file"
+        }
+        if settings.mode == .refresh || settings.mode == .diff, modes.contains(where: \.records) {
+            return "a rule records by itself: in mode \(settings.mode.rawValue) nothing else is recorded"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,21 @@
+import CommandSupport
+import ProxyPolicy
+
+/// A file that settings stand in.
+enum SettingsFile {
+    static func node(at path: String, mayBePipe: Bool = false) throws(SettingsProblems) -> SettingsNode {
+        func problem(_ message: String) -> SettingsProblems {
+            var problems = SettingsProblems()
+            problems.add(message, path: "", at: .none)
+            return problems
+        }
+        let octets: [UInt8]
+        do throws(LocalFile.Unreadable) {
+            octets = try LocalFile.octets(at: path, atMost: YAMLReader.lengthLimit, mayBePipe: mayBePipe)
+        } catch {
+            throw problem(error.reason)
+        }
+        guard let text = String(validating: octets, as: UTF8.self) else { throw problem("is not UTF-8") }
+        return try YAMLReader.read(text)
+    }
+}

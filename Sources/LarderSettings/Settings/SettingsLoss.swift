@@ -1,0 +1,57 @@
+import ProxyPolicy
+import TextCoding
+
+/// What a file that was emptied or cut short would take away. An editor that writes a file in place has it empty for a moment, and a reload in that
+/// moment would serve without rules.
+package enum SettingsLoss {
+    /// Whether the file sets nothing.
+    static func isEmpty(_ root: SettingsNode) -> Bool {
+        switch root.value {
+        case .scalar(let scalar): scalar.isNull
+        case .mapping(let entries): entries.isEmpty
+        case .sequence: false
+        }
+    }
+
+    /// Says what in a file sets nothing: the file itself, or keys without a value.
+    static func remarks(on root: SettingsNode, in file: String) -> [String] {
+        if isEmpty(root) { return ["\(file) is empty: it sets nothing"] }
+        var remarks: [String] = []
+        addKeys(of: root, below: "", in: file, to: &remarks)
+        return remarks
+    }
+
+    private static func addKeys(of node: SettingsNode, below group: String, in file: String, to remarks: inout [String]) {
+        guard case .mapping(let entries) = node.value else { return }
+        for entry in entries {
+            let name = group.isEmpty ? entry.key : "\(group).\(entry.key)"
+            let isGroup = SettingsSchema.groups.contains(name)
+            guard isGroup || SettingsSchema.byName[name] != nil else { continue }
+            if isEmpty(entry.value), case .scalar = entry.value.value {
+                let position = LocatedProblem.position(of: entry.keyPlace, in: file)
+                remarks.append("\(position): \(name) has no value: it sets nothing")
+            } else if isGroup {
+                addKeys(of: entry.value, below: name, in: file, to: &remarks)
+            }
+        }
+    }
+
+    /// Why settings that were read again are not put in force.
+    /// - Parameters:
+    ///   - former: the settings in force; `formerFile` and `formerEmpty` are the files that they were read from, and those of them that set nothing.
+    ///   - next: what was read, and its `settings`.
+    package static func reasons(
+        from former: LarderSettings, file formerFile: String?, empty formerEmpty: [String], to settings: LarderSettings,
+        _ next: SettingsSources.Loaded
+    ) -> [String] {
+        var losses = next.emptyFiles.filter { !formerEmpty.contains($0) }.map { "\($0) is empty" }
+        if let formerFile, next.file == nil { losses.append("\(formerFile) is gone") }
+        func add(_ noun: String, _ before: Int, _ after: Int) {
+            if before > 0, after == 0 { losses.append("no \(noun) is left of \(before)") }
+        }
+        add("rule", former.rules.compiled.rules.count, settings.rules.compiled.rules.count)
+        add("password", former.clients.loadedPasswords?.count ?? 0, settings.clients.loadedPasswords?.count ?? 0)
+        add("host with pins", former.tls.loaded?.pinned.count ?? 0, settings.tls.loaded?.pinned.count ?? 0)
+        return losses.map { "\(printable($0, limit: 4096)); `larder reload --allow-empty` accepts that" }
+    }
+}

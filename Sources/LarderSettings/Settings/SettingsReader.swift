@@ -1,0 +1,165 @@
+import ProxyPolicy
+
+/// One place from which settings come: a file, the environment, a flag. Later layers win, setting by setting.
+package struct SettingsLayer: Sendable {
+    /// How the place is called in messages: the file's path, `LARDER_LOOPS`, `--set`.
+    package let name: String
+    /// The mapping at the root, or what stands in its place.
+    package let root: SettingsNode
+    /// Where the files stand that it names without a folder of their own.
+    let folder: String
+    /// How much of it holds.
+    var use = Use.own
+
+    package init(name: String, root: SettingsNode, folder: String = ".") {
+        self.name = name
+        self.root = root
+        self.folder = folder
+    }
+
+    /// One setting by its dotted name, as `--set` and the environment give it.
+    /// - Returns: `nil` for an empty name or part.
+    package init?(name: String, dotted: String, value: SettingsNode) {
+        let parts = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard !parts.contains("") else { return nil }
+        let root = parts.reversed().reduce(value) { inner, key in
+            SettingsNode(.mapping([SettingsNode.Entry(key: key, at: value.place, value: inner)]), at: value.place)
+        }
+        self.init(name: name, root: root)
+    }
+}
+
+/// A problem and the place it was found in.
+package struct LocatedProblem: Equatable, Sendable, CustomStringConvertible {
+    package let source: String
+    package let problem: SettingsProblem
+
+    package init(source: String, problem: SettingsProblem) {
+        self.source = source
+        self.problem = problem
+    }
+
+    /// `FILE:LINE:COLUMN`, or only the source where there is no file.
+    static func position(of place: SettingsPlace, in source: String) -> String {
+        place == .none ? source : "\(source):\(place.line):\(place.column)"
+    }
+
+    /// `FILE:LINE:COLUMN: path: message; did you mean …?`, without the numbers where there is no file.
+    package var description: String {
+        problem.place == .none
+            ? problem.rendered(file: source).replacingFirst("\(source):0:0", with: source)
+            : problem.rendered(file: source)
+    }
+}
+
+/// Reads layers of settings into one value, finding everything that is wrong in one go.
+package enum SettingsReader {
+    package enum Outcome: Sendable {
+        case settings(LarderSettings)
+        case problems([LocatedProblem])
+    }
+
+    /// - Parameters:
+    ///   - layers: the weakest first; defaults stand below all of them.
+    ///   - trustFiles: what reads the files that `tls:` names; `nil` where nobody needs them, nor that of `clients.passwords`.
+    package static func read(_ layers: [SettingsLayer], trustFiles: TrustFiles? = nil) -> Outcome {
+        var settings = LarderSettings()
+        var located: [LocatedProblem] = []
+        var origins: [String: Origin] = [:]
+        for layer in layers {
+            var problems = SettingsProblems()
+            let cursor = SettingsCursor(layer.root)
+            if !cursor.isNull {
+                let (former, formerOrigins) = (settings, origins)
+                readGroup("", cursor, layer: layer, into: &settings, origins: &origins, problems: &problems)
+                if problems.isEmpty {
+                    settle(layer, &settings, over: former, &origins, formerOrigins, trustFiles: trustFiles, problems: &problems)
+                }
+            }
+            located += problems.all.map { LocatedProblem(source: layer.name, problem: $0) }
+        }
+        // Values that are wrong themselves would be compared with defaults here, and say something misleading.
+        if located.isEmpty { located = SettingsConsistency.problems(in: settings, origins: origins) }
+        if located.isEmpty, let trustFiles {
+            located = TrustLoading.load(
+                &settings.tls, files: trustFiles, needsAuthority: settings.listen.contains { $0.tls?.isOfAuthority == true },
+                origins: origins)
+        }
+        if located.isEmpty, trustFiles != nil {
+            located = PasswordLoading.load(&settings.clients, listen: settings.listen, origins: origins)
+        }
+        if located.isEmpty, trustFiles != nil { settings.recordings.resolvePaths(origins) }
+        if located.isEmpty, trustFiles != nil { located = ListenerLoading.load(&settings, origins: origins) }
+        return located.isEmpty ? .settings(settings) : .problems(located)
+    }
+
+    /// What holds of a project's settings. Its rules stand before the user's, which so have the last word, and every denial of theirs.
+    private static func settle(
+        _ layer: SettingsLayer, _ settings: inout LarderSettings, over former: LarderSettings, _ origins: inout [String: Origin],
+        _ formerOrigins: [String: Origin], trustFiles: TrustFiles?, problems: inout SettingsProblems
+    ) {
+        if case .own = layer.use { return }
+        if case .restricted(let terms) = layer.use {
+            terms.settle(
+                &settings, over: former, origins: &origins, formerOrigins: formerOrigins, of: layer, trustFiles: trustFiles,
+                problems: &problems)
+        }
+        guard let origin = origins["rules"], origin.layer == layer.name else { return }
+        let rules = settings.rules.compiled.rules + former.rules.compiled.rules
+        guard rules.count <= PolicyLimits.rules else {
+            problems.add("with your own, more than \(PolicyLimits.rules) rules", path: "rules", at: origin.place)
+            return
+        }
+        func items(_ node: SettingsNode?) -> [SettingsNode] { if case .sequence(let nodes)? = node?.value { nodes } else { [] } }
+        let nodes = items(settings.rules.node) + items(former.rules.node)
+        settings.rules = LarderSettings.Rules(
+            node: SettingsNode(.sequence(nodes), at: origin.place), compiled: PolicyRuleSet(rules: rules))
+    }
+
+    /// The settings that have a value there, known ones alone.
+    static func names(in root: SettingsNode, below group: String = "") -> [String] {
+        guard case .mapping(let entries) = root.value else { return [] }
+        return entries.flatMap { entry -> [String] in
+            let name = group.isEmpty ? entry.key : "\(group).\(entry.key)"
+            if SettingsSchema.groups.contains(name) { return names(in: entry.value, below: name) }
+            return SettingsSchema.byName[name] != nil && !SettingsCursor(entry.value).isNull ? [name] : []
+        }
+    }
+
+    /// Where a setting's value came from.
+    package struct Origin: Sendable {
+        let layer: String
+        var folder = "."
+        let place: SettingsPlace
+
+        /// Where a file stands that is named there.
+        package func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(folder)/\(name)" }
+    }
+
+    private static func readGroup(
+        _ group: String, _ cursor: SettingsCursor, layer: SettingsLayer, into settings: inout LarderSettings,
+        origins: inout [String: Origin], problems: inout SettingsProblems
+    ) {
+        let names = SettingsSchema.names(below: group)
+        let mapping = cursor.mapping(
+            of: names, suggestion: { SettingsSchema.suggestion(for: $0, among: names) }, problems: &problems)
+        guard let mapping else { return }
+        for name in names {
+            // A key with nothing behind it is as good as none.
+            guard let value = mapping[name], !value.isNull else { continue }
+            let full = group.isEmpty ? name : "\(group).\(name)"
+            if let setting = SettingsSchema.byName[full] {
+                origins[full] = Origin(layer: layer.name, folder: layer.folder, place: value.node.place)
+                setting.assign(value, &settings, &problems)
+            } else {
+                readGroup(full, value, layer: layer, into: &settings, origins: &origins, problems: &problems)
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func replacingFirst(_ prefix: String, with replacement: String) -> String {
+        hasPrefix(prefix) ? replacement + dropFirst(prefix.count) : self
+    }
+}

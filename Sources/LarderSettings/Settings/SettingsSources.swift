@@ -1,0 +1,173 @@
+import CommandSupport
+import Foundation
+import ProxyPolicy
+import TextCoding
+
+/// Where settings come from, the weakest first: file, policy, environment, flags (`--set`, then flags of their own).
+package struct SettingsSources: Sendable {
+    /// `-c`: must be there. `nil`: the first that is there of the usual places, or none.
+    var file: String?
+    /// `--policy`: a second file, whose settings take the place of the first one's.
+    var policy: String?
+    /// The settings of a project's folder, between the file and the policy.
+    package var project: ProjectSettings?
+    /// Each `name=value`, the value as YAML.
+    var assignments: [String]
+    /// What flags of their own say (`--listen`, `--store`): the flag, the setting, its value.
+    var flags: [(flag: String, name: String, value: SettingsNode)]
+    package var environment: [String: String]
+    /// `nil`: the files that `tls:` names are not read. Who serves nobody needs none of them.
+    package var trustFiles: TrustFiles?
+
+    package init(
+        file: String? = nil, policy: String? = nil, project: ProjectSettings? = nil, assignments: [String] = [],
+        flags: [(flag: String, name: String, value: SettingsNode)] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment, trustFiles: TrustFiles? = nil
+    ) {
+        self.file = file
+        self.policy = policy
+        self.project = project
+        self.assignments = assignments
+        self.flags = flags
+        self.environment = environment
+        self.trustFiles = trustFiles
+    }
+
+    package struct Loaded {
+        package var outcome: SettingsReader.Outcome
+        /// The file that was read.
+        package var file: String?
+        /// What is worth a word and stops nothing.
+        package var warnings: [String] = []
+        /// The files that were read and set nothing.
+        package var emptyFiles: [String] = []
+        /// What is said of a project's settings.
+        package var notices: [String] = []
+        /// What in the files may be a mistake: a file, or a key in it, that sets nothing.
+        package var remarks: [String] = []
+    }
+
+    /// - Parameter isFirst: whether the file may be a pipe, which is read only once.
+    package func load(isFirst: Bool = true) -> Loaded {
+        var layers: [SettingsLayer] = []
+        var unreadable: [LocatedProblem] = []
+        var warnings: [String] = []
+        var emptyFiles: [String] = []
+        var remarks: [String] = []
+        var notices: [String] = []
+        var digest: String?
+
+        let path = file ?? Self.usualFile(environment)
+        func add(fileAt path: String) {
+            do throws(SettingsProblems) {
+                let root = try SettingsFile.node(at: path, mayBePipe: isFirst)
+                layers.append(SettingsLayer(name: path, root: root, folder: Self.folder(of: path)))
+                if SettingsLoss.isEmpty(root) { emptyFiles.append(path) }
+                remarks += SettingsLoss.remarks(on: root, in: path)
+            } catch {
+                unreadable += error.all.map { LocatedProblem(source: path, problem: $0) }
+            }
+        }
+        if let path { add(fileAt: path) }
+        if let project {
+            do throws(SettingsProblems) {
+                let read = try project.read(environment)
+                if let layer = read.layer { layers.append(layer) }
+                notices += read.notice.map { [$0] } ?? []
+                warnings += read.warning.map { [printable($0, limit: 4096)] } ?? []
+                digest = read.digest
+            } catch {
+                unreadable += error.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
+            }
+        }
+        if let policy { add(fileAt: policy) }
+        func add(_ layer: Result<SettingsLayer, SettingsProblems>, from source: String) {
+            switch layer {
+            case .success(let layer): layers.append(layer)
+            case .failure(let problems): unreadable += problems.all.map { LocatedProblem(source: source, problem: $0) }
+            }
+        }
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
+            guard let setting = SettingsSchema.settings.first(where: { $0.environmentName == name }) else {
+                // Not an error: an orchestrator may put LARDER_PORT_3180_TCP there for a service of that name.
+                // Without the prefix, which would make everything look near.
+                let nearest = NearestName.of(
+                    String(name.dropFirst(7)), among: SettingsSchema.settings.map { String($0.environmentName.dropFirst(7)) })
+                if let nearest { warnings.append("\(printable(name)) is no setting; did you mean LARDER_\(nearest)?") }
+                continue
+            }
+            add(Self.layer(named: name, setting: setting.name, text: text), from: name)
+        }
+        for assignment in assignments {
+            let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let source = "--set \(printable(parts[0]))"
+            if parts.count == 2 {
+                add(Self.layer(named: source, setting: parts[0], text: parts[1]), from: source)
+            } else {
+                unreadable.append(
+                    LocatedProblem(source: source, problem: SettingsProblem("expected name=value", path: "", at: .none)))
+            }
+        }
+        for flag in flags {
+            if let layer = SettingsLayer(name: flag.flag, dotted: flag.name, value: flag.value) { layers.append(layer) }
+        }
+
+        // Both kinds at once: a broken --set does not hide a wrong key in the file.
+        var outcome = SettingsReader.read(layers, trustFiles: trustFiles)
+        // What was decided about is what was read, files that the settings name included.
+        if let project, let digest, !project.isUnchanged(since: digest) {
+            let problems = ProjectSettings.problem("this project's files changed while they were read; nothing of them is used")
+            unreadable += problems.all.map { LocatedProblem(source: project.folder.policy, problem: $0) }
+        }
+        if !unreadable.isEmpty {
+            if case .problems(let problems) = outcome { unreadable += problems }
+            outcome = .problems(unreadable)
+        }
+        return Loaded(
+            outcome: outcome, file: path, warnings: warnings, emptyFiles: emptyFiles, notices: notices, remarks: remarks)
+    }
+
+    /// `$XDG_CONFIG_HOME/larder/config.yaml`, else `/etc/larder/config.yaml`, if there.
+    static func usualFile(_ environment: [String: String]) -> String? {
+        let user = UserFolders(environment).configuration.map { "\($0)/config.yaml" }
+        return [user, "/etc/larder/config.yaml"].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private static func folder(of path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
+
+    /// A value given apart from a file: it has no line, so its problems name only the setting.
+    private static func layer(named name: String, setting: String, text: String) -> Result<SettingsLayer, SettingsProblems> {
+        Result { () throws(SettingsProblems) in
+            var problems = SettingsProblems()
+            guard !text.allSatisfy(\.isWhitespace) else {
+                problems.add("no value is given", path: setting, at: .none)
+                throw problems
+            }
+            do throws(SettingsProblems) {
+                let value = try YAMLReader.read(text).withoutPlaces
+                if let layer = SettingsLayer(name: name, dotted: setting, value: value) { return layer }
+                problems.add("expected the name of a setting", path: "", at: .none)
+            } catch {
+                for problem in error.all { problems.add(problem.message, path: problem.path, at: .none) }
+            }
+            throw problems
+        }
+    }
+}
+
+extension SettingsNode {
+    /// A single value that stands in no file.
+    package static func plain(_ text: String) -> SettingsNode {
+        SettingsNode(.scalar(SettingsScalar(text, isQuoted: true)), at: .none)
+    }
+
+    fileprivate var withoutPlaces: SettingsNode {
+        switch value {
+        case .scalar: SettingsNode(value, at: .none)
+        case .sequence(let nodes): SettingsNode(.sequence(nodes.map(\.withoutPlaces)), at: .none)
+        case .mapping(let entries):
+            SettingsNode(
+                .mapping(entries.map { SettingsNode.Entry(key: $0.key, at: .none, value: $0.value.withoutPlaces) }), at: .none)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import ProxyPolicy
+
+/// A setting's value as it is shown: what `config show`, `config schema` and docs/configuration.md write.
+package indirect enum ShownValue: Equatable, Sendable {
+    /// Written as it is: a number, a size, a word without a meaning of its own in YAML.
+    case plain(String)
+    /// Text that may need quotes.
+    case text(String)
+    case list([ShownValue])
+    case mapping([(key: String, value: ShownValue)])
+
+    package static func == (left: ShownValue, right: ShownValue) -> Bool {
+        switch (left, right) {
+        case (.plain(let a), .plain(let b)), (.text(let a), .text(let b)): a == b
+        case (.list(let a), .list(let b)): a == b
+        case (.mapping(let a), .mapping(let b)):
+            a.count == b.count && zip(a, b).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+        default: false
+        }
+    }
+}
+
+extension ShownValue {
+    /// As it was written.
+    package init(_ node: SettingsNode) {
+        switch node.value {
+        case .scalar(let scalar): self.init(scalar)
+        case .sequence(let nodes): self = .list(nodes.map(Self.init))
+        case .mapping(let entries): self = .mapping(entries.map { ($0.key, Self($0.value)) })
+        }
+    }
+
+    /// Nothing is shown as a word: as an empty text it would be something.
+    init(_ scalar: SettingsScalar) {
+        self = scalar.isNull ? .plain("null") : scalar.isQuoted ? .text(scalar.text) : .plain(scalar.text)
+    }
+}

@@ -1,0 +1,133 @@
+import ProxyPolicy
+import TextCoding
+import Yams
+
+/// Reads YAML into `SettingsNode`s. Yams parses; this bounds what it may cost and keeps lines and columns.
+package enum YAMLReader {
+    /// The longest settings file that is read.
+    package static let lengthLimit = 1 << 20
+    /// The most values in a file, after its aliases are written out.
+    static let nodeLimit = 200_000
+    static let depthLimit = 64
+    /// Aliases that stand inside anchored values multiply: with this many, by less than four hundred.
+    static let aliasLimit = 16
+
+    /// - Returns: an empty mapping for an empty document.
+    package static func read(_ text: String) throws(SettingsProblems) -> SettingsNode {
+        guard text.utf8.count <= lengthLimit else {
+            throw single("longer than \(SettingsQuantity.text(ofBytes: UInt64(lengthLimit)))", .none)
+        }
+        if let excess = firstAlias(in: text, after: aliasLimit) {
+            throw single("more than \(aliasLimit) aliases (`*name`); quote what is not one", excess)
+        }
+        let root: Node?
+        do {
+            // Where it is not said, Yams looks through the whole environment for it, each time.
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+        } catch {
+            throw problems(of: error, in: text)
+        }
+        guard let root else { return SettingsNode(.mapping([]), at: SettingsPlace(line: 1, column: 1)) }
+        var budget = nodeLimit
+        return try node(root, depth: 0, budget: &budget)
+    }
+
+    private static func node(_ node: Node, depth: Int, budget: inout Int) throws(SettingsProblems) -> SettingsNode {
+        let place = place(of: node.mark)
+        budget -= 1
+        guard budget > 0 else { throw single("more than \(nodeLimit) values", place) }
+        guard depth < depthLimit else { throw single("nested more than \(depthLimit) deep", place) }
+        switch node {
+        case .scalar(let scalar):
+            return SettingsNode(.scalar(SettingsScalar(scalar.string, isQuoted: scalar.style.isQuoted)), at: place)
+        case .sequence(let sequence):
+            var nodes: [SettingsNode] = []
+            for element in sequence { nodes.append(try Self.node(element, depth: depth + 1, budget: &budget)) }
+            return SettingsNode(.sequence(nodes), at: place)
+        case .mapping(let mapping):
+            var entries: [SettingsNode.Entry] = []
+            for (key, value) in mapping {
+                guard case .scalar(let name) = key else { throw single("a key must be a single value", Self.place(of: key.mark)) }
+                let value = try Self.node(value, depth: depth + 1, budget: &budget)
+                entries.append(SettingsNode.Entry(key: name.string, at: Self.place(of: key.mark), value: value))
+            }
+            return SettingsNode(.mapping(entries), at: place)
+        case .alias:
+            throw single("this alias stands for nothing", place)
+        }
+    }
+
+    /// The first `*name` too many, where an alias could stand, if there is any `&name` to refer to. It counts those in comments
+    /// and in text too: what is counted is a bound, not what is there.
+    private static func firstAlias(in text: String, after limit: Int) -> SettingsPlace? {
+        var previous: Unicode.Scalar = " "
+        var hasAnchor = false
+        var aliases = 0
+        var excess: String.Index?
+        for index in text.unicodeScalars.indices {
+            let scalar = text.unicodeScalars[index]
+            let startsToken = previous.value <= 0x20 || previous == "," || previous == "[" || previous == "{"
+            if startsToken, scalar == "&" { hasAnchor = true }
+            if startsToken, scalar == "*" { aliases += 1 }
+            if aliases > limit, excess == nil { excess = index }
+            previous = scalar
+        }
+        return hasAnchor ? excess.map { place(of: $0, in: text) } : nil
+    }
+
+    private static func place(of mark: Mark?) -> SettingsPlace {
+        mark.map { SettingsPlace(line: $0.line, column: $0.column) } ?? .none
+    }
+
+    private static func single(_ message: String, _ place: SettingsPlace) -> SettingsProblems {
+        var problems = SettingsProblems()
+        problems.add(message, path: "", at: place)
+        return problems
+    }
+
+    private static func problems(of error: any Error, in text: String) -> SettingsProblems {
+        guard let error = error as? YamlError else { return single("not YAML: \(error)", .none) }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+            // What people run into: `host: *.example` without quotes.
+            let isAboutAlias = problem.contains("undefined alias") || problem.contains("alphabetic or numeric character")
+            let hint = isAboutAlias ? " (a text that begins with `*` or `&` stands in quotes)" : ""
+            // What the end of the text is missing stands a line behind it for the parser, when no line end does.
+            return single("not YAML: \(problem)\(hint)", min(place(of: mark), place(of: text.endIndex, in: text)))
+        case .duplicatedKeysInMapping(let keys, let context):
+            return single("`\(printable(keys.first ?? ""))` stands twice", place(of: context.mark))
+        case .reader(let problem, _, let value, _):
+            // Its offset counts what people see as one character. Reading stops at the first one that is not allowed, wherever
+            // it stands.
+            let index = text.unicodeScalars.firstIndex { Int($0.value) == Int(value) }
+            return single("not YAML: \(problem)", index.map { place(of: $0, in: text) } ?? .none)
+        default:
+            return single("not YAML", .none)
+        }
+    }
+
+    /// In the lines of YAML 1.1, which the parser counts by.
+    private static func place(of end: String.Index, in text: String) -> SettingsPlace {
+        var line = 1
+        var column = 1
+        var previous: Unicode.Scalar = " "
+        for scalar in text.unicodeScalars[..<end] {
+            let endsLine = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains(scalar)
+            let isSecondHalf = scalar == "\n" && previous == "\r"
+            if endsLine, !isSecondHalf { line += 1 }
+            column = endsLine ? 1 : column + 1
+            previous = scalar
+        }
+        return SettingsPlace(line: line, column: column)
+    }
+}
+
+extension Node.Scalar.Style {
+    /// Quoted or a block: text, whatever it looks like.
+    fileprivate var isQuoted: Bool {
+        switch self {
+        case .any, .plain: false
+        case .singleQuoted, .doubleQuoted, .literal, .folded: true
+        }
+    }
+}

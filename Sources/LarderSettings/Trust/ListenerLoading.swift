@@ -1,0 +1,109 @@
+import CertificateAuthority
+import CommandSupport
+import Foundation
+import ProxyPolicy
+import ServerTrust
+import TextCoding
+
+/// What the files hold that a listener's `tls:` names.
+package struct LoadedListener: Sendable {
+    /// `nil`: the authority's certificates are shown.
+    package let identity: ClientIdentity?
+    package let names: [LeafName]
+    /// Whose certificates clients have to show; none: nobody is asked.
+    package let clientRoots: [Certificate]
+}
+
+/// That of all listeners, in the order of `listen`. Follows from what was written, so that it makes no difference by itself.
+package struct LoadedListeners: Equatable, Sendable {
+    /// `nil` where plain HTTP is spoken; empty where nobody asked for the files.
+    package var all: [LoadedListener?] = []
+
+    package static func == (left: LoadedListeners, right: LoadedListeners) -> Bool { true }
+}
+
+/// Reads the files that listeners' `tls:` names.
+struct ListenerLoading {
+    private let origin: SettingsReader.Origin
+    private var located: [LocatedProblem] = []
+
+    /// - Returns: what is wrong; where nothing is, `loadedListeners` stands, in the order of `listen`.
+    static func load(
+        _ settings: inout LarderSettings, origins: [String: SettingsReader.Origin]
+    ) -> [LocatedProblem] {
+        var loading = ListenerLoading(origin: origins["listen"] ?? SettingsReader.Origin(layer: "settings", place: .none))
+        let loaded = settings.listen.map { address in address.tls.flatMap { loading.load($0, of: address) } }
+        if loading.located.isEmpty { settings.loadedListeners.all = loaded }
+        return loading.located
+    }
+
+    private init(origin: SettingsReader.Origin) { self.origin = origin }
+
+    private mutating func report(_ message: String, of address: ListenAddress) {
+        located.append(
+            LocatedProblem(
+                source: origin.layer, problem: SettingsProblem("\(address): \(message)", path: "listen", at: origin.place)))
+    }
+
+    private mutating func load(_ terms: ListenerTerms, of address: ListenAddress) -> LoadedListener? {
+        var clientRoots: [Certificate] = []
+        if let file = terms.clients {
+            guard let octets = octets(file, of: address, isSecret: false) else { return nil }
+            guard let read = Certificate.reading(pem: octets) else {
+                report("\(printable(file)) has no certificates in PEM, or one that cannot be read", of: address)
+                return nil
+            }
+            clientRoots = read
+        }
+        switch terms.certificate {
+        case .authority(let names):
+            let read = names.compactMap { try? LeafName($0) }  // those that are none are told below
+            if read.count < names.count { report("`names` holds what is no host's name", of: address) }
+            return LoadedListener(identity: nil, names: read + ownNames(address), clientRoots: clientRoots)
+        case .files(let certificate, let key):
+            guard let text = octets(certificate, of: address, isSecret: false),
+                let secret = octets(key, of: address, isSecret: true)
+            else { return nil }
+            let identity: ClientIdentity
+            do throws(ClientIdentity.Fault) {
+                identity = try ClientIdentity(pem: text, key: secret)
+            } catch {
+                report(Self.sentence(error, certificate: certificate, key: key), of: address)
+                return nil
+            }
+            guard let context = try? ServerTLSContext(), ServerTLSSession(context, showing: identity, scope: []) != nil else {
+                report("TLS cannot be spoken by \(printable(certificate)): its key may be too weak", of: address)
+                return nil
+            }
+            return LoadedListener(identity: identity, names: [], clientRoots: clientRoots)
+        }
+    }
+
+    /// This machine's name, and the usual one for itself.
+    private func ownNames(_ address: ListenAddress) -> [LeafName] {
+        let own = [ProcessInfo.processInfo.hostName] + (address.isLoopback ? ["localhost"] : [])
+        return own.compactMap { try? LeafName($0) }  // a machine may have a name that is no host's
+    }
+
+    private mutating func octets(_ file: String, of address: ListenAddress, isSecret: Bool) -> [UInt8]? {
+        let path = origin.path(of: file)
+        do throws(LocalFile.Unreadable) {
+            return isSecret
+                ? try LocalFile.secretOctets(at: path, atMost: TrustFiles.pinFileLimit)
+                : try LocalFile.octets(at: path, atMost: TrustFiles.bundleLimit)
+        } catch {
+            report("cannot read \(printable(path, limit: 4096)): \(error.reason)", of: address)
+            return nil
+        }
+    }
+
+    private static func sentence(_ fault: ClientIdentity.Fault, certificate: String, key: String) -> String {
+        switch fault {
+        case .unreadableCertificate, .unreadableArchive:
+            "\(printable(certificate)) has no certificate, or one that cannot be read"
+        case .unreadableKey: "\(printable(key)) has no private key, or one that cannot be read"
+        case .passphraseMissing, .passphraseWrong: "\(printable(key)) is encrypted, and a listener's key may not be"
+        case .keyOfAnother: "\(printable(key)) is not the key of \(printable(certificate))"
+        }
+    }
+}

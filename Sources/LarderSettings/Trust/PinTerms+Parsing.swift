@@ -1,0 +1,59 @@
+import CommandSupport
+import ProxyPolicy
+import ServerTrust
+import TextCoding
+
+extension PinTerms {
+    static let keys = ["mode", "of", "backup", "expires", "on_expiry", "comment"]
+
+    init?(_ cursor: SettingsCursor, problems: inout SettingsProblems) {
+        guard let mapping = cursor.mapping(of: Self.keys, problems: &problems) else { return nil }
+        self.init()
+        mode = mapping["mode"]?.word(among: ["public_key": .publicKey, "certificate": .certificate], problems: &problems) ?? mode
+        live = mapping.required("of", problems: &problems).map { sources($0, problems: &problems) } ?? []
+        backup = mapping["backup"].map { sources($0, problems: &problems) } ?? []
+        expires = mapping["expires"].flatMap { CalendarDay.read($0, problems: &problems) }
+        if let value = mapping["on_expiry"] {
+            onExpiry = value.word(among: ["report_only": .reports, "fail": .fails], problems: &problems) ?? onExpiry
+            if mapping["expires"] == nil { value.report("nothing says when: `expires` is missing", to: &problems) }
+        }
+        // For people only, but no less a text.
+        _ = mapping["comment"]?.text(problems: &problems)
+    }
+
+    private func sources(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [Source] {
+        if case .sequence(let nodes) = cursor.node.value, nodes.isEmpty {
+            cursor.report("there is no pin in it", to: &problems)
+            return []
+        }
+        return cursor.oneOrMore(problems: &problems).compactMap { source($0, problems: &problems) }
+    }
+
+    private func source(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> Source? {
+        guard let text = cursor.text(problems: &problems) else { return nil }
+        do throws(Pin.Fault) {
+            let pin = try Pin(text)
+            if mode == .publicKey { return .digest(pin, cursor) }
+            cursor.report("certificates are pinned: this has to be a certificate's file, not a key's digest", to: &problems)
+        } catch {
+            if error == .unknownForm, !Self.isMisspelledDigest(text) {
+                return TrustTerms.NamedFile(cursor, problems: &problems).map { .file($0) }
+            }
+            let isDigest = error == .malformedDigest
+            cursor.report(
+                isDigest
+                    ? "not the base64 of a SHA-256 digest: 43 letters and `=` behind `sha256/`"
+                    : "expected a key's digest `sha256/…` or a file in PEM or DER, found `\(printable(text))`",
+                suggestion: isDigest ? nil : "sha256/…", to: &problems)
+        }
+        return nil
+    }
+
+    /// As long as a digest in base64 is, bare or behind a word that ends with a slash: hardly a file's name.
+    private static func isMisspelledDigest(_ text: String) -> Bool {
+        let digest = text.utf8.suffix(44)
+        guard digest.count == 44, digest.last == UInt8(ascii: "=") else { return false }
+        let prefix = text.utf8.dropLast(44)
+        return prefix.isEmpty || prefix.count <= 12 && prefix.last == UInt8(ascii: "/") || text.hasPrefix("pin-sha")
+    }
+}

@@ -1,0 +1,85 @@
+import CommandSupport
+import ServerTrust
+
+/// The pins of a host, or of hosts below a name, as programs that pin pass them on to each other: keys by their digests.
+package struct PinnedHost: Equatable, Sendable {
+    package enum Breadth: Sendable { case itself, oneLabelBelow, below, itselfAndBelow }
+
+    /// A name, or an address without brackets; never a star.
+    package var name: String
+    package var breadth = Breadth.itself
+    /// `nil` for every port.
+    package var port: UInt16?
+    package var live: [SHA256Digest]
+    package var backup: [SHA256Digest] = []
+    /// The last day on which the pins bind.
+    package var expires: CalendarDay?
+    package var onExpiry = PinSet.Expiry.fails
+    /// Reported only, until `enforcedFrom` if that is given.
+    package var isReportOnly = false
+    package var enforcedFrom: CalendarDay?
+    /// Certificates are pinned, which are told by their keys.
+    package var pinsCertificates = false
+
+    package init(
+        name: String, breadth: Breadth = .itself, port: UInt16? = nil, live: [SHA256Digest], backup: [SHA256Digest] = [],
+        expires: CalendarDay? = nil, onExpiry: PinSet.Expiry = .fails, isReportOnly: Bool = false,
+        enforcedFrom: CalendarDay? = nil, pinsCertificates: Bool = false
+    ) {
+        self.name = name
+        self.breadth = breadth
+        self.port = port
+        self.live = live
+        self.backup = backup
+        self.expires = expires
+        self.onExpiry = onExpiry
+        self.isReportOnly = isReportOnly
+        self.enforcedFrom = enforcedFrom
+        self.pinsCertificates = pinsCertificates
+    }
+
+    package var pins: [SHA256Digest] { live + backup }
+
+    /// For people, as settings have it.
+    package var title: String {
+        let host = name.contains(":") && port != nil ? "[\(name)]" : name
+        return (breadth == .itself ? host : "*.\(host)") + (port.map { ":\($0)" } ?? "")
+    }
+
+    /// `nil` for what is no host.
+    package var scope: HostScope? {
+        HostScope(host: breadth == .itself ? name : "*.\(name)", labels: breadth == .oneLabelBelow ? .one : .all, port: port)
+    }
+
+    /// Without a day that is over by then.
+    package func standing(at now: POSIXTime) -> PinnedHost {
+        guard let enforcedFrom, now >= enforcedFrom.firstSecond else { return self }
+        var host = self
+        host.isReportOnly = false
+        host.enforcedFrom = nil
+        return host
+    }
+
+    package func isExpired(at now: POSIXTime) -> Bool { expires.map { now > $0.lastSecond } ?? false }
+
+    /// A host, and what is below it, each for itself.
+    package var parts: [PinnedHost] {
+        guard breadth == .itselfAndBelow else { return [self] }
+        var parts = [self, self]
+        parts[0].breadth = .itself
+        parts[1].breadth = .below
+        return parts
+    }
+}
+
+extension PinnedHost {
+    /// - Parameter pattern: a host, in brackets or not, or `*.` and a host.
+    package init(pattern: String, labels: TrustPolicySet.Entry.Labels = .all, live: [SHA256Digest]) {
+        let isPattern = pattern.hasPrefix("*.")
+        let host = isPattern ? String(pattern.dropFirst(2)) : pattern
+        let isBracketed = !isPattern && host.hasPrefix("[") && host.hasSuffix("]") && host.contains(":")
+        self.init(
+            name: isBracketed ? String(host.dropFirst().dropLast()) : host,
+            breadth: !isPattern ? .itself : labels == .one ? .oneLabelBelow : .below, live: live)
+    }
+}

@@ -1,0 +1,50 @@
+import CommandSupport
+import Foundation
+import ProxyPolicy
+
+/// Where a secret stands, for settings that need one: `${env:NAME}` or `${file:PATH}`. The secret itself has no place in settings.
+enum SecretReference: Equatable, Sendable {
+    case environment(name: String)
+    case file(path: String)
+
+    init?(_ text: String) {
+        guard text.hasPrefix("${"), text.hasSuffix("}") else { return nil }
+        let inside = text.dropFirst(2).dropLast()
+        if inside.hasPrefix("env:"), inside.count > 4 {
+            self = .environment(name: String(inside.dropFirst(4)))
+        } else if inside.hasPrefix("file:"), inside.count > 5 {
+            self = .file(path: String(inside.dropFirst(5)))
+        } else {
+            return nil
+        }
+    }
+
+    /// - Returns: `nil` after a problem, which never repeats what was written: it may be the secret.
+    static func read(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> SecretReference? {
+        guard case .scalar(let scalar) = cursor.node.value, let reference = SecretReference(scalar.text) else {
+            cursor.report("expected `${env:NAME}` or `${file:PATH}`: a secret itself does not belong here", to: &problems)
+            return nil
+        }
+        return reference
+    }
+
+    /// As it is written.
+    var description: String {
+        switch self {
+        case .environment(let name): "${env:\(name)}"
+        case .file(let path): "${file:\(path)}"
+        }
+    }
+
+    /// The secret; of a file the first line.
+    func octets(_ environment: [String: String], from origin: SettingsReader.Origin) throws(LocalFile.Unreadable) -> [UInt8] {
+        switch self {
+        case .environment(let name):
+            guard let value = environment[name] else { throw LocalFile.Unreadable(reason: "the variable is not set") }
+            return Array(value.utf8)
+        case .file(let path):
+            let octets = try LocalFile.secretOctets(at: origin.path(of: path), atMost: 4096)
+            return Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ProxyPolicy
+import ServerTrust
+
+/// A host, or hosts by a pattern, and the policy for it: one `HOST: POLICY` of `tls.hosts`, or of a file in `tls.pins_from`.
+package struct TrustEntry: Sendable {
+    /// As it was written.
+    package let name: String
+    let host: String
+    package let port: UInt16?
+    package let scope: HostScope
+    package let terms: TrustTerms
+    let path: String
+    let place: SettingsPlace
+
+    func with(_ terms: TrustTerms) -> TrustEntry {
+        TrustEntry(name: name, host: host, port: port, scope: scope, terms: terms, path: path, place: place)
+    }
+
+    /// Every entry of a mapping that can be read; what cannot is a problem.
+    static func reading(_ cursor: SettingsCursor, problems: inout SettingsProblems) -> [TrustEntry]? {
+        cursor.entries(problems: &problems)?.compactMap { entry in
+            let terms = TrustTerms(entry.value, mayWeaken: true, problems: &problems)
+            func report(_ message: String) {
+                problems.add(message, path: entry.value.path, at: entry.place)
+            }
+            guard let (host, port) = parts(of: entry.key), HostScope(host: host) != nil else {
+                report(
+                    entry.key == "*"
+                        ? "`*` is no host: what holds for all others is tls.default"
+                        : "expected a host in ASCII, an address or `*.` and a host, with or without `:port`")
+                return nil
+            }
+            guard let terms else { return nil }
+            let isPattern = host.hasPrefix("*.")
+            if !isPattern, terms.labels != nil {
+                terms.report("`labels` belongs to a pattern such as `*.\(entry.key)`", at: "labels", to: &problems)
+            }
+            // As in rules, a star stands for any depth.
+            guard let scope = HostScope(host: host, labels: terms.labels ?? .all, port: port) else { return nil }
+            return TrustEntry(
+                name: entry.key, host: host, port: port, scope: scope, terms: terms, path: entry.value.path, place: entry.place)
+        }
+    }
+
+    /// `host`, `host:port`, `::1` or `[::1]:port`.
+    package static func parts(of text: String) -> (host: String, port: UInt16?)? {
+        guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else { return (text, nil) }
+        let host = text[..<colon]
+        // An address of IPv6 without brackets has no port.
+        if host.contains(":"), !host.hasSuffix("]") { return (text, nil) }
+        let digits = text[text.index(after: colon)...]
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let port = UInt16(digits),
+            port > 0
+        else { return nil }
+        return (String(host), port)
+    }
+}

@@ -1,0 +1,201 @@
+import CommandSupport
+import ProxyPolicy
+import ServerTrust
+import TextCoding
+
+/// Makes policies of their terms: reads the certificates, pins and lists that they name. Anchors that several name are one.
+struct TrustMaterial {
+    struct Made {
+        let policy: TrustPolicy
+        /// The first of its pins are those in use, the others their backup.
+        let livePinCount: Int
+    }
+
+    private let files: TrustFiles
+    private var system: TrustAnchors?
+    private var bundles: [String: TrustAnchors] = [:]
+
+    init(files: TrustFiles) { self.files = files }
+
+    /// - Throws: where the system has anchors that cannot be read.
+    mutating func hasSystemAnchors() throws(LocalFile.Unreadable) -> Bool {
+        if system == nil { system = try files.systemAnchors() }
+        return system != nil
+    }
+
+    /// - Parameter source: where the policy is written.
+    /// - Returns: `nil` after a problem.
+    mutating func policy(
+        _ terms: TrustTerms, source: String, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> Made? {
+        let anchors = anchors(terms, from: origin, problems: &problems)
+        let pins = terms.pins.flatMap { self.pins($0, from: origin, problems: &problems) }
+        let lists = lists(terms, from: origin, problems: &problems)
+        guard problems.isEmpty, let anchors else { return nil }
+        do throws(TrustPolicyFault) {
+            let policy = try TrustPolicy(
+                anchors: anchors, pins: pins?.set, validatesHost: terms.validatesHost,
+                allowsUntrustedRoot: terms.allowsUntrustedRoot, allowsExpired: terms.allowsExpired,
+                minimumTLSVersion: terms.minimumTLSVersion, minimumKeySizes: terms.minimumKeySizes,
+                refusedDigests: terms.refusedDigests,
+                revocation: Revocation(lists: lists, listCheck: terms.listCheck, stapleCheck: terms.stapleCheck),
+                auditsSignedTimestamps: terms.auditsSignedTimestamps, weakUntil: terms.until?.lastSecond, source: source)
+            return Made(policy: policy, livePinCount: pins?.liveCount ?? 0)
+        } catch {
+            let (key, sentence) = Self.told(error)
+            terms.report(sentence, at: key, to: &problems)
+            return nil
+        }
+    }
+
+    /// At which key a policy's fault is, and in words.
+    private static func told(_ fault: TrustPolicyFault) -> (key: String, sentence: String) {
+        switch fault {
+        case .emptyPins: ("pins", "there is no pin in it")
+        case .pinWithoutCertificate: ("pins", "these pins have to be certificates' files: a key's digest is no anchor")
+        case .anchorsWithoutPins: ("anchors", "there are no `pins` that could be the anchors")
+        case .anchorsWithoutBindingPins:
+            (
+                "anchors",
+                "pins that are the anchors are always enforced: not report_only, nor from a day on, nor after they expire"
+            )
+        case .untrustedRootWithoutBindingPins:
+            (
+                "allow_untrusted_root",
+                "without `pins` that are always enforced anybody could be the host: not report_only, nor from a day on, nor "
+                    + "after they expire"
+            )
+        case .emptyAnchors, .unreadableAnchors: ("anchors", "a certificate in it cannot be read")
+        case .unreadableRevocationList: ("crl_files", "a revocation list in it cannot be read")
+        case .revocationWithoutLists: ("crl", "there are no `crl_files` for it")
+        case .keySizeBelowFloor: ("minimum_key_sizes", "keys so short protect nothing")
+        case .malformedHost, .repeatedHost: preconditionFailure("a policy knows no hosts")
+        }
+    }
+
+    // MARK: Anchors and lists
+
+    private mutating func anchors(
+        _ terms: TrustTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> TrustPolicy.Anchors? {
+        switch terms.anchors {
+        case .pins: return .pins
+        case .bundle(let file): return bundle(file, from: origin, problems: &problems).map { .given($0) }
+        case .system:
+            do throws(LocalFile.Unreadable) {
+                if system == nil { system = try files.systemAnchors() }
+                if let system { return .given(system) }
+                terms.report("this system has no anchors in any of the usual places; name a bundle", at: "anchors", to: &problems)
+            } catch {
+                terms.report("cannot read the system's anchors: \(error.reason)", at: "anchors", to: &problems)
+            }
+            return nil
+        }
+    }
+
+    private mutating func bundle(
+        _ file: TrustTerms.NamedFile, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> TrustAnchors? {
+        let path = origin.path(of: file.path)
+        if let known = bundles[path] { return known }
+        guard let octets = file.octets(atMost: TrustFiles.bundleLimit, from: origin, problems: &problems) else { return nil }
+        do throws(TrustPolicyFault) {
+            let anchors = try TrustAnchors(pem: octets)
+            bundles[path] = anchors
+            return anchors
+        } catch {
+            file.cursor.report("has no certificates in PEM, or one that cannot be read", to: &problems)
+            return nil
+        }
+    }
+
+    private func lists(
+        _ terms: TrustTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> RevocationLists? {
+        var contents: [[UInt8]] = []
+        for file in terms.listFiles {
+            guard let octets = file.octets(atMost: TrustFiles.revocationListLimit, from: origin, problems: &problems) else {
+                continue
+            }
+            do throws(TrustPolicyFault) {
+                _ = try RevocationLists([octets])
+                contents.append(octets)
+            } catch {
+                file.cursor.report("has no revocation list in DER or PEM, or one that cannot be read", to: &problems)
+            }
+        }
+        // Each of them was read just now.
+        return contents.isEmpty ? nil : try? RevocationLists(contents)
+    }
+
+    // MARK: Pins
+
+    /// - Returns: `nil` after a problem.
+    private func pins(
+        _ terms: PinTerms, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> (set: PinSet, liveCount: Int)? {
+        var pins: [Pin] = []
+        for source in terms.live { pins += self.pins(of: source, mode: terms.mode, from: origin, problems: &problems) }
+        let liveCount = pins.count
+        let live = terms.backup.isEmpty ? [] : Set(pins.map { Self.digest(of: $0, mode: terms.mode) })
+        for source in terms.backup {
+            let backup = self.pins(of: source, mode: terms.mode, from: origin, problems: &problems)
+            // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
+            if backup.contains(where: { live.contains(Self.digest(of: $0, mode: terms.mode)) }) {
+                source.cursor.report("this backup is one of the pins under `of` already", to: &problems)
+            }
+            pins += backup
+        }
+        guard problems.isEmpty else { return nil }
+        do throws(TrustPolicyFault) {
+            let set = try PinSet(
+                terms.mode, pins, enforcement: terms.enforcement, expires: terms.expires?.lastSecond, onExpiry: terms.onExpiry)
+            return (set, liveCount)
+        } catch {
+            preconditionFailure("no pins, and pins without a certificate, were found where they stand: \(error)")
+        }
+    }
+
+    /// What is compared with a chain.
+    private static func digest(of pin: Pin, mode: PinSet.Mode) -> SHA256Digest {
+        mode == .certificate ? pin.certificate?.digest ?? pin.publicKeyDigest : pin.publicKeyDigest
+    }
+
+    private func pins(
+        of source: PinTerms.Source, mode: PinSet.Mode, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> [Pin] {
+        guard case .file(let file) = source else {
+            if case .digest(let pin, _) = source { return [pin] }
+            return []
+        }
+        guard let octets = file.octets(atMost: TrustFiles.pinFileLimit, from: origin, problems: &problems) else { return [] }
+        do throws(Pin.Fault) {
+            let pins = try Pin.reading(file: octets)
+            if mode == .publicKey || pins.allSatisfy({ $0.certificate != nil }) { return pins }
+            file.cursor.report("certificates are pinned, and a public key stands in this file", to: &problems)
+        } catch {
+            file.cursor.report(
+                error == .nothingToPin
+                    ? "has neither a certificate nor a public key" : "a certificate or public key in it cannot be read",
+                to: &problems)
+        }
+        return []
+    }
+}
+
+extension TrustTerms.NamedFile {
+    /// - Parameter isSecret: whether nobody but the file's owner may be able to read it.
+    /// - Returns: `nil` after a problem.
+    func octets(
+        isSecret: Bool = false, atMost limit: Int, from origin: SettingsReader.Origin, problems: inout SettingsProblems
+    ) -> [UInt8]? {
+        let path = origin.path(of: path)
+        do throws(LocalFile.Unreadable) {
+            return isSecret
+                ? try LocalFile.secretOctets(at: path, atMost: limit) : try LocalFile.octets(at: path, atMost: limit)
+        } catch {
+            cursor.report("cannot read \(printable(path, limit: 4096)): \(error.reason)", to: &problems)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import CertificateAuthority
+import CommandSupport
+import Foundation
+import ServerTrust
+
+/// Where an authority is kept: a folder with one below it for each root, `current` and, while a rotation is under way, `next`. In each
+/// stand `root.pem` and `root.key`; in `next` also `from`, the day from whose first second on it certifies. What was `current` leaves
+/// its certificate in `former`, so that it can be taken out of stores.
+///
+/// Folders are 0700 and files 0600, and their owner's who runs this (T27); anything else is refused, not mended: whoever could read
+/// the key may have done so. A folder below is made under a hidden name and then put there, so that there is all of it or none.
+package struct AuthorityFolder {
+    package enum Seat: String {
+        case current, next
+    }
+
+    /// A root without its key.
+    package struct Seated {
+        package let seat: Seat
+        package let certificate: Certificate
+    }
+
+    /// The roots at a time.
+    package struct Roots {
+        /// The one that certifies.
+        package let signing: Seated
+        /// Beside it, while a rotation is under way: the one to come, or the one that was.
+        package let other: Seated?
+        /// The day of the turn.
+        package let turn: CalendarDay?
+
+        package var all: [Seated] { [signing] + (other.map { [$0] } ?? []) }
+    }
+
+    static let certificateLimit = 64 * 1024
+    static let keyLimit = 16 * 1024
+
+    package let path: String
+
+    package init(path: String) { self.path = URL(filePath: path).path }
+
+    /// The usual one; `nil` where nothing says where it could stand.
+    package init?(_ environment: [String: String]) {
+        guard let data = UserFolders(environment).data else { return nil }
+        self.init(path: "\(data)/ca")
+    }
+
+    package func rootPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.pem" }
+    package func keyPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.key" }
+    private var turnPath: String { "\(path)/next/from" }
+    var formerPath: String { "\(path)/former" }
+
+    // MARK: Reading
+
+    /// The roots without their keys.
+    /// - Parameter asRoot: whether the superuser may read another's, who is about to install what that one has made.
+    package func roots(at now: POSIXTime, asRoot: Bool = false) throws(AuthorityFolderFault) -> Roots {
+        guard exists(path) else { throw .missing(path) }
+        try check(path, isFolder: true, asRoot: asRoot)
+        // Between two steps of the end of a rotation the next one stands alone.
+        let seats = [Seat.current, .next].filter { exists("\(path)/\($0.rawValue)") }
+        var seated: [Seated] = []
+        for seat in seats {
+            try check("\(path)/\(seat.rawValue)", isFolder: true, asRoot: asRoot)
+            // No verb goes on with a key that others may have read; one that stands elsewhere is no fault of the certificate's.
+            if exists(keyPath(seat)) { try check(keyPath(seat), isFolder: false, asRoot: asRoot) }
+            seated.append(Seated(seat: seat, certificate: try certificate(at: rootPath(seat), asRoot: asRoot)))
+        }
+        guard let first = seated.first else { throw .missing(path) }
+        guard let next = seated.dropFirst().first else { return Roots(signing: first, other: nil, turn: nil) }
+        let turn = try turn(asRoot: asRoot)
+        return now >= turn.firstSecond
+            ? Roots(signing: next, other: first, turn: turn) : Roots(signing: first, other: next, turn: turn)
+    }
+
+    /// The authority of a root, with its key.
+    package func authority(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
+        try check(path, isFolder: true)
+        try check("\(path)/\(seat.rawValue)", isFolder: true)
+        let root = try octets(at: rootPath(seat), atMost: Self.certificateLimit)
+        let key = try octets(at: keyPath(seat), atMost: Self.keyLimit)
+        do throws(AuthorityFault) {
+            return try LocalAuthority(root: root, key: key, passphrase: passphrase)
+        } catch {
+            throw AuthorityFolderFault(error, root: rootPath(seat), key: keyPath(seat))
+        }
+    }
+
+    /// Certificates that may stand in stores, as far as they can be read. Taking one out needs no more than it itself, and least of all
+    /// that nobody else could read the key.
+    package func removable(formerOnly: Bool) throws(AuthorityFolderFault) -> (
+        certificates: [Certificate], faults: [AuthorityFolderFault]
+    ) {
+        guard exists(path) else { throw .missing(path) }
+        var faults: [AuthorityFolderFault] = []
+        func readable(_ files: [String]) -> [Certificate] {
+            files.filter(exists).compactMap { file -> Certificate? in
+                do throws(AuthorityFolderFault) {
+                    return try Self.certificate(in: removableOctets(at: file), file)
+                } catch {
+                    faults.append(error)
+                    return nil
+                }
+            }
+        }
+        let seated = readable([Seat.current, .next].map(rootPath))
+        var formerFiles: [String] = []
+        if exists(formerPath) {
+            do throws(LocalFile.Unreadable) {
+                formerFiles = try LocalFile.names(in: formerPath, endings: [".pem"]).map { "\(formerPath)/\($0)" }
+            } catch {
+                faults.append(AuthorityFolderFault("\(formerPath): \(error.reason)"))
+            }
+        }
+        // An end that was cut off has left one in both places.
+        let former = readable(formerFiles).filter { !seated.contains($0) }
+        if seated.isEmpty, former.isEmpty, faults.isEmpty { throw .missing(path) }
+        return (formerOnly ? former : seated + former, faults)
+    }
+
+    private func removableOctets(at file: String) throws(AuthorityFolderFault) -> [UInt8] {
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.octets(at: file, atMost: Self.certificateLimit)
+        } catch {
+            throw AuthorityFolderFault("\(file): \(error.reason)")
+        }
+    }
+
+    private func certificate(at file: String, asRoot: Bool) throws(AuthorityFolderFault) -> Certificate {
+        try Self.certificate(in: octets(at: file, atMost: Self.certificateLimit, asRoot: asRoot), file)
+    }
+
+    private static func certificate(in octets: [UInt8], _ file: String) throws(AuthorityFolderFault) -> Certificate {
+        guard let read = Certificate.reading(pem: octets), read.count == 1 else {
+            throw AuthorityFolderFault("\(file): is not one certificate in PEM")
+        }
+        return read[0]
+    }
+
+    private func turn(asRoot: Bool) throws(AuthorityFolderFault) -> CalendarDay {
+        let text = try String(decoding: octets(at: turnPath, atMost: 64, asRoot: asRoot), as: UTF8.self)
+        guard let day = CalendarDay(text.trimmingCharacters(in: .newlines)) else {
+            throw AuthorityFolderFault("\(turnPath): is no day like 2027-01-31")
+        }
+        return day
+    }
+
+    /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
+    /// - Throws: where there is no key that is the root's.
+    package func isLocked(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
+        do throws(AuthorityFolderFault) {
+            _ = try authority(seat, passphrase: passphrase)
+            return false
+        } catch {
+            if error.isPassphraseMissing { return true }
+            throw error
+        }
+    }
+
+    /// What the certificate of a root says, without its key.
+    package func profile(_ root: Seated) throws(AuthorityFolderFault) -> RootProfile {
+        do throws(AuthorityFault) {
+            return try RootProfile(root.certificate)
+        } catch {
+            throw AuthorityFolderFault(error, root: rootPath(root.seat), key: keyPath(root.seat))
+        }
+    }
+
+    private func octets(at file: String, atMost limit: Int, asRoot: Bool = false) throws(AuthorityFolderFault) -> [UInt8] {
+        try check(file, isFolder: false, asRoot: asRoot)
+        do throws(LocalFile.Unreadable) {
+            return try LocalFile.secretOctets(at: file, atMost: limit)
+        } catch {
+            throw AuthorityFolderFault("\(file): \(error.reason)")
+        }
+    }
+
+    package func exists(_ place: String) -> Bool {
+        var facts = stat()
+        return lstat(place, &facts) == 0
+    }
+
+    /// T27. A link is refused as well: where it leads is another's to say.
+    func check(_ place: String, isFolder: Bool, asRoot: Bool = false) throws(AuthorityFolderFault) {
+        var facts = stat()
+        guard lstat(place, &facts) == 0 else { throw .system(place) }
+        guard facts.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
+            throw AuthorityFolderFault("\(place): is no \(isFolder ? "folder" : "file")")
+        }
+        guard facts.st_uid == geteuid() || (asRoot && geteuid() == 0) else {
+            throw AuthorityFolderFault("\(place): belongs to another user")
+        }
+        guard facts.st_mode & 0o077 == 0 else {
+            throw AuthorityFolderFault(
+                "\(place): others may get at it; `chmod \(isFolder ? "700" : "600")` it, and make another root if they may have read the key"
+            )
+        }
+    }
+}

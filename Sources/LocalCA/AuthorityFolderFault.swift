@@ -1,0 +1,41 @@
+import CertificateAuthority
+import Foundation
+
+/// Why a folder with an authority is not used, for "larder: …". None of it tells anything of what stands in a key.
+package struct AuthorityFolderFault: Error, Equatable {
+    package let reason: String
+    /// The key is encrypted, and that is all that is known to be in the way.
+    let isPassphraseMissing: Bool
+
+    package init(_ reason: String) {
+        self.reason = reason
+        isPassphraseMissing = false
+    }
+
+    static func missing(_ path: String) -> AuthorityFolderFault {
+        AuthorityFolderFault("there is no authority in \(path); `larder ca init` makes one")
+    }
+
+    static func system(_ path: String, _ code: Int32 = errno) -> AuthorityFolderFault {
+        AuthorityFolderFault("\(path): \(String(cString: strerror(code)))")
+    }
+
+    /// - Parameters:
+    ///   - root, key: the files.
+    init(_ fault: AuthorityFault, root: String, key: String) {
+        isPassphraseMissing = fault == .passphraseMissing
+        reason =
+            switch fault {
+            case .unreadableCertificate: "\(root): is not one certificate in PEM"
+            case .unreadableKey: "\(key): is not a private key in PEM"
+            case .passphraseMissing: "\(key): is encrypted; give --passphrase-file"
+            case .passphraseWrong: "\(key): the passphrase is not the right one, or the file is damaged"
+            case .keyOfAnother: "\(key): is not the key of \(root)"
+            case .notP256: "\(key): is no P-256 key"
+            case .notAnAuthority: "\(root): may not certify anybody, or has no dates"
+            case .noKeyIdentifier: "\(root): has no subject key identifier"
+            case .unknownConstraint: "\(root): has name constraints that Larder would not have written"
+            case .cryptographyFailed: "OpenSSL failed"
+            }
+    }
+}

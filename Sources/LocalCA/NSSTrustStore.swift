@@ -1,0 +1,82 @@
+import Foundation
+import ServerTrust
+
+/// A database of NSS, in which Chromium and Firefox keep whom to believe, changed by `certutil`.
+package struct NSSTrustStore: TrustStore {
+    package let kind = TrustStoreKind.nss
+    private let folder: String
+    private let tool: Tool?
+
+    /// Below a user's home; a `*` stands for any one folder.
+    private static let places = [
+        ".pki/nssdb", ".local/share/pki/nssdb", "snap/chromium/*/.pki/nssdb", ".mozilla/firefox/*", ".config/mozilla/firefox/*",
+        "snap/firefox/common/.mozilla/firefox/*",
+    ]
+    private static let database = "cert9.db"
+
+    package static func all(environment: [String: String]) -> [NSSTrustStore] {
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return [] }
+        let tool = Tool("certutil", in: environment)
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? ["\($0)/pki/nssdb"] : nil } ?? []
+        let folders = SystemRoot.running.matches(places.map { "\(home)/\($0)" } + data)
+        return folders.filter { FileManager.default.fileExists(atPath: "\($0)/\(database)") }
+            .map { NSSTrustStore(folder: $0, tool: tool) }
+    }
+
+    package var title: String { "the NSS database \(folder)" }
+
+    package var obstacle: TrustStoreObstacle? {
+        var facts = stat()
+        // The superuser would leave behind files that its owner cannot write.
+        guard stat("\(folder)/\(Self.database)", &facts) == 0, facts.st_uid == geteuid() else { return .belongsToAnother }
+        return tool == nil ? .lacks(tool: "certutil", package: "libnss3-tools") : nil
+    }
+
+    package func presence(of entry: RootEntry) -> TrustStorePresence {
+        guard let tool else { return .unclear("certutil is not there") }
+        let list = tool.run(["-L", "-d", "sql:\(folder)"])
+        if list.code != 0 { return .unclear(list.lastWord) }
+        let listed = Self.listed(in: String(decoding: list.output, as: UTF8.self))
+        for item in listed where has(entry, under: item.nickname, tool) {
+            if item.nickname == entry.name { return item.isBelieved ? .ours : .halfway }
+            return item.isBelieved ? .others : .othersUnbelieved("it stands there as \(item.nickname), not believed for servers")
+        }
+        return listed.contains { $0.nickname == entry.name } ? .unclear("\(entry.name) is something else") : .absent
+    }
+
+    package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+        isAdded ? "certutil -A -t C,, -n \(entry.name)" : "certutil -D -n \(entry.name)"
+    }
+
+    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        for entry in entries {
+            try TemporaryCertificate.with(entry.certificate) { file throws(TrustStoreFault) in
+                try run(["-A", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,", "-i", file])
+            }
+            // One that stood there already keeps what it was believed for.
+            try run(["-M", "-d", "sql:\(folder)", "-n", entry.name, "-t", "C,,"])
+        }
+    }
+
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        for entry in entries { try run(["-D", "-d", "sql:\(folder)", "-n", entry.name]) }
+    }
+
+    private func run(_ arguments: [String]) throws(TrustStoreFault) {
+        guard let tool else { throw TrustStoreFault("certutil is not there") }
+        let outcome = tool.run(arguments)
+        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+    }
+
+    private func has(_ entry: RootEntry, under nickname: String, _ tool: Tool) -> Bool {
+        let shown = tool.run(["-L", "-d", "sql:\(folder)", "-n", nickname, "-a"])
+        return shown.code == 0 && Certificate.reading(pem: shown.output)?.contains(entry.certificate) == true
+    }
+
+    /// Of lines like `larder-0123456789abcdef          C,,`, in which a `C` before the first comma says that it is believed for servers.
+    package static func listed(in list: String) -> [(nickname: String, isBelieved: Bool)] {
+        list.split(whereSeparator: \.isNewline).compactMap { line in
+            line.wholeMatch(of: /(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*/).map { (String($0.1), $0.2.contains("C")) }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import CommandSupport
+
+/// A key's passphrase: the first line of a file that is its owner's alone.
+package enum PassphraseFile {
+    static let lengthRange = 1...1024
+
+    package static func read(_ path: String) throws(AuthorityFolderFault) -> [UInt8] {
+        do throws(LocalFile.Unreadable) {
+            let octets = try LocalFile.secretOctets(at: path, atMost: 4096)
+            let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+            guard lengthRange.contains(line.count) else {
+                throw LocalFile.Unreadable(reason: "its first line has to be of 1 to 1024 octets")
+            }
+            return line
+        } catch {
+            throw AuthorityFolderFault("\(path): \(error.reason)")
+        }
+    }
+}

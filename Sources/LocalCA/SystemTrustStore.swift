@@ -1,0 +1,189 @@
+import CommandSupport
+import Foundation
+import ServerTrust
+
+/// The system's own store: a folder for what the administrator adds, and a program that makes the bundle of it.
+package struct SystemTrustStore: TrustStore {
+    package enum Layout: CaseIterable {
+        /// Debian, Ubuntu, Alpine.
+        case debian
+        /// Fedora and its like.
+        case fedora
+
+        package var folder: String {
+            switch self {
+            case .debian: "/usr/local/share/ca-certificates"
+            case .fedora: "/etc/pki/ca-trust/source/anchors"
+            }
+        }
+
+        /// Where the program looks besides.
+        var packaged: String {
+            switch self {
+            case .debian: "/usr/share/ca-certificates"
+            case .fedora: "/usr/share/pki/ca-trust-source/anchors"
+            }
+        }
+
+        var ending: String { self == .debian ? "crt" : "pem" }
+
+        package var bundle: String {
+            switch self {
+            case .debian: "/etc/ssl/certs/ca-certificates.crt"
+            case .fedora: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem"
+            }
+        }
+
+        var program: String { self == .debian ? "update-ca-certificates" : "update-ca-trust" }
+    }
+
+    /// Of a file of certificates.
+    package static let bundleLimit = 16 << 20
+
+    package let kind = TrustStoreKind.system
+    private let layout: Layout
+    private let root: SystemRoot
+    private let environment: [String: String]
+
+    /// - Returns: `nil` where the system is of no layout that is known here.
+    package init?(in root: SystemRoot, environment: [String: String]) {
+        let found = Layout.allCases.first { layout in
+            root.resolved(layout.folder).map { FileManager.default.fileExists(atPath: $0) } ?? false
+        }
+        guard let found else { return nil }
+        layout = found
+        self.root = root
+        self.environment = environment
+    }
+
+    private var folder: String { place(layout.folder) }
+    private var bundle: String { place(layout.bundle) }
+
+    /// - Returns: behind links that lead nowhere, what cannot be there.
+    private func place(_ place: String) -> String { root.resolved(place) ?? "/dev/null/\(place)" }
+
+    package var title: String { "the system's store \(folder)" }
+
+    package var obstacle: TrustStoreObstacle? {
+        guard access(folder, W_OK) == 0 else { return .needsRoot }
+        return updating == nil ? .lacks(tool: layout.program, package: "ca-certificates") : nil
+    }
+
+    package func presence(of entry: RootEntry) -> TrustStorePresence {
+        let file = file(of: entry)
+        let isInBundle = isInBundle(entry)
+        if FileManager.default.fileExists(atPath: file) {
+            let octets = (try? LocalFile.octets(at: file, atMost: AuthorityFolder.certificateLimit)) ?? []
+            guard RootEntry.isOnly(entry.certificate, in: octets) else { return .unclear("\(file) is something else") }
+            return isInBundle ? .ours : .halfway
+        }
+        if !isInBundle { return .absent }
+        return isOthers(entry) ? .others : .halfway
+    }
+
+    /// Whether another file than Larder's has it.
+    private func isOthers(_ entry: RootEntry) -> Bool {
+        for folder in [folder, place(layout.packaged)] {
+            let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+            for name in names {
+                let file = "\(folder)/\(name)"
+                if file == self.file(of: entry) { continue }
+                let octets = (try? LocalFile.octets(at: file, atMost: Self.bundleLimit)) ?? []  // others' own affair
+                if Certificate.reading(pem: octets)?.contains(entry.certificate) == true { return true }
+            }
+        }
+        return false
+    }
+
+    package func plan(_ entry: RootEntry, isAdded: Bool) -> String {
+        "\(isAdded ? "write" : "delete") \(file(of: entry)), then \(layout.program)"
+    }
+
+    package func add(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        var written: [RootEntry] = []
+        do throws(TrustStoreFault) {
+            // What stands there is the same, and was not taken over into the bundle.
+            for entry in entries where !FileManager.default.fileExists(atPath: file(of: entry)) {
+                try write(entry)
+                written.append(entry)
+            }
+            try update(isRemoval: false)
+            for entry in entries where !isInBundle(entry) {
+                throw TrustStoreFault("\(layout.program) has not put it into \(bundle)")
+            }
+        } catch {
+            // As it was before.
+            for entry in written { unlink(file(of: entry)) }
+            if !written.isEmpty { try? update(isRemoval: true) }  // the first fault is the one to tell
+            throw error
+        }
+    }
+
+    private func write(_ entry: RootEntry) throws(TrustStoreFault) {
+        do throws(WholeFile.Unwritten) {
+            try WholeFile.write(entry.certificate.pem, to: file(of: entry), replaces: false)
+        } catch {
+            throw TrustStoreFault("cannot write \(file(of: entry)): \(error.reason)")
+        }
+        // Whatever the umask says: everybody reads it, and there is nothing secret in it.
+        _ = chmod(file(of: entry), 0o644)
+    }
+
+    package func remove(_ entries: [RootEntry]) throws(TrustStoreFault) {
+        guard !entries.isEmpty else { return }
+        var deleted: [RootEntry] = []
+        do throws(TrustStoreFault) {
+            for entry in entries {
+                if unlink(file(of: entry)) == 0 {
+                    deleted.append(entry)
+                } else if errno != ENOENT {
+                    throw TrustStoreFault("cannot delete \(file(of: entry)): \(String(cString: strerror(errno)))")
+                }
+            }
+            try update(isRemoval: true)
+        } catch {
+            // Else the bundle would have it, and nobody would know whose it is.
+            for entry in deleted { try? write(entry) }  // the first fault is the one to tell
+            throw error
+        }
+        for entry in entries where isInBundle(entry) && !isOthers(entry) {
+            throw TrustStoreFault("it still stands in \(bundle)")
+        }
+    }
+
+    private func file(of entry: RootEntry) -> String { "\(folder)/\(entry.name).\(layout.ending)" }
+
+    private func isInBundle(_ entry: RootEntry) -> Bool {
+        guard let octets = try? LocalFile.octets(at: bundle, atMost: Self.bundleLimit) else {
+            return false
+        }
+        return Certificate.reading(pem: octets)?.contains(entry.certificate) ?? false
+    }
+
+    private var updating: Tool? {
+        // Fedora's program knows no other place than its own system.
+        Tool(layout == .fedora && !root.isRunning ? "chroot" : layout.program, in: environment)
+    }
+
+    private func update(isRemoval: Bool) throws(TrustStoreFault) {
+        guard let tool = updating else { throw TrustStoreFault("\(layout.program) is not there") }
+        let outcome = tool.run(arguments(isRemoval: isRemoval))
+        if outcome.code != 0 { throw TrustStoreFault(tool, outcome) }
+    }
+
+    private func arguments(isRemoval: Bool) -> [String] {
+        switch layout {
+        case .fedora: return root.isRunning ? ["extract"] : [root.path, layout.program, "extract"]
+        case .debian:
+            // Without it the links to what is gone stay.
+            let fresh = isRemoval ? ["--fresh"] : []
+            if root.isRunning { return fresh }
+            // Programs of an image's are none to run here: there are no hooks where there is no folder.
+            return fresh + [
+                "--certsconf", place("/etc/ca-certificates.conf"), "--certsdir", place(layout.packaged), "--localcertsdir",
+                folder,
+                "--etccertsdir", place("/etc/ssl/certs"), "--hooksdir", "/dev/null",
+            ]
+        }
+    }
+}

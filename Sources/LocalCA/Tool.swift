@@ -1,0 +1,79 @@
+import Foundation
+
+/// A program of the system's, by which a store is changed.
+package struct Tool: Sendable {
+    package struct Outcome {
+        let code: Int32
+        /// What it said on standard output.
+        package let output: [UInt8]
+        /// And on standard error.
+        package let talk: [UInt8]
+        /// The last line that it said on standard error, or else on standard output.
+        let lastWord: String
+    }
+
+    /// Of the octets that a program says; what is beyond is not read. A list of all public roots is of some 30 KiB.
+    static let outputLimit = 16 * 1024 * 1024
+
+    package let path: String
+    private let environment: [String: String]
+
+    /// - Returns: `nil` where it is not installed. Those of the system's administrator are looked for too, whom `PATH` leaves out.
+    package init?(_ name: String, in environment: [String: String]) {
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
+        let places: [String] = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+        let found = places.first { access($0, X_OK) == 0 }
+        guard let found else { return nil }
+        self.init(path: found, in: environment)
+    }
+
+    package init(path: String, in environment: [String: String]) {
+        self.path = path
+        self.environment = environment
+    }
+
+    /// - Parameter begun: hears its process, which leads a group of its own.
+    package func run(_ arguments: [String], begun: (pid_t) -> Void = { _ in }) -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        // Into files: two pipes, read one after the other, could fill up.
+        guard let output = Self.nameless(), let talk = Self.nameless() else {
+            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started: there is no room for what it says")
+        }
+        process.standardOutput = output
+        process.standardError = talk
+        do {
+            try process.run()
+        } catch {
+            return Outcome(code: 127, output: [], talk: [], lastWord: "cannot be started")
+        }
+        begun(process.processIdentifier)
+        process.waitUntilExit()
+        let said = Self.octets(of: output)
+        let talked = Self.octets(of: talk)
+        return Outcome(
+            code: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
+            output: said, talk: talked, lastWord: Self.lastLine(talked) ?? Self.lastLine(said) ?? "it says nothing")
+    }
+
+    /// A file that is gone when nobody has it open any more.
+    private static func nameless() -> FileHandle? {
+        let file = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)").path
+        let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        unlink(file)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func octets(of handle: FileHandle) -> [UInt8] {
+        lseek(handle.fileDescriptor, 0, SEEK_SET)
+        return Array((try? handle.read(upToCount: outputLimit)) ?? Data())  // what cannot be read is not repeated
+    }
+
+    private static func lastLine(_ octets: [UInt8]) -> String? {
+        String(decoding: octets, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init)
+    }
+}

@@ -1,0 +1,25 @@
+import CommandSupport
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// A folder of certificates (`.cer`) that an app brings along for one host, as AFNetworking's security policy has it. One that cannot be
+/// read spoils all: there it was passed over, and its host was pinned to the others alone.
+package enum CertificateFolder {
+    package static func read(_ folder: String, host: String) throws -> PinnedHost {
+        var pinned = PinnedHost(pattern: host, live: [])
+        guard pinned.scope != nil else { throw PinFormatFault("`\(printable(host))` is no host") }
+        let names = try LocalFile.names(in: folder, endings: [".cer"])
+        if names.isEmpty { throw PinFormatFault("no file in it ends with .cer") }
+        for name in names {
+            let octets = try LocalFile.octets(at: "\(folder)/\(name)", atMost: TrustFiles.pinFileLimit)
+            do throws(Pin.Fault) {
+                let digests = try Pin.reading(file: octets).map(\.publicKeyDigest)
+                pinned.live += digests.filter { !pinned.live.contains($0) }
+            } catch {
+                throw PinFormatFault("\(name) has no certificate that can be read")
+            }
+        }
+        return pinned
+    }
+}

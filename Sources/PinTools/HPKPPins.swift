@@ -1,0 +1,83 @@
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// The fields `Public-Key-Pins` and `Public-Key-Pins-Report-Only` (RFC 7469 §2.1), each behind a line `# host`.
+enum HPKPPins {
+    /// As long as RFC 7469 §4.1 thinks right, for pins without an end.
+    static let usualLifetime: Int64 = 60 * 86_400
+
+    static func written(_ hosts: [PinnedHost], at now: POSIXTime) -> String {
+        hosts.map { host in
+            let lifetime = host.expires.map { max(1, $0.lastSecond.seconds - now.seconds) } ?? usualLifetime
+            var directives = host.pins.map { "pin-sha256=\"\($0.base64)\"" } + ["max-age=\(lifetime)"]
+            if host.breadth != .itself { directives.append("includeSubDomains") }
+            let name = host.isReportOnly ? "Public-Key-Pins-Report-Only" : "Public-Key-Pins"
+            return "# \(host.name)\n\(name): \(directives.joined(separator: "; "))\n"
+        }.joined()
+    }
+
+    /// - Parameter host: for the one field of a file, in which every `#` line is a comment then. Without it a field is for the host
+    ///   that is alone on a `#` line before it.
+    static func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+        var hosts: [PinnedHost] = []
+        var names = [host].compactMap { $0 }
+        var isNamed = false
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.allSatisfy(\.isWhitespace) { continue }
+            if line.hasPrefix("#") {
+                let words = line.dropFirst().split(whereSeparator: \.isWhitespace)
+                guard host == nil, words.count == 1, HostScope(host: String(words[0])) != nil else { continue }
+                names = (isNamed ? names : []) + [String(words[0])]
+                isNamed = true
+                continue
+            }
+            guard let field = line.wholeMatch(of: /(?i:public-key-pins(-report-only)?):\s*(.*)/) else {
+                throw PinFormatFault("a line is no Public-Key-Pins")
+            }
+            guard let name = names.first else { throw PinFormatFault("nothing says for which host it is: use --host") }
+            if names.count > 1 { throw PinFormatFault("it is for \(names[0]) or for \(names[1]): use --host") }
+            if host != nil, !hosts.isEmpty { throw PinFormatFault("it has several fields: --host is for one") }
+            hosts.append(try pinned(name, directives: field.2, isReportOnly: field.1 != nil, notes: &notes))
+            isNamed = false
+        }
+        return hosts
+    }
+
+    private static func pinned(
+        _ name: String, directives: Substring, isReportOnly: Bool, notes: inout [String]
+    ) throws(PinFormatFault) -> PinnedHost {
+        var pinned = PinnedHost(pattern: name, live: [])
+        pinned.isReportOnly = isReportOnly
+        var lost: [String] = []
+        for directive in directives.split(separator: ";") {
+            let parts = directive.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
+            guard let directive = parts.first, !directive.isEmpty else { continue }
+            switch directive.lowercased() {
+            case "pin-sha256": pinned.live.append(try SHA256Digest(pin: try unquoted(parts)))
+            case "includesubdomains":
+                guard pinned.breadth != .below else { throw PinFormatFault("`\(printable(name))` is no host") }
+                pinned.breadth = .itselfAndBelow
+            case "max-age":
+                // RFC 7469 §2.1.2: zero takes back what was pinned. Any other lifetime counts from each answer.
+                let digits = parts.last?.filter { $0 != "\"" } ?? ""
+                guard let lifetime = UInt64(digits) else { throw PinFormatFault("max-age of \(name) is no number") }
+                if lifetime == 0 { throw PinFormatFault("the pins of \(name) are taken back (max-age=0)") }
+                lost.append("max-age")
+            default: lost.append(directive)
+            }
+        }
+        if !isReportOnly, !lost.contains("max-age") {
+            throw PinFormatFault("\(name) has no max-age, without which nothing is pinned")
+        }
+        if !lost.isEmpty { notes.append("\(name): \(lost.joined(separator: ", ")) is not taken over") }
+        return pinned
+    }
+
+    private static func unquoted(_ parts: [String]) throws(PinFormatFault) -> Substring {
+        guard parts.count == 2, parts[1].count > 2, parts[1].hasPrefix("\""), parts[1].hasSuffix("\"") else {
+            throw PinFormatFault("a pin-sha256 is no text in quotes")
+        }
+        return parts[1].dropFirst().dropLast()
+    }
+}

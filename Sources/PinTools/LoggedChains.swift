@@ -1,0 +1,78 @@
+import CommandSupport
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// What the access log tells of a server's chains, and the pins that are proposed of them: a key that was seen is pinned, be it one of
+/// several.
+package struct LoggedChains {
+    let server: NamedServer
+    /// In the order of their first time; not empty.
+    let sightings: [ChainLog.Sighting]
+    let choice: PinProposal.Choice
+    let isEnforced: Bool
+    let backup: [String]
+    let day: CalendarDay
+    /// As `PinProposal.words`.
+    let words: [(key: String, value: ShownValue)]
+
+    package init(
+        server: NamedServer, sightings: [ChainLog.Sighting], choice: PinProposal.Choice, isEnforced: Bool, backup: [String],
+        day: CalendarDay, words: [(key: String, value: ShownValue)]
+    ) {
+        self.server = server
+        self.sightings = sightings
+        self.choice = choice
+        self.isEnforced = isEnforced
+        self.backup = backup
+        self.day = day
+        self.words = words
+    }
+
+    /// The keys of one place in all chains, the one seen last first.
+    private func keys(_ choice: PinProposal.Choice) -> [SHA256Digest] {
+        sightings.sorted { $0.last > $1.last }.reduce(into: []) { keys, sighting in
+            guard let depth = choice.depth(inChainOf: sighting.chain.count) else { return }
+            let key = sighting.chain[depth].key
+            if !keys.contains(key) { keys.append(key) }
+        }
+    }
+
+    /// - Throws: where there is nothing to pin, or the backup is in use.
+    package func learned() throws(PinLearning.Refusal) -> LearnedPins {
+        let pinned = keys(choice)
+        if pinned.isEmpty { throw PinLearning.Refusal(reason: "has no \(choice.rawValue) in its chains") }
+        if pinned.contains(where: { backup.contains("\($0)") }) {
+            throw PinLearning.Refusal(reason: "has the backup in use already: what is lost with the key is no backup")
+        }
+        let settings = PinProposal.settings(
+            for: server, words: words, live: pinned.map { "\($0)" }, backup: backup,
+            comment: "\(choice.rawValue), learned \(day) from the log", isEnforced: isEnforced)
+        return LearnedPins(server: server, remarks: remarks(pinned), settings: settings)
+    }
+
+    private func remarks(_ pinned: [SHA256Digest]) -> String {
+        var lines = ["\(server.title), as the access log saw it until \(day):"]
+        for sighting in sightings {
+            lines.append("  times \(sighting.count), since \(sighting.first), last \(sighting.last)")
+            for link in sighting.chain {
+                lines.append("    \(link.key) until \(link.end.map { "\($0)" } ?? "?") \(link.subject)")
+            }
+        }
+        lines.append("Each of them could be pinned:")
+        for choice in PinProposal.Choice.allCases {
+            let keys = keys(choice)
+            if keys.isEmpty { continue }
+            let mark = choice == self.choice ? " (this is pinned)" : ""
+            lines += keys.map { "  \(choice.rawValue) \($0)\(mark)" } + ["    \(choice.tradeOff)"]
+        }
+        if pinned.count > 1 {
+            lines += [
+                "\(pinned.count) keys were seen there, and each of them is pinned: take out what the server shows no more",
+                "(larder pins rotate HOST --retire PIN)",
+            ]
+        }
+        if backup.isEmpty { lines += PinProposal.backupMissing }
+        return lines.map { "# \(printable($0, limit: 4096))\n" }.joined()
+    }
+}

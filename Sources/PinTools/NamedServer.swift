@@ -1,0 +1,34 @@
+import LarderSettings
+import ServerTrust
+import UpstreamTransport
+
+/// A server as a person names it: `HOST` or `HOST:PORT`, as in `tls.hosts`, but no pattern.
+package struct NamedServer: Hashable, Sendable {
+    /// In lower case, an address without brackets.
+    package let host: String
+    /// `nil` where none was said.
+    let port: UInt16?
+
+    package static let usualPort: UInt16 = 443
+
+    package init(host: String, port: UInt16?) {
+        self.host = host
+        self.port = port
+    }
+
+    package init?(argument: String) {
+        guard let (host, port) = TrustEntry.parts(of: argument), !host.hasPrefix("*"), HostScope(host: host) != nil else {
+            return nil
+        }
+        let isBracketed = host.hasPrefix("[")
+        self.init(host: (isBracketed ? String(host.dropFirst().dropLast()) : host).lowercased(), port: port)
+    }
+
+    /// At this port, where none was said.
+    package func at(_ port: UInt16?) -> NamedServer { NamedServer(host: host, port: self.port ?? port) }
+
+    package var origin: Origin { Origin(scheme: .https, host: host, port: port ?? Self.usualPort) }
+
+    /// As settings name it.
+    package var title: String { PinnedHost(name: host, port: port, live: []).title }
+}

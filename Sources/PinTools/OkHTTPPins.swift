@@ -1,0 +1,63 @@
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// OkHttp's `CertificatePinner`, as its builder is written in Kotlin. A pin has no end there.
+enum OkHTTPPins {
+    static func written(_ hosts: [PinnedHost]) -> String {
+        var text = "val certificatePinner = CertificatePinner.Builder()\n"
+        for host in hosts {
+            // One star is one label, two are any number of them, and none.
+            let pattern =
+                switch host.breadth {
+                case .itself: host.name
+                case .oneLabelBelow: "*.\(host.name)"
+                case .below, .itselfAndBelow: "**.\(host.name)"
+                }
+            text += "    .add(\"\(pattern)\", \(host.pins.map { "\"\($0)\"" }.joined(separator: ", ")))\n"
+        }
+        return text + "    .build()\n"
+    }
+
+    /// Every `add("host", "sha256/…", …)`, in Kotlin or Java; what stands for a text by its name is not read.
+    static func read(_ text: String) throws(PinFormatFault) -> [PinnedHost] {
+        var tokens = try SourceToken.tokens(of: text)[...]
+        var hosts: [PinnedHost] = []
+        while let token = tokens.popFirst() {
+            if case .text(let text) = token, text.hasPrefix("sha256/") || text.hasPrefix("sha1/") {
+                throw PinFormatFault("`\(printable(text))` stands in no `add` with its host")
+            }
+            guard token == .name("add"), tokens.first == .symbol("(") else { continue }
+            tokens.removeFirst()
+            hosts.append(try pinned(arguments(&tokens)))
+        }
+        return hosts
+    }
+
+    /// The texts up to the parenthesis.
+    private static func arguments(_ tokens: inout ArraySlice<SourceToken>) throws(PinFormatFault) -> [String] {
+        var arguments: [String] = []
+        while let token = tokens.popFirst() {
+            switch token {
+            case .text(let text): arguments.append(text)
+            case .symbol(","): break
+            case .symbol(")"): return arguments
+            default: throw PinFormatFault("an `add` has something besides texts")
+            }
+        }
+        throw PinFormatFault("an `add` has no end")
+    }
+
+    private static func pinned(_ arguments: [String]) throws(PinFormatFault) -> PinnedHost {
+        guard let pattern = arguments.first else { throw PinFormatFault("an `add` has no host") }
+        var pins: [SHA256Digest] = []
+        for pin in arguments.dropFirst() {
+            pins.append(try SHA256Digest(pin: pin, behind: "sha256/", of: pattern))
+        }
+        let isWide = pattern.hasPrefix("**.")
+        let isPattern = pattern.hasPrefix("*.")
+        return PinnedHost(
+            name: String(pattern.dropFirst(isWide ? 3 : isPattern ? 2 : 0)),
+            breadth: isWide ? .itselfAndBelow : isPattern ? .oneLabelBelow : .itself, live: pins)
+    }
+}

@@ -1,0 +1,173 @@
+import CommandSupport
+import Foundation
+import LarderSettings
+import ServerTrust
+import TextCoding
+import UpstreamTransport
+
+/// How the pins of one host fare at a moment: what its server shows, and what will go wrong next.
+package struct PinCheck: Sendable {
+    enum Result: String, Sendable {
+        /// Believed, and a pin is there.
+        case good
+        /// Believed, and no pin is there: they are only reported on.
+        case reported
+        case refused
+        case unreachable
+        /// A policy without pins holds for it.
+        case unpinned
+        /// A pattern, which is no server.
+        case pattern
+    }
+
+    struct Warning: Equatable, Sendable {
+        /// A word for programs.
+        let code: String
+        let sentence: String
+    }
+
+    let title: String
+    let result: Result
+    let sentence: String
+    var warnings: [Warning] = []
+    var matched: SHA256Digest?
+    var daysToExpiry: Int?
+    /// The server's first: the verified ones, or those that were refused.
+    var chain: [CertificateFacts] = []
+
+    /// Whether requests to it fail, or will once its pins are enforced.
+    var isFault: Bool { result == .refused || result == .reported }
+
+    package init(pattern title: String) {
+        self.title = title
+        result = .pattern
+        sentence = "a pattern is no server: name a host that it is for"
+    }
+
+    /// - Parameters:
+    ///   - policy: by which it was judged; `nil` where its host is denied.
+    ///   - days: how soon an end is worth a warning.
+    init(_ server: NamedServer, _ judgement: ServerJudgement, policy: TrustPolicy?, at now: POSIXTime, warningDays days: Int) {
+        title = server.title
+        switch judgement {
+        case .unreachable(let error):
+            result = .unreachable
+            sentence = error.words
+        case .refused(let failure):
+            result = .refused
+            sentence = Self.sentence(of: failure)
+            chain = failure.chain.map(\.facts)
+        case .believed(let verdict):
+            chain = verdict.chain.map(\.facts)
+            daysToExpiry = verdict.daysToExpiry
+            matched = verdict.matchedPin?.publicKeyDigest
+            if let failure = verdict.reported {
+                result = .reported
+                sentence = "only reported: " + Self.sentence(of: failure)
+            } else if let pin = verdict.matchedPin {
+                result = .good
+                sentence = "\(pin) is the key of the \(Self.place(of: pin, in: verdict.chain))"
+            } else {
+                result = .unpinned
+                sentence = "no pins are set for it"
+            }
+            warnings = Self.warnings(verdict, policy, at: now, within: days)
+        }
+    }
+
+    /// `leaf`, `intermediate` or `root`.
+    static func role(depth: Int, count: Int) -> String { depth == 0 ? "leaf" : depth == count - 1 ? "root" : "intermediate" }
+
+    private static func place(of pin: Pin, in chain: [Certificate]) -> String {
+        let depth = chain.firstIndex { $0.publicKeyDigest == pin.publicKeyDigest } ?? 0
+        return role(depth: depth, count: chain.count)
+    }
+
+    private static func sentence(of failure: TrustFailure) -> String {
+        guard failure.reason == .pinMismatch, let seen = failure.seenDigests.first else {
+            return "\(failure.reason.rawValue)" + (failure.certificate.map { ": \($0.subject)" } ?? "")
+        }
+        let shown = failure.expectedDigests.prefix(expectedShown).map { "\($0)" }.joined(separator: ", ")
+        let more = failure.expectedDigests.count > expectedShown ? ", …" : ""
+        return "pin_mismatch: the server's key is \(seen); pinned are \(shown)\(more)"
+    }
+
+    private static let expectedShown = 5
+
+    // MARK: What will go wrong next
+
+    private static func warnings(
+        _ verdict: TrustVerdict, _ policy: TrustPolicy?, at now: POSIXTime, within days: Int
+    ) -> [Warning] {
+        var found: [Warning] = []
+        if let pins = policy?.pins {
+            if verdict.matchedPin != nil, !pins.hasBackup(besides: verdict.chain) {
+                let sentence = "every pin is in use: when the key changes, nobody is let through (RFC 7469 §4.3)"
+                found.append(Warning(code: "no_backup", sentence: sentence))
+            }
+            if let expires = pins.expires {
+                let left = (expires.seconds - now.seconds) / 86_400
+                if now > expires {
+                    found.append(Warning(code: "pins_expired", sentence: "the pins' time is over"))
+                } else if left < days {
+                    found.append(Warning(code: "pins_expire", sentence: "the pins' time ends in \(left) days"))
+                }
+            }
+        }
+        if verdict.daysToExpiry < days {
+            let isLeafPinned = verdict.matchedPin?.publicKeyDigest == verdict.chain[0].publicKeyDigest
+            let sentence =
+                "the chain is about to change: it ends in \(verdict.daysToExpiry) days"
+                + (isLeafPinned ? ", and the pin is the leaf's key" : "")
+            found.append(Warning(code: "chain_expires", sentence: sentence))
+        }
+        return found
+    }
+}
+
+extension PinCheck {
+    /// Judges servers now, each by one handshake.
+    /// - Parameter days: how soon an end is worth a warning.
+    package static func judging(_ servers: [NamedServer], _ settings: LarderSettings, warningDays days: Int = 14) throws
+        -> [PinCheck]
+    {
+        let now = POSIXTime.now
+        return zip(servers, try ServerInspector(settings).judge(servers)).map { server, judgement in
+            let policy = settings.tls.loaded?.policies.policy(host: server.host, port: server.origin.port)
+            return PinCheck(server, judgement, policy: policy?.inForce(at: now), at: now, warningDays: days)
+        }
+    }
+
+    package var json: JSONText {
+        var members: [(String, JSONText)] = [
+            ("host", .string(title)), ("result", .string(result.rawValue)),
+            ("sentence", .string(printable(sentence, limit: 4096))),
+            ("warnings", .array(warnings.map { .object([("code", .string($0.code)), ("sentence", .string($0.sentence))]) })),
+        ]
+        if let matched { members.append(("matched", .string("\(matched)"))) }
+        if let daysToExpiry { members.append(("days_to_expiry", .number(daysToExpiry))) }
+        members.append(("chain", .array(chain.map(\.json))))
+        return .object(members)
+    }
+
+    /// The sentence, and when the chain ends.
+    var finding: String { sentence + (daysToExpiry.map { "; the chain ends in \($0) days" } ?? "") }
+
+    /// For people, with the chain.
+    package var text: String {
+        let lines =
+            ["server: \(title) is \(result.rawValue): \(finding)"] + warnings.map { "  warning: \($0.sentence)" }
+            + chain.map { "  \($0.publicKeyDigest) \($0.subject)" }
+        return lines.map { printable($0, limit: 4096) + "\n" }.joined()
+    }
+}
+
+extension PinSet {
+    /// Whether there is a pin that stands not in the chain (RFC 7469 §4.3): in the settings' words, or by what the server shows.
+    func hasBackup(besides chain: [Certificate]) -> Bool {
+        let shown = Set(chain.map { mode == .certificate ? $0.digest : $0.publicKeyDigest })
+        return pins.contains {
+            !shown.contains(mode == .certificate ? $0.certificate?.digest ?? $0.publicKeyDigest : $0.publicKeyDigest)
+        }
+    }
+}

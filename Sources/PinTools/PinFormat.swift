@@ -1,0 +1,115 @@
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+/// How other programs write pins, each format in a file of its own.
+package enum PinFormat: String, CaseIterable, Sendable {
+    case androidNSC = "android-nsc"
+    case trustKit = "trustkit"
+    case okHTTP = "okhttp"
+    case curl, hpkp, json
+
+    /// - Parameters:
+    ///   - notes: what the format says otherwise or not at all, a sentence for each host that is concerned.
+    ///   - now: when this is, which decides what is enforced, and from when a lifetime counts.
+    package func written(_ hosts: [PinnedHost], at now: POSIXTime, notes: inout [String]) -> String {
+        let standing = hosts.map { $0.standing(at: now) }
+        notes += standing.filter(\.pinsCertificates).map { "\($0.title) pins certificates, and is written with their keys" }
+        // JSON says everything.
+        let sayable = self == .json ? standing : PinnedHost.joined(standing).compactMap { said($0, at: now, notes: &notes) }
+        return switch self {
+        case .androidNSC: AndroidPins.written(sayable)
+        case .trustKit: TrustKitPins.written(sayable, notes: &notes)
+        case .okHTTP: OkHTTPPins.written(sayable)
+        case .curl: CurlPins.written(sayable)
+        case .hpkp: HPKPPins.written(sayable, at: now)
+        case .json: JSONPins.written(sayable)
+        }
+    }
+
+    /// - Parameters:
+    ///   - host: for what names none of its own.
+    ///   - notes: what is not taken over.
+    package func read(_ text: String, host: String?, notes: inout [String]) throws(PinFormatFault) -> [PinnedHost] {
+        if host != nil, self != .hpkp { throw PinFormatFault("hosts are named in it: --host is not for this format") }
+        let hosts =
+            switch self {
+            case .androidNSC: try AndroidPins.read(text, notes: &notes)
+            case .trustKit: try TrustKitPins.read(text, notes: &notes)
+            case .okHTTP: try OkHTTPPins.read(text)
+            case .curl: try CurlPins.read(text)
+            case .hpkp: try HPKPPins.read(text, host: host, notes: &notes)
+            case .json: try JSONPins.read(text)
+            }
+        if hosts.isEmpty { throw PinFormatFault("there are no pins in it") }
+        return try PinnedHost.gathered(hosts, addsUp: self == .okHTTP)
+    }
+
+    private var saysPorts: Bool { self == .curl }
+    private var saysReportOnly: Bool { self == .trustKit || self == .hpkp }
+    /// From an end on, these let everybody through.
+    private var saysLapses: Bool { ![.okHTTP, .curl].contains(self) }
+
+    /// The host as the format can say it, with a note of what is lost.
+    /// - Returns: `nil` where the format has no word for it.
+    private func said(_ host: PinnedHost, at now: POSIXTime, notes: inout [String]) -> PinnedHost? {
+        var said = host
+        if host.onExpiry == .reports, host.isExpired(at: now), [.okHTTP, .curl, .hpkp].contains(self) {
+            said.isReportOnly = true
+            said.expires = nil
+        }
+        if let reason = unsayable(said) {
+            notes.append("\(host.title) is left out: the format knows no \(reason)")
+            return nil
+        }
+        if let wider = widening(host) { notes.append("\(host.title) is written for \(wider)") }
+        if let day = host.enforcedFrom {
+            notes.append("\(host.title) is written as only reported, without the day \(day) from which it is enforced")
+        }
+        if said.expires != nil, !saysLapses || host.onExpiry == .fails {
+            let reason = saysLapses ? "at which it would let everybody through" : "of which the format knows nothing"
+            notes.append("\(host.title) is written without its end, \(reason)")
+            said.expires = nil
+        }
+        return said
+    }
+
+    /// What the format has no word for.
+    private func unsayable(_ host: PinnedHost) -> String? {
+        if host.port != nil, !saysPorts { return "ports" }
+        if host.isReportOnly, !saysReportOnly { return "pins that are only reported" }
+        return host.breadth != .itself && self == .curl ? "patterns" : nil
+    }
+
+    private func widening(_ host: PinnedHost) -> String? {
+        switch (self, host.breadth) {
+        case (_, .itself), (_, .itselfAndBelow), (.okHTTP, .oneLabelBelow): nil
+        case (_, .below): "\(host.name) too"
+        case (_, .oneLabelBelow): "\(host.name) too, and for any depth"
+        }
+    }
+}
+
+/// Why pins cannot be read, in words.
+package struct PinFormatFault: Error, Equatable {
+    package let reason: String
+
+    package init(_ reason: String) { self.reason = reason }
+}
+
+extension SHA256Digest {
+    /// From a text with the format's own words before the base64.
+    /// - Parameter owner: whose pin it is, for the fault.
+    init(pin text: String, behind prefix: String, of owner: String) throws(PinFormatFault) {
+        guard text.hasPrefix(prefix) else { throw PinFormatFault("a pin of \(owner) does not begin with \(prefix)") }
+        try self.init(pin: text.dropFirst(prefix.count))
+    }
+
+    /// From the base64 that every format has, after its own words.
+    init(pin base64: some StringProtocol) throws(PinFormatFault) {
+        guard let pin = try? Pin("sha256/" + base64) else {
+            throw PinFormatFault("`\(printable(String(base64)))` is not the base64 of a SHA-256 digest")
+        }
+        self = pin.publicKeyDigest
+    }
+}

@@ -1,0 +1,115 @@
+import CommandSupport
+import LarderSettings
+import ServerTrust
+import UpstreamTransport
+
+/// Judges servers as if nothing were pinned for them yet, and proposes pins of whom it believes.
+package struct PinLearning {
+    package struct Refusal: Error {
+        package let reason: String
+        package var chain: [Certificate]
+
+        package init(reason: String, chain: [Certificate] = []) {
+            self.reason = reason
+            self.chain = chain
+        }
+    }
+
+    package let settings: LarderSettings
+    package let trust: LoadedTrust
+    package let choice: PinProposal.Choice
+    let isPinsOnly: Bool
+    package let isEnforced: Bool
+    package let backup: [String]
+    package let now: POSIXTime
+
+    package init(
+        settings: LarderSettings, trust: LoadedTrust, choice: PinProposal.Choice, isPinsOnly: Bool, isEnforced: Bool,
+        backup: [String], now: POSIXTime
+    ) {
+        self.settings = settings
+        self.trust = trust
+        self.choice = choice
+        self.isPinsOnly = isPinsOnly
+        self.isEnforced = isEnforced
+        self.backup = backup
+        self.now = now
+    }
+
+    /// - Returns: in the order of the servers.
+    package func learn(_ servers: [NamedServer]) throws -> [Result<PinProposal, Refusal>] {
+        let entries = servers.compactMap { server in
+            policy(for: server).map { TrustPolicySet.Entry(host: server.host, port: server.origin.port, policy: $0) }
+        }
+        let inspector = ServerInspector(settings, policies: try TrustPolicySet(entries, fallback: .deny))
+        return try zip(servers, inspector.judge(servers)).map { server, judgement in
+            Result { () throws(Refusal) in try proposal(server, judgement) }
+        }
+    }
+
+    /// Without pins: with those that are to be learned it would be judged by itself.
+    func policy(for server: NamedServer) -> TrustPolicy? {
+        if let policy = trust.policies.policy(host: server.host, port: server.origin.port)?.withoutPins { return policy }
+        if case .policy(let policy) = trust.policies.fallback, let plain = policy.withoutPins { return plain }
+        // The host is denied until it is named; the system's anchors are what a new entry begins with.
+        guard let anchors = try? TrustFiles().systemAnchors() else { return nil }
+        return try? TrustPolicy(anchors: .given(anchors))
+    }
+
+    func proposal(_ server: NamedServer, _ judgement: ServerJudgement) throws(Refusal) -> PinProposal {
+        switch judgement {
+        case .believed(let verdict): return try proposal(server, chain: verdict.chain, isPinsOnly: false)
+        case .unreachable(let error):
+            throw Refusal(reason: "cannot be reached: \(error.words)")
+        case .refused(let failure):
+            let hasNoAnchor = failure.reason == .untrustedRoot || failure.reason == .incompleteChain
+            guard hasNoAnchor, isPinsOnly else {
+                let hint = hasNoAnchor ? "; --pins-only would believe a certificate of it and nobody else" : ""
+                throw Refusal(
+                    reason: "is not trusted (\(failure.reason.rawValue)), and nothing is learned of it\(hint)",
+                    chain: failure.chain)
+            }
+            let proposal = try proposal(server, chain: failure.chain, isPinsOnly: true)
+            try judge(proposal)
+            return proposal
+        }
+    }
+
+    private func proposal(_ server: NamedServer, chain: [Certificate], isPinsOnly: Bool) throws(Refusal) -> PinProposal {
+        // An entry takes nothing from another one, so that this one has to say what the other has said.
+        let site = trust.site(host: server.host, port: server.origin.port)
+        let proposal = PinProposal(
+            server: server, chain: chain, choice: choice, isPinsOnly: isPinsOnly, isEnforced: isEnforced, backup: backup,
+            day: CalendarDay(of: now), words: site.wordsWithoutPins)
+        guard let pinned = proposal.pinned else {
+            throw Refusal(reason: "has no \(choice.rawValue) in its chain", chain: chain)
+        }
+        if backup.contains("\(pinned.publicKeyDigest)") {
+            throw Refusal(reason: "has the backup in use already: what is lost with the key is no backup", chain: chain)
+        }
+        return proposal
+    }
+
+    /// With its pin for an anchor everything else still has to be right: host, dates, keys, signatures.
+    private func judge(_ proposal: PinProposal) throws(Refusal) {
+        // OpenSSL takes not every certificate for an anchor.
+        guard let pinned = proposal.pinned, let pins = try? PinSet(.publicKey, [Pin(certificate: pinned)]),
+            let policy = try? TrustPolicy(anchors: .pins, pins: pins)
+        else { throw Refusal(reason: "has a certificate that can be no anchor", chain: proposal.chain) }
+        do throws(TrustFailure) {
+            _ = try policy.evaluate(ServerEvidence(certificates: proposal.chain), host: proposal.server.host, at: now)
+        } catch {
+            throw Refusal(reason: "is not trusted (\(error.reason.rawValue)), whatever is pinned", chain: proposal.chain)
+        }
+    }
+}
+
+extension TrustPolicy {
+    /// The same for whoever has no pins; `nil` where they make up for anchors.
+    fileprivate var withoutPins: TrustPolicy? {
+        guard case .given = anchors, !allowsUntrustedRoot else { return nil }
+        return try? TrustPolicy(
+            anchors: anchors, validatesHost: validatesHost, allowsExpired: allowsExpired, minimumTLSVersion: minimumTLSVersion,
+            minimumKeySizes: minimumKeySizes, refusedDigests: refusedDigests, revocation: revocation, weakUntil: weakUntil)
+    }
+}

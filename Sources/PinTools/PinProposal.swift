@@ -1,0 +1,99 @@
+import CommandSupport
+import LarderSettings
+import ProxyPolicy
+import ServerTrust
+import TextCoding
+import UpstreamTransport
+
+/// What the chain of a server offers to be pinned, and the settings that pin the certificate that was chosen.
+package struct PinProposal {
+    package enum Choice: String, CaseIterable, Sendable {
+        case leaf, intermediate, root
+
+        /// What one gets by it, and what it costs.
+        var tradeOff: String {
+            switch self {
+            case .leaf: "the server's own key, the strictest: one that is exchanged is refused until its pin stands here"
+            case .intermediate:
+                "the issuer's key: renewals pass, and so does whomever it certifies for this host; issuers change unannounced"
+            case .root: "the anchor's key, the widest: whomever an issuer below it certifies for this host passes; changes least"
+            }
+        }
+
+        /// - Returns: `nil` where the chain has none.
+        func depth(inChainOf count: Int) -> Int? {
+            switch self {
+            case .leaf: 0
+            case .intermediate: count > 2 ? 1 : nil
+            case .root: count > 1 ? count - 1 : nil
+            }
+        }
+    }
+
+    package let server: NamedServer
+    /// The server's first.
+    let chain: [Certificate]
+    let choice: Choice
+    /// Nobody but the pin vouches for the server.
+    package let isPinsOnly: Bool
+    let isEnforced: Bool
+    let backup: [String]
+    let day: CalendarDay
+    /// What the policy says that has held for the host until now, but for pins.
+    let words: [(key: String, value: ShownValue)]
+
+    package var pinned: Certificate? { choice.depth(inChainOf: chain.count).map { chain[$0] } }
+
+    /// What was seen and what there is to choose, as comments.
+    package var remarks: String {
+        var lines = ["\(server.title), seen on \(day)\(isPinsOnly ? ": nobody vouches for this chain but its pin" : ""):"]
+        lines += Self.lines(of: chain)
+        lines.append("Each of them could be pinned:")
+        for choice in Choice.allCases {
+            guard let depth = choice.depth(inChainOf: chain.count) else { continue }
+            let mark = choice == self.choice ? " (this is pinned)" : ""
+            lines.append("  \(choice.rawValue) \(chain[depth].publicKeyDigest)\(mark)")
+            lines.append("    \(choice.tradeOff)")
+        }
+        if backup.isEmpty { lines += Self.backupMissing }
+        return lines.map { "# \(printable($0, limit: 4096))\n" }.joined()
+    }
+
+    /// A file of `tls.pins_from`.
+    package var settings: String {
+        let live = isPinsOnly ? "\(server.fileStem).pem" : pinned.map { "\($0.publicKeyDigest)" } ?? ""
+        return Self.settings(
+            for: server, words: words, live: [live], backup: backup, comment: "\(choice.rawValue), learned \(day)",
+            isPinsOnly: isPinsOnly, isEnforced: isEnforced)
+    }
+
+    /// - Parameter words: as `PinProposal.words`.
+    static func settings(
+        for server: NamedServer, words: [(key: String, value: ShownValue)], live: [String], backup: [String], comment: String,
+        isPinsOnly: Bool = false, isEnforced: Bool
+    ) -> String {
+        var pins: [(key: String, value: ShownValue)] = [("of", .list(live.map { .text($0) }))]
+        if !backup.isEmpty { pins.append(("backup", .list(backup.map { .text($0) }))) }
+        pins.append(("comment", .text(comment)))
+        var policy = words
+        if isPinsOnly { policy = policy.filter { $0.key != "anchors" } + [("anchors", .plain("pins"))] }
+        policy.append(("pins", .mapping(pins)))
+        // Pins that are the anchors are always enforced.
+        if !isPinsOnly { policy.append(("mode", .plain(isEnforced ? "enforce" : "report_only"))) }
+        return YAMLWriter.write([(server.title, .mapping(policy))], indentation: 0)
+    }
+
+    /// A certificate on a line, for people.
+    package static func lines(of chain: [Certificate]) -> [String] {
+        chain.map { certificate in
+            let facts = certificate.facts
+            let end = facts.notAfter.map { "\(CalendarDay(of: $0))" } ?? "?"
+            return "  \(facts.publicKeyDigest) until \(end) \(facts.subject)"
+        }
+    }
+
+    static let backupMissing = [
+        "A backup is missing: when the key changes, nobody is let through (RFC 7469 §4.3). Make the next key now, keep it",
+        "where this one is not, and add it: larder pins rotate HOST --add KEY.pem",
+    ]
+}

@@ -1,0 +1,50 @@
+import LarderSettings
+import ServerTrust
+import TextCoding
+
+extension PinnedHost {
+    /// Each host once, as settings want it.
+    /// - Parameter addsUp: whether a host that stands several times has all their pins; else they have to be the same.
+    static func gathered(_ hosts: [PinnedHost], addsUp: Bool) throws(PinFormatFault) -> [PinnedHost] {
+        var result: [PinnedHost] = []
+        var indices: [HostScope: Int] = [:]
+        for host in hosts.flatMap(\.parts) {
+            guard let scope = host.scope else { throw PinFormatFault("`\(printable(host.title))` is no host") }
+            if host.live.isEmpty { throw PinFormatFault("\(host.title) has no pins") }
+            // RFC 7469 §4.3: with the live key a spare that is the same one is lost as well.
+            if !Set(host.live).isDisjoint(with: host.backup) {
+                throw PinFormatFault("a backup of \(host.title) is one of its other pins")
+            }
+            guard let index = indices[scope] else {
+                indices[scope] = result.count
+                result.append(host)
+                continue
+            }
+            var same = result[index]
+            same.name = host.name
+            if addsUp {
+                result[index].live += host.live.filter { !same.live.contains($0) }
+            } else if same != host {
+                throw PinFormatFault("\(host.title) stands twice, and not with the same pins")
+            }
+        }
+        return joined(result)
+    }
+
+    /// A name and everything below it with the same pins are one, for formats that say it in one.
+    static func joined(_ hosts: [PinnedHost]) -> [PinnedHost] {
+        var result: [PinnedHost] = []
+        var indices: [String: Int] = [:]
+        for host in hosts {
+            var twin = host
+            twin.breadth = host.breadth == .below ? .itself : .below
+            if [.itself, .below].contains(host.breadth), let index = indices[twin.title], result[index] == twin {
+                result[index].breadth = .itselfAndBelow
+            } else {
+                indices[host.title] = result.count
+                result.append(host)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,79 @@
+import CommandSupport
+import Foundation
+import LarderSettings
+import ServerTrust
+
+/// The folder of `tls.pins_from`, into which files for further servers are put.
+package struct PinsFolder {
+    package struct Refusal: Error { package let reason: String }
+
+    private let trust: LoadedTrust
+
+    package init(_ trust: LoadedTrust) { self.trust = trust }
+
+    /// The first line of a file that is written.
+    private static let header = "# Written by larder pins learn; larder pins rotate changes it.\n"
+
+    /// Puts the settings of a server there that has no policy yet: all of their files, or none.
+    /// - Parameter isEnforced: whether they are; else they take the place of no pins that are.
+    /// - Returns: the path of the file with the settings.
+    package func add(_ learned: LearnedPins, isEnforced: Bool) throws(Refusal) -> String {
+        guard let folder = trust.pinsFolder else {
+            throw Refusal(
+                reason: "nothing is written: tls.pins_from names no folder; without --write the settings are printed")
+        }
+        let server = learned.server
+        if let site = trust.ownSite(of: server) {
+            throw Refusal(reason: "\(server.title) has a policy already, at \(site.position): nothing is written")
+        }
+        if let site = trust.pinningSite(of: server), !isEnforced, site.terms.pins?.enforcement != .reported {
+            let reason =
+                "has enforced pins by \(site.entry?.name ?? "tls.default"), at \(site.position), which would hold for it no more"
+            throw Refusal(reason: "\(server.title) \(reason): nothing is written without --mode enforce")
+        }
+        let names = (try? LocalFile.names(in: folder, endings: TrustFiles.includedEndings)) ?? []  // it was read just before
+        if names.count >= TrustFiles.includedLimit {
+            throw Refusal(reason: "nothing is written: \(folder) has \(names.count) files already, and more are not read")
+        }
+        let stem = "\(folder)/\(server.fileStem)"
+        if let anchor = learned.anchor { try Self.write(anchor, to: "\(stem).pem") }
+        do throws(Refusal) {
+            try Self.write(Self.header + learned.settings, to: "\(stem).yaml")
+        } catch {
+            // It was not there before.
+            if learned.anchor != nil { unlink("\(stem).pem") }
+            throw error
+        }
+        return "\(stem).yaml"
+    }
+
+    private static func write(_ text: String, to path: String) throws(Refusal) {
+        do throws(WholeFile.Unwritten) {
+            try WholeFile.write(text, to: path, replaces: false)
+        } catch {
+            throw Refusal(reason: "cannot write \(path): \(error.reason)")
+        }
+    }
+}
+
+extension LoadedTrust {
+    /// Where the policy is written that is this server's alone; `nil` where another one holds for it.
+    package func ownSite(of server: NamedServer) -> TrustSite? {
+        guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
+        return sites.first { $0.entry?.scope == scope }
+    }
+
+    /// Where the pins are written that hold for this server, be it for this one alone or for more.
+    package func pinningSite(of server: NamedServer) -> TrustSite? {
+        let site = site(host: server.host, port: server.origin.port)
+        return site.terms.pins == nil ? nil : site
+    }
+}
+
+extension NamedServer {
+    /// The name of its files, but for their endings.
+    var fileStem: String {
+        let host = String(host.map { $0 == ":" ? "_" : $0 })
+        return port.map { "\(host)_\($0)" } ?? host
+    }
+}

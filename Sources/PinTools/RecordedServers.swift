@@ -1,0 +1,91 @@
+import CommandSupport
+import Foundation
+import ServerTrust
+
+/// What the store has recorded of servers: by the running Larder where one runs, else from the store's file.
+package struct RecordedServers {
+    struct Server {
+        let server: NamedServer
+        let evidence: ServerEvidence
+    }
+
+    /// In the order of their names.
+    let servers: [Server]
+    /// The store has more than are listed.
+    package let isComplete: Bool
+
+    /// - Parameter octets: the JSON that `GET /v1/cache/chains` answers with.
+    package init(_ octets: [UInt8]) {
+        let answer = JSONAnswer(String(decoding: octets, as: UTF8.self))
+        let origins = answer["origins"] as? [[String: Any]] ?? []
+        servers = origins.compactMap(Self.server)
+        isComplete = answer["complete"] as? Bool ?? false
+    }
+
+    private static func server(_ origin: [String: Any]) -> Server? {
+        guard let name = origin["origin"] as? String, let named = NamedServer(argument: name),
+            let digits = origin["record"] as? String, let record = octets(ofHexadecimal: digits),
+            let evidence = ServerEvidence(record: record)
+        else { return nil }
+        let port = named.port == NamedServer.usualPort ? nil : named.port
+        return Server(server: NamedServer(host: named.host, port: port), evidence: evidence)
+    }
+
+    private static func octets(ofHexadecimal digits: String) -> [UInt8]? {
+        let digits = Array(digits.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+            octets.append(high << 4 | low)
+        }
+        return octets
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+extension PinLearning {
+    /// As `learn`, of what the store has recorded: it is judged as it would be now, and nobody is asked.
+    /// - Parameter wanted: those that are meant; empty: all that have no policy of their own.
+    /// - Returns: with whatever was wanted and is not recorded behind the others.
+    package func learn(
+        _ recorded: RecordedServers, of wanted: [NamedServer]
+    ) -> [(server: NamedServer, result: Result<PinProposal, Refusal>)] {
+        func hasPolicy(_ server: NamedServer) -> Bool {
+            trust.ownSite(of: server) != nil || trust.pinningSite(of: server) != nil
+        }
+        var learned: [(NamedServer, Result<PinProposal, Refusal>)] = []
+        for one in recorded.servers
+        where wanted.isEmpty ? !hasPolicy(one.server) : wanted.contains(one.server.named(in: wanted)) {
+            let server = one.server.named(in: wanted)
+            learned.append((server, Result { () throws(Refusal) in try proposal(server, judgement(of: one)) }))
+        }
+        for server in wanted where !learned.contains(where: { $0.0 == server }) {
+            learned.append((server, .failure(Refusal(reason: "has nothing recorded in the store"))))
+        }
+        return learned
+    }
+
+    private func judgement(of recorded: RecordedServers.Server) -> ServerJudgement {
+        let origin = recorded.server.origin
+        guard let policy = policy(for: recorded.server) else { return .unreachable(.noTrustAnchors) }
+        do throws(TrustFailure) {
+            return .believed(try policy.evaluate(recorded.evidence, host: origin.host, at: now))
+        } catch {
+            return .refused(error)
+        }
+    }
+}
+
+extension NamedServer {
+    /// As it was asked for: the usual port may be said or not.
+    fileprivate func named(in wanted: [NamedServer]) -> NamedServer { wanted.first { $0.origin == origin } ?? self }
+}

@@ -1,0 +1,81 @@
+import EventLoop
+import Foundation
+import LarderSettings
+import ServerTrust
+import UpstreamTransport
+
+/// What one handshake with a server came to.
+package enum ServerJudgement: Sendable {
+    case believed(TrustVerdict)
+    case refused(TrustFailure)
+    /// Nobody was judged: there was no connection, or no handshake.
+    case unreachable(TransportError)
+}
+
+/// Judges servers by one handshake each, over the proxy's own way upstream: `resolve`, `egress.deny`, `upstream.proxy` and
+/// `timeouts.connect` hold as they do there.
+package struct ServerInspector {
+    /// How many at once.
+    static let concurrencyLimit = 16
+
+    private let configuration: TransportConfiguration
+
+    /// - Parameter policies: by which they are judged; `nil` for those of the settings.
+    package init(_ settings: LarderSettings, policies: TrustPolicySet? = nil) {
+        var configuration = settings.transport
+        if let policies { configuration.trust = policies }
+        self.configuration = configuration
+    }
+
+    /// Takes as long as the slowest of them.
+    /// - Returns: in the order of the servers.
+    package func judge(_ servers: [NamedServer]) throws -> [ServerJudgement] {
+        // OpenSSL writes to sockets without MSG_NOSIGNAL.
+        signal(SIGPIPE, SIG_IGN)
+        let loop = try EventLoop()
+        let transport = Transport(loop: loop, configuration: configuration, budgets: UpstreamBudgets())
+        defer { transport.close() }
+        let round = Round(loop, transport, servers)
+        round.begin()
+        if !servers.isEmpty { loop.run() }
+        return round.judgements.compactMap { $0 }
+    }
+}
+
+/// Confined to the thread that runs its loop.
+private final class Round {
+    private(set) var judgements: [ServerJudgement?]
+    private let loop: EventLoop
+    private let transport: Transport
+    private let servers: [NamedServer]
+    private var next = 0
+    private var left: Int
+
+    init(_ loop: EventLoop, _ transport: Transport, _ servers: [NamedServer]) {
+        self.loop = loop
+        self.transport = transport
+        self.servers = servers
+        judgements = Array(repeating: nil, count: servers.count)
+        left = servers.count
+    }
+
+    func begin() {
+        for _ in servers.prefix(ServerInspector.concurrencyLimit) { judgeNext() }
+    }
+
+    private func judgeNext() {
+        guard next < servers.count else { return }
+        let index = next
+        next += 1
+        transport.judgeServer(of: servers[index].origin) { [unowned self] result in
+            judgements[index] =
+                switch result {
+                case .success(let verdict): .believed(verdict)
+                case .failure(.untrusted(let failure)): .refused(failure)
+                case .failure(let error): .unreachable(error)
+                }
+            left -= 1
+            if left == 0 { loop.stop() } else { judgeNext() }
+        }
+    }
+}

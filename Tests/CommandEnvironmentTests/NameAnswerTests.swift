@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@testable import CommandEnvironment
+
+@Suite("Names in a command's own network (RFC 1035)")
+struct NameAnswerTests {
+    private static let address: [UInt8] = [127, 0, 0, 1]
+
+    /// - Parameters:
+    ///   - type: 1 is an address of IPv4, 28 one of IPv6.
+    ///   - rest: behind the question.
+    private static func query(
+        _ labels: [String], type: UInt8 = 1, space: UInt8 = 1, flags: UInt8 = 1, questions: UInt8 = 1, rest: [UInt8] = []
+    ) -> [UInt8] {
+        let head = [0xAB, 0xCD, flags, 0, 0, questions, 0, 0, 0, 0, 0, rest.isEmpty ? 0 : 1]
+        return head + labels.flatMap { [UInt8($0.utf8.count)] + $0.utf8 } + [0, 0, type, 0, space] + rest
+    }
+
+    private static func answer(_ query: [UInt8]) -> [UInt8]? { NameAnswer.answer(to: query, with: address) }
+
+    @Test("A name has one address of IPv4, by whatever letters and with EDNS; the answer says the question again")
+    func hasAnAddress() throws {
+        for rest in [[], [0, 0, 41, 16, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]] {
+            for type in [1, 255] as [UInt8] {
+                let query = Self.query(["Shop", "example"], type: type, rest: rest)
+                let answer = try #require(Self.answer(query))
+                let question = Array(query[12..<query.count - rest.count])
+                // It is an answer with authority, recursion was wanted and is there; one question, one record.
+                #expect(answer.prefix(12) == [0xAB, 0xCD, 0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+                #expect(Array(answer[12..<12 + question.count]) == question)
+                #expect(answer.suffix(16) == [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1])
+                #expect(answer.count == 12 + question.count + 16)
+            }
+        }
+    }
+
+    @Test("It has nothing else: no address of IPv6, no mail, no text", arguments: [28, 15, 16, 12, 65] as [UInt8])
+    func hasNothingElse(type: UInt8) throws {
+        let answer = try #require(Self.answer(Self.query(["shop", "example"], type: type)))
+        #expect(answer.prefix(12) == [0xAB, 0xCD, 0x85, 0x80, 0, 1, 0, 0, 0, 0, 0, 0])
+        #expect(answer.count == 12 + 14 + 4)
+    }
+
+    @Test("What is no question is told so, or gets no answer")
+    func tellsWhatIsNone() {
+        func code(_ query: [UInt8]) -> UInt8? { Self.answer(query).map { $0[3] & 0x0F } }
+        #expect(code([]) == nil && code(Array(Self.query(["a"])[..<11])) == nil, "no head")
+        #expect(code(Self.query(["a"], flags: 0x81)) == nil, "an answer itself")
+        #expect(code(Self.query(["a"]) + Array(repeating: 0, count: NameAnswer.queryLimit)) == nil, "too long")
+        let longest = Self.query(["a"])
+        #expect(code(longest + Array(repeating: 0, count: NameAnswer.queryLimit - longest.count)) == 0, "not too long")
+        #expect(code(Self.query(["a"], flags: 0x29)) == 4, "an update")
+        #expect(code(Self.query(["a"], space: 3)) == 5, "another space of names")
+        #expect(code(Self.query(["a"], questions: 0)) == 1 && code(Self.query(["a"], questions: 2)) == 1)
+        #expect(code(Self.query(["a"]).dropLast()) == 1, "cut off")
+        #expect(code(Array(Self.query(["a"])[..<12]) + [0xC0, 12, 0, 1, 0, 1]) == 1, "a name by reference")
+        #expect(code(Self.query([])) == 0, "the root")
+        let label = String(repeating: "a", count: 63)
+        #expect(code(Self.query([label])) == 0 && code(Self.query([label + "a"])) == 1)
+        let rest = String(repeating: "b", count: 61)
+        #expect(code(Self.query([label, label, label, rest])) == 0, "255 octets")
+        #expect(code(Self.query([label, label, label, rest + "b"])) == 1, "256 octets")
+    }
+
+    @Test("Chance and damage give no answer, or a short one to the same question", arguments: 0..<10 as Range<UInt64>)
+    func standsChance(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<2000 {
+            let rest: [UInt8] = random.chance(30) ? [0, 0, 41, 16, 0, 0, 0, 0, 0, 0, 0] : []
+            var query = Self.query(["shop", "example"], rest: rest)
+            if random.chance(40) {
+                query = (0..<random.below(600)).map { _ in UInt8(random.below(256)) }
+            } else {
+                for _ in 0...random.below(6) { query[random.below(query.count)] = UInt8(random.below(256)) }
+                if random.chance(30) { query.removeLast(random.below(query.count)) }
+            }
+            guard let answer = Self.answer(query) else {
+                #expect(query.count < 12 || query[2] & 0x80 != 0)
+                continue
+            }
+            #expect(Array(answer[..<2]) == Array(query[..<2]) && answer[2] & 0x80 != 0 && answer.count <= 512)
+            #expect(answer.count <= query.count + 16)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import ProxyPolicy
+import Testing
+
+@testable import LarderSettings
+
+@Suite("The table of settings")
+struct SettingsSchemaTests {
+    /// A value for each setting that is not its default, as YAML, and how it is shown.
+    static let examples: [(name: String, yaml: String, shown: String)] = [
+        ("listen", "[127.0.0.2:0, '[::1]:8080', localhost:1]", #"[127.0.0.2:0, "[::1]:8080", 127.0.0.1:1]"#),
+        ("mode", "offline", "offline"),
+        ("store.path", "':memory:'", #"":memory:""#),
+        ("store.memory.high", "1.5GiB", "1536MiB"),
+        ("store.memory.low", "1MB", "1000000"),
+        ("store.memory.max_body", "64KiB", "64KiB"),
+        ("store.disk.high", "10GiB", "10GiB"),
+        ("store.disk.low", "1GiB", "1GiB"),
+        ("loops", "3", "3"),
+        ("log.level", "debug", "debug"),
+        ("log.access.path", "/var/log/larder/access.log", "/var/log/larder/access.log"),
+        ("log.access.format", "squid", "squid"),
+        ("log.access.query", "true", "true"),
+        ("limits.request_line", "8KiB", "8KiB"),
+        ("limits.head", "32KiB", "32KiB"),
+        ("limits.fields", "50", "50"),
+        ("limits.chunk_line", "128", "128"),
+        ("limits.trailers", "4KiB", "4KiB"),
+        ("limits.request_body", "1GiB", "1GiB"),
+        ("limits.checked_bodies", "8MiB", "8MiB"),
+        ("limits.gathered_requests", "8MiB", "8MiB"),
+        ("limits.transformed_bodies", "1MiB", "1MiB"),
+        ("timeouts.connect", "1500ms", "1500ms"),
+        ("timeouts.first_byte", "2m", "2m"),
+        ("timeouts.idle", "90", "90s"),
+        ("timeouts.total", "1h", "1h"),
+        ("timeouts.client_head", "5s", "5s"),
+        ("timeouts.client_body", "6s", "6s"),
+        ("timeouts.client_idle", "7s", "7s"),
+        ("timeouts.half_closed", "8s", "8s"),
+        ("timeouts.drain", "1s", "1s"),
+        ("admin.socket", "/a/admin.sock", "/a/admin.sock"),
+        ("traces.count", "100", "100"),
+        ("traces.memory", "1MiB", "1MiB"),
+        ("upstream.proxy", "'http://proxy.example:3128'", #"http://proxy.example:3128"#),
+        ("upstream.connections_per_origin", "2", "2"),
+        ("upstream.connections", "20", "20"),
+        ("upstream.queue", "0", "0"),
+        ("upstream.queue_wait", "1s", "1s"),
+        (
+            "resolve", "{Origin.test: 127.0.0.1, v6.test: ['::0001', 127.0.0.2]}",
+            #"{origin.test: 127.0.0.1, v6.test: ["::1", 127.0.0.2]}"#
+        ),
+        ("tunnel.ports", "any", "any"),
+        ("egress.deny", "[10.0.0.0/8]", "[10.0.0.0/8]"),
+        ("clients.allow", "[192.168.0.0/16, 'fd00::/8']", "[192.168.0.0/16, fd00::/8]"),
+        ("clients.passwords", "passwords", "passwords"), ("clients.authenticate", "remote", "remote"),
+        ("clients.purge", "[127.0.0.0/8]", "[127.0.0.0/8]"),
+        ("cache.set_cookie", "never", "never"),
+        ("cache.targeted_cache_control", "[CDN-Cache-Control]", "[CDN-Cache-Control]"),
+        ("cache.status_key", "true", "true"),
+        ("cache.max_stale_offline", "12h", "12h"),
+        ("tls.default", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}", "{anchors: {bundle: /a/b.pem}, minimum_tls: 1.3}"),
+        (
+            "tls.hosts", "{auth.example: {allow_expired: true, until: 2027-01-31}}",
+            "{auth.example: {allow_expired: true, until: 2027-01-31}}"
+        ),
+        ("tls.pins_from", "pins.d", "pins.d"),
+        ("tls.key_log", "keys.log", "keys.log"),
+        (
+            "tls.client_certificates", "{a.example: {pkcs12: a.p12, passphrase: '${env:A}'}}",
+            "{a.example: {pkcs12: a.p12, passphrase: \"${env:A}\"}}"
+        ),
+        ("tls.connect.verdicts_kept", "300s", "5m"), ("tls.connect.missing_name", "deny", "deny"),
+        ("tls.connect.encrypted_hello", "deny", "deny"),
+        ("tls.connect.never_intercept", "['*.a.example', b.example]", #"["*.a.example", b.example]"#),
+        ("tls.connect.other_protocols", "deny", "deny"), ("tls.connect.refusals_kept", "1h", "1h"),
+        ("tls.authority.folder", "/a/ca", "/a/ca"), ("tls.authority.passphrase_file", "/a/pass", "/a/pass"),
+        ("timeouts.client_handshake", "3s", "3s"), ("timeouts.first_octets", "1s", "1s"),
+        ("replay.layers", "[a.larder, cache]", "[a.larder, cache]"), ("replay.as_of", "7", "7"),
+        ("replay.as_of", "2026-11-01", "\"2026-11-01\""),
+        ("replay.sequence_end", "error", "error"), ("replay.sequence_scope", "user", "user"),
+        ("replay.failures", "miss", "miss"), ("replay.signed_by", "[a.pem]", "[a.pem]"),
+        ("replay.dates", "shift", "shift"), ("replay.expires_after", "30d", "30d"), ("replay.on_expired", "fail", "fail"),
+        ("replay.max_whole_body", "2MiB", "2MiB"), ("replay.max_decoded_body", "16MiB", "16MiB"),
+        ("replay.max_sessions", "7", "7"), ("replay.max_open_bodies", "7", "7"),
+        ("record.file", "a.larder", "a.larder"), ("record.existing", "append", "append"),
+        ("record.match", "match.json", "match.json"), ("record.no_store", "skip", "skip"),
+        ("record.unscanned", "keep", "keep"), ("recordings.key", "project.key", "project.key"),
+        ("host_mismatch", "deny", "deny"),
+        ("rules", "[{name: a, deny: {reason: no}}]", "[{name: a, deny: {reason: no}}]"),
+    ]
+
+    static func nested(_ name: String, _ yaml: String) -> String {
+        name.split(separator: ".").reversed().reduce(yaml) { "{\($1): \($0)}" }
+    }
+
+    @Test("There is an example here for every setting")
+    func isComplete() {
+        #expect(Set(Self.examples.map(\.name)) == Set(SettingsSchema.settings.map(\.name)))
+    }
+
+    @Test("Each is read from the file, and shown as it would be written", arguments: examples)
+    func reads(name: String, yaml: String, shown: String) throws {
+        let setting = try #require(SettingsSchema.byName[name])
+        let settings = try settings(Self.nested(name, yaml))
+        #expect(YAMLWriter.inline(setting.show(settings)) == shown)
+        #expect(setting.show(settings) != setting.defaultValue)
+        for other in SettingsSchema.settings where other.name != name {
+            #expect(other.show(settings) == other.defaultValue, "\(name) changed \(other.name)")
+        }
+    }
+
+    @Test("What is shown is read back the same", arguments: examples)
+    func readsBack(name: String, yaml: String, shown: String) throws {
+        let first = try settings(Self.nested(name, yaml))
+        let second = try settings(YAMLWriter.write(first))
+        for setting in SettingsSchema.settings { #expect(setting.show(second) == setting.show(first)) }
+    }
+
+    @Test("A rule in which a word says nothing is read back the same", arguments: ["", " ~", " null"])
+    func readsBackNothing(nothing: String) throws {
+        let first = YAMLWriter.write(try settings("rules:\n- name: a\n  deny:\(nothing)\n"))
+        #expect(first.contains("deny: null"))
+        #expect(YAMLWriter.write(try settings(first)) == first)
+    }
+
+    @Test("Each refuses a value of the wrong kind, with its name and place", arguments: SettingsSchema.settings.map(\.name))
+    func refusesTheWrongKind(name: String) {
+        let found = problems(Self.nested(name, "[[1]]"))
+
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("larder.yaml:1:") == true)
+        #expect(found.first?.contains(" \(name)") == true)
+    }
+
+    @Test("No two have one name in the environment")
+    func environmentNamesDiffer() {
+        #expect(Set(SettingsSchema.settings.map(\.environmentName)).count == SettingsSchema.settings.count)
+        #expect(SettingsSchema.byName["store.memory.max_body"]?.environmentName == "LARDER_STORE_MEMORY_MAX_BODY")
+    }
+
+    @Test("The JSON Schema is JSON and names every setting")
+    func describesItself() throws {
+        let object = try JSONSerialization.jsonObject(with: Data(SettingsDocumentation.jsonSchema.written().utf8))
+        for setting in SettingsSchema.settings {
+            var node = try #require(object as? [String: Any])
+            for part in setting.parts {
+                let properties = try #require(node["properties"] as? [String: Any])
+                node = try #require(properties[part] as? [String: Any])
+            }
+            #expect(node["description"] as? String == setting.about)
+        }
+    }
+
+    @Test("docs/configuration.md is up to date")
+    func documentationIsUpToDate() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let written = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        #expect(written == SettingsDocumentation.markdown, "make docs")
+    }
+}

@@ -1,0 +1,127 @@
+import HTTPMessage
+import ProxyPolicy
+import TestSupport
+import Testing
+
+@testable import LarderSettings
+
+@Suite("Where settings come from")
+struct SettingsSourcesTests {
+    private func load(_ sources: SettingsSources) throws -> LarderSettings {
+        switch sources.load().outcome {
+        case .settings(let settings): return settings
+        case .problems(let problems): throw Refused(problems: problems.map(\.description))
+        }
+    }
+
+    private func problems(_ sources: SettingsSources) -> [String] {
+        guard case .problems(let problems) = sources.load().outcome else { return [] }
+        return problems.map(\.description)
+    }
+
+    @Test("A flag is stronger than the environment, that than the file, that than the default")
+    func strongerWins() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "loops: 1\ntimeouts: {connect: 1s, idle: 1s, total: 1s}\nstore: {path: /file}\n", to: "l.yaml")
+        let settings = try load(
+            SettingsSources(
+                file: file, assignments: ["timeouts.total=3s", "timeouts.total=4s", "store.path=/set"],
+                flags: [("--store", "store.path", .plain("/flag"))],
+                environment: ["LARDER_TIMEOUTS_IDLE": "2s", "LARDER_TIMEOUTS_TOTAL": "2s", "LARDER_STORE_PATH": "/environment"]))
+        #expect(settings.timeouts.connect == .seconds(1))
+        #expect(settings.timeouts.idle == .seconds(2))
+        #expect(settings.timeouts.total == .seconds(4))
+        #expect(settings.store.path == "/flag")
+        #expect(settings.loops == 1)
+        #expect(settings.timeouts.clientIdle == LarderSettings().timeouts.clientIdle)
+    }
+
+    @Test("Any setting is set by a flag, lists and groups too, with the value as YAML")
+    func setsAnything() throws {
+        let settings = try load(
+            SettingsSources(
+                assignments: [
+                    "tunnel.ports=[443, 8443]", "store={memory: {high: 1GiB}, path: x}", "log.access.path=a=b",
+                    "rules=[{name: a, deny: {reason: no}}]", "resolve={a.test: 127.0.0.1}",
+                ], environment: [:]))
+        #expect(settings.tunnel.ports == .only([443, 8443]))
+        #expect(settings.store.memory.marks.high == 1 << 30)
+        #expect(settings.log.access.path == "a=b")
+        #expect(settings.resolve == ["a.test": [.loopbackIPv4]])
+        #expect(settings.rules.compiled.rules.count == 1)
+    }
+
+    @Test(
+        "A wrong flag or variable is named",
+        arguments: [
+            (["loops"], [:], "--set loops: expected name=value"),
+            (["loops="], [:], "--set loops: loops: no value is given"),
+            ([], ["LARDER_LOOPS": ""], "LARDER_LOOPS: loops: no value is given"),
+            (["lops=1"], [:], "--set lops: unknown key `lops`; did you mean `loops`?"),
+            (["loops=many"], [:], "--set loops: loops: expected a whole number from 1 to 256, found `many`"),
+            (["loops=[1"], [:], "--set loops: not YAML"),
+            (["=1"], [:], "--set : expected the name of a setting"),
+            (["store..path=1"], [:], "--set store..path: expected the name of a setting"),
+            ([], ["LARDER_LOOPS": "0"], "LARDER_LOOPS: loops: expected a whole number from 1 to 256, found `0`"),
+        ] as [([String], [String: String], String)])
+    func namesTheSource(assignments: [String], environment: [String: String], expected: String) {
+        let found = problems(SettingsSources(assignments: assignments, environment: environment))
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix(expected) == true, "\(found)")
+    }
+
+    @Test("A variable that is no setting is only remarked on, and only where it looks like one")
+    func remarksOnUnknownVariables() {
+        let environment = ["LARDER_STORE_PAHT": "x", "LARDER_PORT_3180_TCP_ADDR": "10.0.0.1"]
+        let loaded = SettingsSources(environment: environment).load()
+        #expect(loaded.warnings == ["LARDER_STORE_PAHT is no setting; did you mean LARDER_STORE_PATH?"])
+    }
+
+    @Test("Without -c the user's own file is read, if it is there")
+    func findsTheUsualFile() throws {
+        let folder = try TemporaryFolder()
+        #expect(SettingsSources.usualFile(["XDG_CONFIG_HOME": folder.path]) == nil)
+        let file = try folder.write("loops: 7\n", to: "larder/config.yaml")
+        #expect(SettingsSources.usualFile(["XDG_CONFIG_HOME": folder.path]) == file)
+        #expect(try load(SettingsSources(environment: ["XDG_CONFIG_HOME": folder.path])).loops == 7)
+        let home = try folder.write("loops: 6\n", to: ".config/larder/config.yaml")
+        #expect(SettingsSources.usualFile(["HOME": folder.path, "XDG_CONFIG_HOME": "relative"]) == home)
+    }
+
+    @Test("A file that is named must be there, and be text")
+    func readsTheNamedFile() throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            problems(SettingsSources(file: "\(folder.path)/none", environment: [:])) == [
+                "\(folder.path)/none: No such file or directory"
+            ])
+        #expect(problems(SettingsSources(file: folder.path, environment: [:])).count == 1)
+    }
+
+    @Test("What is shown holds no secret")
+    func hidesSecrets() throws {
+        let settings = try load(
+            SettingsSources(
+                assignments: [
+                    "upstream.proxy=http://me:hunter2@proxy.example:3128",
+                    "rules=[{name: a, request: {set: {Authorization: Bearer hunter2, X-Api-Key: [hunter2], X-Auth: hunter2, Credential: hunter2, Accept: '*/*'}}}]",
+                ], environment: [:]))
+        let shown = YAMLWriter.write(settings)
+        #expect(!shown.contains("hunter2"))
+        #expect(shown.contains("Accept: \"*/*\""))
+        #expect(shown.contains("proxy: \"http://(redacted)@proxy.example:3128\""))
+    }
+
+    @Test(
+        "A problem with a value that may be a secret does not say the value",
+        arguments: [
+            "upstream.proxy=http://me:hunter2@proxy.example", "upstream.proxy=hunter2",
+            "rules=[{name: a, request: {set: {Authorization: \"Bearer hunter2\\n\"}}}]",
+        ])
+    func tellsNoSecret(assignment: String) {
+        let problems = problems(SettingsSources(assignments: [assignment], environment: [:]))
+        #expect(problems.count == 1)
+        #expect(!problems.joined().contains("hunter2"))
+    }
+}

@@ -1,0 +1,85 @@
+import CommandSupport
+import ServerTrust
+import Testing
+
+@testable import LarderSettings
+@testable import PinTools
+
+@Suite("Pins for other programs, at a time")
+struct PinExportTermsTests {
+    private static let now = POSIXTime(seconds: 1_780_272_000)  // 2026-06-01
+    private static let digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+
+    private static func host(_ change: (inout PinnedHost) -> Void) throws -> PinnedHost {
+        var host = PinnedHost(name: "a.example", live: [try Pin("sha256/\(digest)").publicKeyDigest])
+        change(&host)
+        return host
+    }
+
+    private static func written(_ format: PinFormat, _ host: PinnedHost) -> (text: String, notes: [String]) {
+        var notes: [String] = []
+        let text = format.written([host], at: now, notes: &notes)
+        return (text, notes.filter { !$0.contains("wants a backup") })
+    }
+
+    @Test("Pins that were to be enforced from a day that has come are enforced", arguments: PinFormat.allCases)
+    func enforcesFromTheDay(format: PinFormat) throws {
+        let enforced = Self.written(format, try Self.host { _ in })
+        let since = Self.written(
+            format,
+            try Self.host {
+                $0.isReportOnly = true
+                $0.enforcedFrom = CalendarDay("2026-06-01")
+            })
+        #expect(since == enforced)
+    }
+
+    @Test("A day of enforcement that is still to come is kept in JSON, and told elsewhere")
+    func tellsTheDay() throws {
+        let host = try Self.host {
+            $0.isReportOnly = true
+            $0.enforcedFrom = CalendarDay("2026-06-02")
+        }
+        let json = Self.written(.json, host)
+        #expect(json.notes.isEmpty)
+        var notes: [String] = []
+        #expect(try PinFormat.json.read(json.text, host: nil, notes: &notes) == [host])
+        #expect(PinnedHost.settings([host]).contains("enforce_from: 2026-06-02"))
+        for format in [PinFormat.trustKit, .hpkp] {
+            let note = "a.example is written as only reported, without the day 2026-06-02 from which it is enforced"
+            #expect(Self.written(format, host).notes == [note])
+        }
+    }
+
+    @Test(
+        "An end is never written as one at which everybody passes, and never lost in silence",
+        arguments: [
+            (
+                .hpkp, "2026-12-31", .fails, "max-age=5184000",
+                "is written without its end, at which it would let everybody through"
+            ),
+            (
+                .hpkp, "2026-01-01", .fails, "max-age=5184000",
+                "is written without its end, at which it would let everybody through"
+            ),
+            (.hpkp, "2026-01-01", .reports, "Public-Key-Pins-Report-Only", nil),
+            (.okHTTP, "2026-12-31", .fails, ".add(", "is written without its end, of which the format knows nothing"),
+            (.curl, "2026-12-31", .reports, "--pinnedpubkey", "is written without its end, of which the format knows nothing"),
+            (.curl, "2026-01-01", .reports, "", "is left out: the format knows no pins that are only reported"),
+        ] as [(PinFormat, String, PinSet.Expiry, String, String?)])
+    func tellsEnds(format: PinFormat, day: String, onExpiry: PinSet.Expiry, part: String, note: String?) throws {
+        let host = try Self.host {
+            $0.expires = CalendarDay(day)
+            $0.onExpiry = onExpiry
+        }
+        let written = Self.written(format, host)
+        #expect(part.isEmpty ? written.text.isEmpty : written.text.contains(part))
+        #expect(written.notes == [note.map { "a.example \($0)" }].compactMap { $0 })
+    }
+
+    @Test("Pinned certificates are told by their keys, and that is said")
+    func tellsCertificates() throws {
+        let written = Self.written(.json, try Self.host { $0.pinsCertificates = true })
+        #expect(written.notes == ["a.example pins certificates, and is written with their keys"])
+    }
+}
