@@ -255,7 +255,7 @@ enum BasicSecret {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    package func holds(_ text: [UInt8], at place: Int) -> Bool {
+    @inlinable package func holds(_ text: [UInt8], at place: Int) -> Bool {
         guard place >= 0, count - place >= text.count else { return false }
         for index in text.indices where self[place + index] != text[index] { return false }
         return true
@@ -268,13 +268,13 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    package func end(from place: Int, limit: Int, while holds: (UInt8) -> Bool) -> Int {
+    @inlinable package func end(from place: Int, limit: Int, while holds: (UInt8) -> Bool) -> Int {
         var end = place
         while end < count, end - place < limit, holds(self[end]) { end += 1 }
         return end
     }
 
-    package func continuesWord(at place: Int) -> Bool {
+    @inlinable package func continuesWord(at place: Int) -> Bool {
         place < count && ASCII.isWord(self[place])
     }
 
