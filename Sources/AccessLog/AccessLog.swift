@@ -20,15 +20,15 @@ package final class AccessLog: Sendable {
         }
     }
 
-    private let bell: AccessLogBell
+    private let wakeup: AccessLogWakeup
     private let format: Format
     private let includesQuery: Bool
     private let thread: LoopThread?
-    private let shelf: AccessLogShelf
+    private let buffers: AccessLogBuffers
 
     /// No log: noting a request does nothing.
     package static func off() throws(SystemError) -> AccessLog {
-        AccessLog(bell: try AccessLogBell(), thread: nil, shelf: AccessLogShelf(), Configuration())
+        AccessLog(wakeup: try AccessLogWakeup(), thread: nil, buffers: AccessLogBuffers(), Configuration())
     }
 
     /// Opens the file and starts the writer's thread.
@@ -36,36 +36,36 @@ package final class AccessLog: Sendable {
     package convenience init(
         _ configuration: Configuration, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
-        let bell = try AccessLogBell()
-        let shelf = AccessLogShelf()
+        let wakeup = try AccessLogWakeup()
+        let buffers = AccessLogBuffers()
         let descriptor = try AccessLogFile.open(configuration.path)
         let thread = try LoopThread(name: "access-log") { loop in
             let file = AccessLogFile(path: configuration.path, descriptor: descriptor)
-            AccessLogWriter.start(on: loop, bell: bell, shelf: shelf, file: file, warn: warn)
+            AccessLogWriter.start(on: loop, wakeup: wakeup, buffers: buffers, file: file, warn: warn)
         }
-        self.init(bell: bell, thread: thread, shelf: shelf, configuration)
+        self.init(wakeup: wakeup, thread: thread, buffers: buffers, configuration)
     }
 
-    private init(bell: AccessLogBell, thread: LoopThread?, shelf: AccessLogShelf, _ configuration: Configuration) {
-        self.bell = bell
+    private init(wakeup: AccessLogWakeup, thread: LoopThread?, buffers: AccessLogBuffers, _ configuration: Configuration) {
+        self.wakeup = wakeup
         self.thread = thread
-        self.shelf = shelf
+        self.buffers = buffers
         format = configuration.format
         includesQuery = configuration.includesQuery
     }
 
     /// A buffer for one loop (or one thread): make it once, and keep it.
     package func makeBuffer() -> AccessLogBuffer {
-        let buffer = AccessLogBuffer(bell: bell, format: format, isOff: thread == nil, includesQuery: includesQuery)
-        if thread != nil { shelf.add(buffer) }
+        let buffer = AccessLogBuffer(wakeup: wakeup, format: format, isOff: thread == nil, includesQuery: includesQuery)
+        if thread != nil { buffers.add(buffer) }
         return buffer
     }
 
     /// How many requests were not logged, because a buffer was full or the file took nothing.
-    package var droppedCount: UInt64 { bell.droppedCount }
+    package var droppedCount: UInt64 { wakeup.droppedCount }
 
     /// Opens the file again under its name, after it was moved away. What was noted before may go to either.
-    package func reopen() { bell.wish(.reopen) }
+    package func reopen() { wakeup.request(.reopen) }
 
     /// A pipe that nobody reads is waited for no longer than this at the end.
     static let closingMilliseconds = 2000
@@ -74,13 +74,13 @@ package final class AccessLog: Sendable {
     /// - Returns: `false` where the file takes nothing any more, and what was noted last is lost.
     @discardableResult
     package func close() -> Bool {
-        bell.wish(.close)
+        wakeup.request(.close)
         return thread?.join(withinMilliseconds: Self.closingMilliseconds) ?? true
     }
 }
 
 /// The buffers that the writer goes through.
-final class AccessLogShelf: Sendable {
+final class AccessLogBuffers: Sendable {
     private let buffers = Guarded<[AccessLogBuffer]>([])
 
     func add(_ buffer: AccessLogBuffer) { buffers.withLock { $0.append(buffer) } }

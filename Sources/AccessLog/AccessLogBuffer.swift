@@ -8,17 +8,17 @@ import HTTPMessage
 /// a line or an exchange of two arrays.
 package final class AccessLogBuffer: Sendable {
     private let lines: Guarded<AccessLines>
-    private let bell: AccessLogBell
+    private let wakeup: AccessLogWakeup
     private let format: AccessLog.Format
     /// Nothing is written: a record need not even be made.
     package let isOff: Bool
     package let includesQuery: Bool
 
-    init(bell: AccessLogBell, format: AccessLog.Format, isOff: Bool, includesQuery: Bool) {
+    init(wakeup: AccessLogWakeup, format: AccessLog.Format, isOff: Bool, includesQuery: Bool) {
         var empty = AccessLines()
         if !isOff { empty.reserve() }
         lines = Guarded(empty)
-        self.bell = bell
+        self.wakeup = wakeup
         self.format = format
         self.isOff = isOff
         self.includesQuery = includesQuery
@@ -62,7 +62,7 @@ package final class AccessLogBuffer: Sendable {
                 first: referrer.holdsUserinfo ? 0 : includesQuery ? referrer.count : referrer.lengthBeforeQuery),
             userAgent: userAgent, contentType: contentType, rule: rule, serverKey: serverKey, members: members,
             user: user)
-        let call = lines.withLock { lines -> AccessLogBell.Call in
+        let call = lines.withLock { lines -> AccessLogWakeup.Call in
             if lines.isFull { return .dropped }
             let wasEmpty = lines.isEmpty
             let wasHalfFull = lines.isHalfFull
@@ -70,7 +70,7 @@ package final class AccessLogBuffer: Sendable {
             if lines.isHalfFull && !wasHalfFull { return .soon }
             return wasEmpty ? .inTime : .none
         }
-        bell.ring(call)
+        wakeup.signal(call)
     }
 
     /// Whether members are written at all: chains, and what recordings had to do with a request.

@@ -3,8 +3,8 @@ import EventLoop
 /// Collects the lines that loops have noted and writes them. Confined to its thread, which may wait for a disk.
 final class AccessLogWriter: EventHandler, TimerHandler {
     private unowned let loop: EventLoop
-    private let bell: AccessLogBell
-    private let shelf: AccessLogShelf
+    private let wakeup: AccessLogWakeup
+    private let buffers: AccessLogBuffers
     private var file: AccessLogFile
     private let warn: @Sendable (String) -> Void
     private var lines = AccessLines()
@@ -18,13 +18,13 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     private static let warningIntervalMilliseconds = 60_000
 
     static func start(
-        on loop: EventLoop, bell: AccessLogBell, shelf: AccessLogShelf, file: consuming AccessLogFile,
+        on loop: EventLoop, wakeup: AccessLogWakeup, buffers: AccessLogBuffers, file: consuming AccessLogFile,
         warn: @escaping @Sendable (String) -> Void
     ) {
-        let writer = AccessLogWriter(loop, bell, shelf, file, warn)
+        let writer = AccessLogWriter(loop, wakeup, buffers, file, warn)
         do throws(SystemError) {
             // The loop keeps the writer for as long as it is registered: until the loop ends.
-            _ = try loop.register(bell.descriptor, .read, handler: writer)
+            _ = try loop.register(wakeup.descriptor, .read, handler: writer)
             writer.timer = loop.makeTimer(writer)
         } catch {
             warn("no access log: \(error)")
@@ -32,12 +32,12 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     }
 
     private init(
-        _ loop: EventLoop, _ bell: AccessLogBell, _ shelf: AccessLogShelf, _ file: consuming AccessLogFile,
+        _ loop: EventLoop, _ wakeup: AccessLogWakeup, _ buffers: AccessLogBuffers, _ file: consuming AccessLogFile,
         _ warn: @escaping @Sendable (String) -> Void
     ) {
         self.loop = loop
-        self.bell = bell
-        self.shelf = shelf
+        self.wakeup = wakeup
+        self.buffers = buffers
         self.file = file
         self.warn = warn
         nextWarning = loop.now
@@ -45,15 +45,15 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     }
 
     func ready(_ events: ReadyEvents) {
-        let wishes = bell.takeWishes()
-        if wishes.contains(.reopen) {
+        let flags = wakeup.takeFlags()
+        if flags.contains(.reopen) {
             writeAll()
             reopen()
         }
-        if wishes.contains(.close) {
+        if flags.contains(.close) {
             writeAll()
             loop.stop()
-        } else if wishes.contains(.write) {
+        } else if flags.contains(.write) {
             writeAll()
         } else if let timer, !isTimerSet {
             isTimerSet = true
@@ -67,11 +67,11 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     }
 
     private func writeAll() {
-        bell.disarm()
-        for buffer in shelf.all {
+        wakeup.disarm()
+        for buffer in buffers.all {
             buffer.take(&lines)
             let written = file.write(lines.bytes.span)
-            if written < lines.bytes.count { bell.countDropped(UInt64(lines.count(from: written))) }
+            if written < lines.bytes.count { wakeup.countDropped(UInt64(lines.count(from: written))) }
             lines.removeAll()
         }
         warnOfDrops()
@@ -86,7 +86,7 @@ final class AccessLogWriter: EventHandler, TimerHandler {
     }
 
     private func warnOfDrops() {
-        let dropped = bell.droppedCount
+        let dropped = wakeup.droppedCount
         guard dropped > warnedDropCount, loop.now >= nextWarning else { return }
         warn("\(dropped - warnedDropCount) requests were not logged: the access log takes lines too slowly")
         warnedDropCount = dropped

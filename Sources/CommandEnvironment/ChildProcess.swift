@@ -20,7 +20,8 @@ package struct ChildProcess {
     ///   - signals: are its own from now on.
     ///   - network: the one in which it runs; `nil`: in this process's.
     package init(
-        _ command: [String], changing variables: [String: String], given: GivenState, signals: RunSignals, in network: OwnNetwork?
+        _ command: [String], changing variables: [String: String], given: InheritedState, signals: RunSignals,
+        in network: OwnNetwork?
     ) throws(Failure) {
         let path: String
         switch ProgramSearch(command[0], path: ProcessInfo.processInfo.environment["PATH"]) {
@@ -34,7 +35,7 @@ package struct ChildProcess {
         let preload = network.flatMap { _ in changed.removeValue(forKey: OwnNetwork.preload) }
         func spawned(_ path: String, _ words: [[CChar]]) -> (process: pid_t, code: Int32) {
             given.limits.lent {
-                Self.spawn(path, words, given.text.variables(changing: changed), given, network?.entrance ?? [])
+                Self.spawn(path, words, given.text.variables(changing: changed), given, network?.namespaces ?? [])
             }
         }
         let outcome = signals.handOver {
@@ -70,7 +71,7 @@ package struct ChildProcess {
     /// - Parameter kept: descriptors of ours that it gets.
     /// - Returns: the process, or the error's number.
     private static func spawn(
-        _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: GivenState, _ kept: [Int32]
+        _ path: String, _ words: [[CChar]], _ variables: [[CChar]], _ given: InheritedState, _ kept: [Int32]
     ) -> (process: pid_t, code: Int32) {
         var attributes = posix_spawnattr_t()
         var code = posix_spawnattr_init(&attributes)

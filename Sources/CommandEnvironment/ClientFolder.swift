@@ -8,9 +8,9 @@ import ServerTrust
 package struct ClientFolder {
     let environment: ClientEnvironment
     private let trust: ClientTrust
-    private let former: FormerVariables
+    private let former: OriginalEnvironment
 
-    package init(_ environment: ClientEnvironment, trust: ClientTrust, former: FormerVariables) {
+    package init(_ environment: ClientEnvironment, trust: ClientTrust, former: OriginalEnvironment) {
         self.environment = environment
         self.trust = trust
         self.former = former

@@ -7,17 +7,17 @@ import TextCoding
 package enum NetworkEntering {
     /// - Parameters:
     ///   - words: with the zero behind each; the first is what the program is called.
-    ///   - entrance: descriptors of namespaces, in the order in which they are gone into.
+    ///   - namespaces: descriptors of namespaces, in the order in which they are gone into.
     ///   - resolver: what is put in the place of /etc/resolv.conf; `nil`: that stays.
     /// - Returns: the exit code where that cannot be, which has been said.
-    package static func become(_ path: String, _ words: [[CChar]], through entrance: [Int32], resolver: String?) -> Int32 {
-        for descriptor in entrance where setns(descriptor, 0) != 0 {
+    package static func become(_ path: String, _ words: [[CChar]], through namespaces: [Int32], resolver: String?) -> Int32 {
+        for descriptor in namespaces where setns(descriptor, 0) != 0 {
             return fail("cannot go into the network of the command: setns: \(String(cString: strerror(errno)))")
         }
         if let reason = makeMounts(resolver: resolver) {
             return fail("no names can be answered in the network of the command (--names): \(reason)")
         }
-        GivenDescriptors.closeAll()
+        InheritedDescriptors.closeAll()
         execute(path, words)
         if errno == ENOEXEC {
             // What the kernel does not know is a shell's, as it is for a shell.

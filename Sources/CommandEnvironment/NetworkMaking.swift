@@ -12,9 +12,9 @@ package enum NetworkMaking {
     /// Hands over the sockets, and descriptors of the network and of its users; or the reason why there is none.
     package static func handOver(to socket: Int32, answersNames: Bool) {
         do throws(SystemError) {
-            let entrance = try enter()
+            let namespaces = try enter()
             let listener = try listen()
-            let descriptors = [listener.descriptor] + (answersNames ? try openNames() : []) + entrance
+            let descriptors = [listener.descriptor] + (answersNames ? try openNames() : []) + namespaces
             guard larder_hand_over(socket, descriptors, Int32(descriptors.count)) >= 0 else {
                 throw SystemError("sendmsg", code: errno)
             }

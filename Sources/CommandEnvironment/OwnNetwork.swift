@@ -11,7 +11,7 @@ import ProxyServer
 package struct OwnNetwork {
     package let listener: ListeningSocket
     /// What leads into it: of the network, and of its users where it has some of its own.
-    let entrance: [Int32]
+    let namespaces: [Int32]
     /// What is put in the place of /etc/resolv.conf for whoever is in it; `nil`: nobody answers for names there.
     private let resolver: String?
 
@@ -44,7 +44,7 @@ package struct OwnNetwork {
                 responder.serve(datagramsAt: descriptors.removeFirst())
                 responder.serve(connectionsAt: descriptors.removeFirst())
             }
-            entrance = descriptors
+            namespaces = descriptors
         } catch {
             throw Refusal(reason: "there can be no network of its own here (--netns): \(error.reason)")
         }
@@ -57,7 +57,7 @@ package struct OwnNetwork {
     /// - Parameter preload: the variable's value for the program.
     func words(to path: String, _ words: [[CChar]], preload: String?) -> [[CChar]] {
         var own = ["larder", Self.commandName]
-        for descriptor in entrance { own += ["--through", "\(descriptor)"] }
+        for descriptor in namespaces { own += ["--through", "\(descriptor)"] }
         if let preload { own += ["--preload", preload] }
         if let resolver { own += ["--resolver", resolver] }
         own += ["--", path]

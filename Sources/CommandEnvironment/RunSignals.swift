@@ -12,7 +12,7 @@ package final class RunSignals: Sendable {
     private let state = Guarded(State())
     private static let ends: Set = [SIGTERM, SIGINT, SIGQUIT, SIGHUP]
 
-    package init(_ given: GivenSignals) {
+    package init(_ given: InheritedSignals) {
         let taken = given.taken
         Thread.detachNewThread { self.take(taken) }
     }

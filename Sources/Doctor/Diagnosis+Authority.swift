@@ -67,7 +67,7 @@ extension Diagnosis {
 
     /// By what stands there. Nothing is deleted by it: what is damaged goes aside.
     private func remedy(for folder: AuthorityFolder, _ option: String) -> String? {
-        let seats = [AuthorityFolder.Seat.current, .next].filter { folder.exists("\(folder.path)/\($0.rawValue)") }
+        let seats = [AuthorityFolder.OriginSlot.current, .next].filter { folder.exists("\(folder.path)/\($0.rawValue)") }
         guard folder.exists(folder.path), !seats.isEmpty else { return "larder ca init\(option)" }
         let folders = [folder.path] + seats.map { "\(folder.path)/\($0.rawValue)" }
         let files = seats.flatMap { [folder.rootPath($0), folder.keyPath($0)] }.filter(folder.exists)

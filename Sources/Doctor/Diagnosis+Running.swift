@@ -8,8 +8,8 @@ import ProxyServer
 extension Diagnosis {
     /// The Larder that runs, as programs are told of it.
     /// - Parameter folder: for the files that they need.
-    package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: JoinedLarder?) {
-        func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, JoinedLarder?) {
+    package func running(_ loaded: LoadedSettings, _ folder: PrivateFolder) -> (finding: Finding, larder: AttachedProxy?) {
+        func found(_ outcome: Finding.Outcome, _ explanation: String, _ remedy: String? = nil) -> (Finding, AttachedProxy?) {
             (Finding("larder", outcome, explanation, remedy: remedy), nil)
         }
         let path: String
@@ -26,8 +26,8 @@ extension Diagnosis {
         }
         do throws(AdminClient.Failure) {
             let client = try AdminClient(path: path)
-            do throws(JoinedLarder.Failure) {
-                let larder = try JoinedLarder(client, over: environment, filesIn: .of(folder))
+            do throws(AttachedProxy.Failure) {
+                let larder = try AttachedProxy(client, over: environment, filesIn: .of(folder))
                 let https = larder.intercepts ? "it intercepts https" : "https goes through untouched"
                 return (Finding("larder", .good, "one runs, on \(larder.environment.proxy); \(https)"), larder)
             } catch {

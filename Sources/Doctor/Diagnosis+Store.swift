@@ -37,7 +37,7 @@ extension Diagnosis {
 
     /// A purge leaves the file as long as it is, for what comes: only without it has the disk its room again.
     private func fullDisk(_ loaded: LoadedSettings, _ path: String, free: UInt64, isRunning: Bool) -> Finding {
-        let files = ["", "-wal", "-shm", ".ballast"].map { path + $0 }.filter { access($0, F_OK) == 0 }
+        let files = ["", "-wal", "-shm", ".reserved"].map { path + $0 }.filter { access($0, F_OK) == 0 }
         let own = files.reduce(0) { $0 + Self.room(of: $1) }
         let explanation =
             "the disk of \(path) is full: \(EntryText.size(free)) are left, and the store has \(EntryText.size(own))"

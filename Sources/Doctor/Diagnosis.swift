@@ -24,7 +24,7 @@ package struct Diagnosis {
 
     static func edit(_ file: String) -> String { "${EDITOR:-vi} \(Shell.word(file))" }
 
-    /// - Returns: `nil` where no file says what is in force.
+    /// - Returns: `nil` where no file says what is active.
     package static func edit(_ loaded: LoadedSettings) -> String? { loaded.file.map { edit($0) } }
 }
 

@@ -5,7 +5,7 @@ import Foundation
 package final class FetchBoard: Sendable {
     enum Phase: Sendable { case asking, receiving, waiting, checking }
 
-    struct Standing: Sendable {
+    struct ItemProgress: Sendable {
         var label: String
         var phase = Phase.asking
         var done: UInt64 = 0
@@ -22,7 +22,7 @@ package final class FetchBoard: Sendable {
 
     private struct State {
         /// In the order in which they were begun.
-        var rows: [(number: Int, standing: Standing)] = []
+        var rows: [(number: Int, standing: ItemProgress)] = []
         var lines: [Line] = []
         var rate = RateMeter()
         var finished = 0
@@ -30,7 +30,7 @@ package final class FetchBoard: Sendable {
     }
 
     struct Picture: Sendable {
-        let rows: [Standing]
+        let rows: [ItemProgress]
         /// What is to be said once, in its order.
         let lines: [Line]
         let rate: RateMeter
@@ -70,11 +70,11 @@ package final class FetchBoard: Sendable {
         func noteKept(_ length: UInt64) { change { $0.kept = length } }
         var kept: UInt64 { board.standing(number)?.kept ?? 0 }
 
-        private func change(_ body: (inout Standing) -> Void) { board.change(number, body) }
+        private func change(_ body: (inout ItemProgress) -> Void) { board.change(number, body) }
     }
 
     func begin(_ number: Int, label: String) -> Row {
-        state.withLock { $0.rows.append((number, Standing(label: label))) }
+        state.withLock { $0.rows.append((number, ItemProgress(label: label))) }
         return Row(board: self, number: number, label: label)
     }
 
@@ -100,11 +100,11 @@ package final class FetchBoard: Sendable {
         }
     }
 
-    private func standing(_ number: Int) -> Standing? {
+    private func standing(_ number: Int) -> ItemProgress? {
         state.withLock { state in state.rows.first { $0.number == number }?.standing }
     }
 
-    private func change(_ number: Int, _ body: (inout Standing) -> Void) {
+    private func change(_ number: Int, _ body: (inout ItemProgress) -> Void) {
         state.withLock { state in
             guard let place = state.rows.firstIndex(where: { $0.number == number }) else { return }
             body(&state.rows[place].standing)

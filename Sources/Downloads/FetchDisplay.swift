@@ -69,7 +69,7 @@ package final class FetchDisplay: Sendable {
         ended.signal()
     }
 
-    private static func plain(_ row: FetchBoard.Standing, _ now: ContinuousClock.Instant) -> String {
+    private static func plain(_ row: FetchBoard.ItemProgress, _ now: ContinuousClock.Instant) -> String {
         ProgressLine.plain(
             label: row.label, done: row.done, total: row.total, rate: row.rate.rate(at: now), note: note(row.phase))
     }

@@ -7,7 +7,7 @@ package struct FetchTerms: Sendable {
         case file(String)
         case folder(String)
         /// What gets the whole, and is no file.
-        case outlet(FetchOutlet)
+        case outlet(FetchOutput)
     }
 
     package var place = Place.folder(".")

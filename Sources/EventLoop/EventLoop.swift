@@ -20,7 +20,7 @@ package final class EventLoop {
     @exclusivity(unchecked) private var slots: [DescriptorSlot] = []
     @exclusivity(unchecked) private var timers = TimerQueue()
     /// Those that are ready, by token.
-    @exclusivity(unchecked) private var newcomers = TurnQueue<UInt64>()
+    @exclusivity(unchecked) private var newcomers = WaitingQueue<UInt64>()
     private let mailbox: Mailbox
     private var mailboxHandler: MailboxHandler?
     private var pendingReplies: [UInt64: PendingReply] = [:]

@@ -24,7 +24,7 @@ package enum ForwardReason: UInt8, Sendable, CaseIterable {
     case noCache
     /// It was stored by an unsafe rule that no longer holds.
     case unsafeRuleGone
-    /// It came under another trust policy than the one in force.
+    /// It came under another trust policy than the active one.
     case trustChanged
     /// The request asks for another protocol on its connection (RFC 9110 §7.8).
     case upgrade

@@ -89,7 +89,7 @@ package enum Freshening {
         case .freshened(let new):
             let isSame =
                 new.nominatedFields == stored.nominatedFields && new.facts.permits(asMuchAs: stored.facts)
-            return isSame ? nil : .overtaken
+            return isSame ? nil : .invalidated
         }
     }
 

@@ -62,7 +62,7 @@ package enum Freshness {
 }
 
 extension ReuseFacts {
-    /// The lifetime in force under these overrides.
+    /// The lifetime that applies under these overrides.
     ///
     /// A rule's lifetime stands in for one that the origin server did not give, in the place of a guessed one too. Against an explicit lifetime, or where
     /// the response asks to be validated, it holds only if the rule is unsafe.

@@ -39,7 +39,7 @@ package struct RequestDirectives: Equatable, Sendable {
     package private(set) var minFresh = DeltaSeconds.zero
     /// Meaningful with `.staleIfError` (RFC 5861 §4).
     package private(set) var staleIfError = DeltaSeconds.zero
-    /// Not the client's word: the mark of the trust policy in force for the target, by which a stored response has to have come; 0 for
+    /// Not the client's word: the mark of the active trust policy for the target, by which a stored response has to have come; 0 for
     /// plain http.
     package var trust: UInt64 = 0
 

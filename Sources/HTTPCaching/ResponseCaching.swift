@@ -10,7 +10,7 @@ public protocol ResponseCaching: Sendable {
     func body(of response: CachedResponse) -> (any CachedBodyReading)?
 
     /// When a fetch for this key begins, which is asked for before its request goes out.
-    func moment(for key: CachedResponse.Key) -> CacheMoment
+    func moment(for key: CachedResponse.Key) -> InvalidationEpoch
 
     /// Keeps a response whose body is at hand, in the place of one that was made for the same requests (`CachedResponse.replaces`).
     /// - Parameters:
@@ -18,7 +18,7 @@ public protocol ResponseCaching: Sendable {
     ///   - moment: when its fetch began. What was removed since then is not brought back by it (RFC 9111 §4.4).
     /// - Returns: whether it is kept.
     @discardableResult
-    func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool
+    func store(_ response: CachedResponse, since moment: InvalidationEpoch) async -> Bool
 
     /// Begins to keep a response whose body is yet to come.
     /// - Parameters:
@@ -27,11 +27,11 @@ public protocol ResponseCaching: Sendable {
     ///   - moment: when its fetch began, as for `store`.
     /// - Returns: `nil` where it is not kept.
     func beginStoring(
-        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+        _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) async -> (any CachedBodyWriting)?
 
     /// Puts a response in the place of its former self, whose body it has (RFC 9111 §4.3.4).
-    func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) async
+    func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) async
 
     /// Forgets one response.
     func remove(_ response: CachedResponse) async
@@ -65,7 +65,7 @@ public protocol CachedBodyWriting: Sendable {
 }
 
 /// How far a cache's removals had come when a fetch began, in its own way of counting.
-public struct CacheMoment: Equatable, Sendable {
+public struct InvalidationEpoch: Equatable, Sendable {
     /// Of removals that may concern every key.
     public let removals: Int64
     /// Of removals of the key, or of those that it shares its place with.

@@ -9,7 +9,7 @@ package struct ReuseTerms: Equatable, Sendable {
     package let lifetimeSource: LifetimeSource
     /// An unsafe rule was needed.
     package let usedUnsafe: Bool
-    /// It came under another trust policy, the origin server cannot be asked, and the policy in force accepts the chain that was
+    /// It came under another trust policy, the origin server cannot be asked, and the active policy accepts the chain that was
     /// recorded with it.
     package internal(set) var isByRecordedChain = false
     /// It is fresh, and the request or a rule would have the origin server asked all the same: passed over, since nothing may leave.

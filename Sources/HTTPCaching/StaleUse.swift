@@ -73,7 +73,7 @@ extension Reuse {
         return stale(.failure, facts, clock, overrides)
     }
 
-    /// For a response that came under another trust policy than the one in force, which accepts the chain recorded with it, where
+    /// For a response that came under another trust policy than the active one, which accepts the chain recorded with it, where
     /// the origin server cannot be asked: as if it had come under this one.
     /// - Parameter failure: what keeps the answer away; `nil` where the request may not go forward.
     package static func decideByRecordedChain(

@@ -32,7 +32,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
     /// A rule's validation found it wanting.
     case validation
     /// The key was invalidated after the request had gone out (§4.4), or the rest of the body came with other terms (§3.4).
-    case overtaken
+    case invalidated
     /// The store takes no further body now.
     case storeBusy
 
@@ -59,7 +59,7 @@ package enum StorageRefusal: UInt8, Sendable, CaseIterable {
         case .bodyTooLarge: "body_too_large"
         case .headTooLarge: "head_too_large"
         case .validation: "validation"
-        case .overtaken: "overtaken"
+        case .invalidated: "invalidated"
         case .storeBusy: "store_busy"
         }
     }

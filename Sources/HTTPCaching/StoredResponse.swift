@@ -101,7 +101,7 @@ package final class StoredResponse: Sendable {
     }
 
     /// The same response, vouched for by a server that a trust policy with this mark has accepted by this chain.
-    package func vouchedFor(underTrust mark: UInt64, by chain: RecordedChain?) -> StoredResponse {
+    package func withTrust(policyMark mark: UInt64, chain: RecordedChain?) -> StoredResponse {
         if facts.trust == mark, chain === self.chain { return self }
         var facts = facts
         facts.trust = mark

@@ -76,7 +76,7 @@ extension IPAddress {
     }
 
     /// Reads a host as name look-up would take it for an IPv4 address: one to four parts in decimal, octal (`0177`)
-    /// or hexadecimal (`0x7f`), the last part filling what is left, with an optional final dot; or as `init(_:)` does.
+    /// or hexadecimal (`0x7f`), the last part for what is left, with an optional final dot; or as `init(_:)` does.
     package init?(asLookedUp host: Span<UInt8>) {
         var end = host.count
         if end > 1, host[end - 1] == 0x2E { end -= 1 }

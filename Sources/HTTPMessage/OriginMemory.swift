@@ -14,7 +14,7 @@ package struct OriginMemory: Sendable {
 
     /// Gives the target the origin of before, where the octets from `start` on name it.
     /// - Returns: where the path begins, at its slash; `nil` where they name another.
-    func recall(at start: Int, in bytes: Span<UInt8>, into target: inout RequestTarget) -> Int? {
+    func restore(at start: Int, in bytes: Span<UInt8>, into target: inout RequestTarget) -> Int? {
         let end = start + octets.count
         guard !octets.isEmpty, end <= bytes.count, bytes.extracting(start..<end).isSame(as: octets.span) else { return nil }
         target = self.target

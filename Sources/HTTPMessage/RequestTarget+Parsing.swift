@@ -60,7 +60,7 @@ extension RequestTarget {
     private mutating func readAbsoluteForm(
         from start: Int, in bytes: Span<UInt8>, with memory: inout OriginMemory
     ) throws(RequestTargetFault) {
-        if let pathStart = memory.recall(at: start, in: bytes, into: &self) {
+        if let pathStart = memory.restore(at: start, in: bytes, into: &self) {
             return try readPathAndQuery(from: pathStart, in: bytes)
         }
         form = .absolute

@@ -9,7 +9,7 @@ package struct RequestTarget: Equatable, Sendable {
     package var hostKind: HostKind = .name
     /// The host as written, without brackets for IPv6, not yet in lower case. Empty in origin and asterisk form.
     package var host: Extent = .empty
-    /// The port in force: as written, else the scheme's default.
+    /// The port that applies: as written, else the scheme's default.
     package var port: UInt16 = 80
     /// The path as written; may be empty in absolute form, which means `/`.
     package var path: Extent = .empty

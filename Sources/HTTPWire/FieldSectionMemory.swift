@@ -17,7 +17,7 @@ struct FieldSectionMemory: Sendable {
 
     /// Notes the lines of the section that begins at `start`, where it is the one of before.
     /// - Returns: where it ends; `nil` where it is another, is not complete, or is more than the limits allow.
-    func recall(at start: Int, in bytes: Span<UInt8>, into fields: inout Fields, limits: ParseLimits) -> Int? {
+    func restore(at start: Int, in bytes: Span<UInt8>, into fields: inout Fields, limits: ParseLimits) -> Int? {
         let end = start + octets.count
         guard !octets.isEmpty, end <= bytes.count, end <= limits.headLength, lines.count <= limits.fieldCount,
             bytes.extracting(start..<end).isSame(as: octets.span)

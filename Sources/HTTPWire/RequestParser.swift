@@ -52,7 +52,7 @@ package struct RequestParser: Sendable {
         }
         let known =
             head.fields.isEmpty
-            ? memory.fields.recall(at: scanner.lineStart, in: bytes, into: &head.fields, limits: limits) : nil
+            ? memory.fields.restore(at: scanner.lineStart, in: bytes, into: &head.fields, limits: limits) : nil
         let read = if let known { known } else { try readFields(in: bytes, into: &head.fields, with: &memory.fields) }
         guard let end = read else { return nil }
         head.fields.appendBytes(bytes.extracting(0..<end))

@@ -65,7 +65,7 @@ extension AuthorityFolder {
         try change()
     }
 
-    private static let hiddenPrefixes = [Seat.current.rawValue, Seat.next.rawValue, "leaving"].map { ".\($0)." }
+    private static let hiddenPrefixes = [OriginSlot.current.rawValue, OriginSlot.next.rawValue, "leaving"].map { ".\($0)." }
 
     /// A name that no other run has.
     private func hidden(_ name: String) -> String { "\(path)/.\(name).\(UUID().uuidString)" }
@@ -76,7 +76,7 @@ extension AuthorityFolder {
     }
 
     private func seat(
-        _ authority: LocalAuthority, passphrase: [UInt8]?, at seat: Seat, from day: CalendarDay?
+        _ authority: LocalAuthority, passphrase: [UInt8]?, at seat: OriginSlot, from day: CalendarDay?
     ) throws(AuthorityFolderFault) {
         let hidden = hidden(seat.rawValue)
         guard mkdir(hidden, 0o700) == 0 else { throw .system(hidden) }

@@ -10,13 +10,13 @@ import ServerTrust
 /// Folders are 0700 and files 0600, and their owner's who runs this (T27); anything else is refused, not mended: whoever could read
 /// the key may have done so. A folder below is made under a hidden name and then put there, so that there is all of it or none.
 package struct AuthorityFolder {
-    package enum Seat: String {
+    package enum OriginSlot: String {
         case current, next
     }
 
     /// A root without its key.
     package struct Seated {
-        package let seat: Seat
+        package let seat: OriginSlot
         package let certificate: Certificate
     }
 
@@ -45,8 +45,8 @@ package struct AuthorityFolder {
         self.init(path: "\(data)/ca")
     }
 
-    package func rootPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.pem" }
-    package func keyPath(_ seat: Seat) -> String { "\(path)/\(seat.rawValue)/root.key" }
+    package func rootPath(_ seat: OriginSlot) -> String { "\(path)/\(seat.rawValue)/root.pem" }
+    package func keyPath(_ seat: OriginSlot) -> String { "\(path)/\(seat.rawValue)/root.key" }
     private var turnPath: String { "\(path)/next/from" }
     var formerPath: String { "\(path)/former" }
 
@@ -58,7 +58,7 @@ package struct AuthorityFolder {
         guard exists(path) else { throw .missing(path) }
         try check(path, isFolder: true, asRoot: asRoot)
         // Between two steps of the end of a rotation the next one stands alone.
-        let seats = [Seat.current, .next].filter { exists("\(path)/\($0.rawValue)") }
+        let seats = [OriginSlot.current, .next].filter { exists("\(path)/\($0.rawValue)") }
         var seated: [Seated] = []
         for seat in seats {
             try check("\(path)/\(seat.rawValue)", isFolder: true, asRoot: asRoot)
@@ -74,7 +74,7 @@ package struct AuthorityFolder {
     }
 
     /// The authority of a root, with its key.
-    package func authority(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
+    package func authority(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> LocalAuthority {
         try check(path, isFolder: true)
         try check("\(path)/\(seat.rawValue)", isFolder: true)
         let root = try octets(at: rootPath(seat), atMost: Self.certificateLimit)
@@ -103,7 +103,7 @@ package struct AuthorityFolder {
                 }
             }
         }
-        let seated = readable([Seat.current, .next].map(rootPath))
+        let seated = readable([OriginSlot.current, .next].map(rootPath))
         var formerFiles: [String] = []
         if exists(formerPath) {
             do throws(LocalFile.Unreadable) {
@@ -147,7 +147,7 @@ package struct AuthorityFolder {
 
     /// Whether the key of a root is encrypted and no passphrase was given, so that it could not be looked at.
     /// - Throws: where there is no key that is the root's.
-    package func isLocked(_ seat: Seat, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
+    package func isLocked(_ seat: OriginSlot, passphrase: [UInt8]?) throws(AuthorityFolderFault) -> Bool {
         do throws(AuthorityFolderFault) {
             _ = try authority(seat, passphrase: passphrase)
             return false

@@ -80,7 +80,7 @@ package struct ChainLog {
         }
         // Most lines tell of no handshake, and need not be read.
         guard Self.holdsChain(octets) else { return hasGoodLine = true }
-        guard let told = Told(octets) else { return passOver(number, "has a chain that cannot be read") }
+        guard let told = ParsedChain(octets) else { return passOver(number, "has a chain that cannot be read") }
         hasGoodLine = true
         if wanted.isEmpty || wanted.contains(told.server) { note(told) }
     }
@@ -90,7 +90,7 @@ package struct ChainLog {
     /// What no peer can put there: quotes in their texts are escaped.
     private static let mark = Data("\"tls\":{".utf8)
 
-    private mutating func note(_ told: Told) {
+    private mutating func note(_ told: ParsedChain) {
         guard sightings[told.server] != nil || sightings.count < Self.serverLimit else { return unlistedCount += 1 }
         var seen = sightings[told.server] ?? []
         if let index = seen.firstIndex(where: { $0.chain == told.chain }) {
@@ -118,7 +118,7 @@ package struct ChainLog {
 }
 
 /// What one line tells.
-private struct Told {
+private struct ParsedChain {
     let server: ChainLog.Server
     let chain: [ChainLog.Link]
     let time: String

@@ -134,7 +134,7 @@ extension PinCheck {
         let now = POSIXTime.now
         return zip(servers, try ServerInspector(settings).judge(servers)).map { server, judgement in
             let policy = settings.tls.loaded?.policies.policy(host: server.host, port: server.origin.port)
-            return PinCheck(server, judgement, policy: policy?.inForce(at: now), at: now, warningDays: days)
+            return PinCheck(server, judgement, policy: policy?.active(at: now), at: now, warningDays: days)
         }
     }
 

@@ -58,13 +58,13 @@ package struct PinsFolder {
 
 extension LoadedTrust {
     /// Where the policy is written that is this server's alone; `nil` where another one holds for it.
-    package func ownSite(of server: NamedServer) -> TrustSite? {
+    package func ownSite(of server: NamedServer) -> SettingsLocation? {
         guard let scope = HostScope(host: server.host, port: server.port) else { return nil }
         return sites.first { $0.entry?.scope == scope }
     }
 
     /// Where the pins are written that hold for this server, be it for this one alone or for more.
-    package func pinningSite(of server: NamedServer) -> TrustSite? {
+    package func pinningSite(of server: NamedServer) -> SettingsLocation? {
         let site = site(host: server.host, port: server.origin.port)
         return site.terms.pins == nil ? nil : site
     }

@@ -28,7 +28,7 @@ package struct BodyUnderWay: Sendable {
     }
 
     /// Whether it brings what is missing beside the same representation's stored octets.
-    func completes(_ completion: Completion, within distance: UInt64) -> Bool {
+    func completes(_ completion: RangeCompletion, within distance: UInt64) -> Bool {
         wholeLength == completion.partial.wholeLength && response.isOfSameRepresentation(as: completion.partial.response)
             && brings(completion.missing, within: distance)
     }

@@ -19,8 +19,8 @@ extension ReuseDecision {
     /// What a client is told where the request would have to go forward and may not; `nil` where it may, or need not.
     var missFault: Fault? {
         switch self {
-        case .notSatisfiable(let reason): .onlyIfCachedMiss(detail: Word(reason.word))
-        case .offlineMiss(let reason): .offlineMiss(detail: Word(reason.word))
+        case .notSatisfiable(let reason): .onlyIfCachedMiss(detail: StaticToken(reason.word))
+        case .offlineMiss(let reason): .offlineMiss(detail: StaticToken(reason.word))
         case .fresh, .staleAllowed, .validate, .forward: nil
         }
     }

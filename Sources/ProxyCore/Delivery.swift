@@ -117,7 +117,7 @@ package struct Delivery: Equatable, Sendable {
         choose(part)
     }
 
-    mutating func chooseMade(_ status: Status, closes: Bool) {
+    mutating func chooseGenerated(_ status: Status, closes: Bool) {
         self.status = status
         if closes { keepsConnection = false }
     }

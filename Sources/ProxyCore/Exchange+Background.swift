@@ -14,7 +14,7 @@ extension Exchange {
     /// caches go, and so does HEAD, which brings no body to store.
     package mutating func begin(id: UInt64, validating served: borrowing Exchange) {
         begin(id: id, context: served.context)
-        isUnattended = true
+        isBackground = true
         request = served.request
         request.becomeWholeGET()
         directives = RequestDirectives(request)
@@ -38,13 +38,13 @@ extension Exchange {
 
     /// Whether the answer to a GET in place of the request could be stored: else asking for it would be in vain. A request of which
     /// nothing may be stored (RFC 9111 §5.2.1.5) has nothing fetched for the store either, HEAD too.
-    var mayValidateUnattended: Bool {
+    var mayValidateInBackground: Bool {
         let refusal = Storability.refusalWhateverMethod(request, directives, obligations.cache, secondaryKey)
         return refusal == nil && !directives.contains(.onlyIfCached)
     }
 
     /// The exchange ends with what it has come to: there is nobody to tell.
-    mutating func endUnattended(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
+    mutating func endBackground(_ outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer) {
         trace.outcome = outcome
         trace.status = 0
         state = .finished
@@ -55,7 +55,7 @@ extension Exchange {
     mutating func leaveStored(into commands: inout CommandBuffer) {
         commands.append(.discardUpstreamBody)
         commands.append(.releaseJoined)
-        endUnattended(.failed, into: &commands)
+        endBackground(.failed, into: &commands)
     }
 }
 

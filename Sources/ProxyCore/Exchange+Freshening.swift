@@ -58,7 +58,7 @@ extension Exchange {
             switch effect {
             case .freshened(let new):
                 // Its body came under the policy that it came under, whoever spoke of it now.
-                freshened.append(Freshened(old: stored, new: new.vouchedFor(underTrust: stored.facts.trust, by: stored.chain)))
+                freshened.append(Freshened(old: stored, new: new.withTrust(policyMark: stored.facts.trust, chain: stored.chain)))
             case .outdated: removed.append(stored)
             case .none: break
             }
@@ -83,14 +83,14 @@ extension Exchange {
             targets: context.targets, requestTime: requestTime, responseTime: now)
         // Whoever has just been judged says that it holds.
         return switch outcome {
-        case .freshened(let new): .freshened(vouchedFor(new))
-        case .usedOnce(let once, let refusal): .usedOnce(vouchedFor(once), refusal)
-        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(vouchedFor(once), refusal)
+        case .freshened(let new): .freshened(withTrust(new))
+        case .usedOnce(let once, let refusal): .usedOnce(withTrust(once), refusal)
+        case .usedAndRemoved(let once, let refusal): .usedAndRemoved(withTrust(once), refusal)
         }
     }
 
-    private func vouchedFor(_ response: StoredResponse) -> StoredResponse {
-        response.vouchedFor(underTrust: upstreamTrust, by: upstreamChain)
+    private func withTrust(_ response: StoredResponse) -> StoredResponse {
+        response.withTrust(policyMark: upstreamTrust, chain: upstreamChain)
     }
 
     private mutating func use(_ once: StoredResponse, keptOutBy refusal: StorageRefusal) {

@@ -41,14 +41,14 @@ extension Exchange {
 
     // MARK: Invalidation
 
-    /// What the answer makes untrue (RFC 9111 §4.4), under every key that the rules in force give it.
+    /// What the answer makes untrue (RFC 9111 §4.4), under every key that the active rules give it.
     mutating func noteInvalidatedKeys() {
         // A request that is keyed by its content asks; it changes nothing.
         if isKeyedByContent { return }
         invalidatedKeys = keys(forURIsIn: Invalidation.keys(request: request, response: response))
     }
 
-    /// Every key under which the rules in force may have answers for these URIs stored.
+    /// Every key under which the active rules may have answers for these URIs stored.
     ///
     /// The rules for a write are not those for the reads whose answers are stored: each URI is asked for as these would.
     func keys(forURIsIn plain: [[UInt8]]) -> [[UInt8]] {

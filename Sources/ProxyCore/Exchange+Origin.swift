@@ -28,7 +28,7 @@ extension Exchange {
             commands.append(.discardUpstreamBody)
             return upstreamFailed(.unexpectedNotModified, at: now, into: &commands)
         }
-        if isUnattended, response.status.code >= 500 || Reuse.isError(response.status) {
+        if isBackground, response.status.code >= 500 || Reuse.isError(response.status) {
             retryAfter = RetryAfter.milliseconds(response.fields, at: now)
             return leaveStored(into: &commands)
         }
@@ -59,9 +59,9 @@ extension Exchange {
             removeReplaced(into: &commands)
         }
         if isLeading, !stores { commands.append(.releaseJoined) }
-        if isUnattended, !stores {
+        if isBackground, !stores {
             commands.append(.discardUpstreamBody)
-            return endUnattended(.background, into: &commands)
+            return endBackground(.background, into: &commands)
         }
         trace.outcome = outcomeOfForwarding
         if let variantHead {
@@ -93,7 +93,7 @@ extension Exchange {
         var replaced = replacedByResponse
         // A part that comes of the same, in a form that is not joined, says nothing against those that are stored.
         if refusal == .partialContent {
-            let tag = Continuation.strongTag(of: response.fields)
+            let tag = BodyResumption.strongTag(of: response.fields)
             replaced.removeAll { $0.strongTag == tag }
         }
         remove(replaced, into: &commands)
@@ -102,7 +102,7 @@ extension Exchange {
     /// A part that is kept is newer than what is stored whole of another representation, which would be selected before it (RFC 9111 §4).
     private mutating func removeOutlived(into commands: inout CommandBuffer) {
         guard part != nil, let facts else { return }
-        let tag = Continuation.strongTag(of: response.fields)
+        let tag = BodyResumption.strongTag(of: response.fields)
         let outlived = selectable(nil).filter {
             $0.facts.dateValue < facts.dateValue && $0.strongTag != nil && $0.strongTag != tag
         }
@@ -153,7 +153,7 @@ extension Exchange {
             return fail(.offlineMiss(detail: "tunnel"), at: now, into: &commands)
         }
         // A stored response stands in for an origin that cannot be asked (RFC 9111 §4.2.4), never for one that may not be.
-        if !isUnattended, let failure = fault.failure {
+        if !isBackground, let failure = fault.failure {
             if standsIn(for: failure, at: now) {
                 trace.fault = fault
                 return deliverStale(discardingBody: false, into: &commands)

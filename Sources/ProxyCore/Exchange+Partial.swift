@@ -42,7 +42,7 @@ extension Exchange {
         }
         guard !obligations.cache.forbidsForwarding(of: directives) else { return false }
         let missing = partial.missing(of: wanted)
-        let completion = Completion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
+        let completion = RangeCompletion(partial: partial, wanted: wanted, missing: missing.isEmpty ? wanted : missing)
         self.completion = completion
         // It may still stand in for an origin that fails.
         if missing.isEmpty { selected = partial.response }
@@ -121,7 +121,7 @@ extension Exchange {
             case .usedOnce: break
             }
         }
-        if isUnattended {
+        if isBackground {
             leaveStored(into: &commands)
             return true
         }
@@ -141,7 +141,7 @@ extension Exchange {
         facts = fresh.facts
         trace.storage = StorageTrace(.store(fresh.facts, usedUnsafe: false))
         selected = fresh
-        if isUnattended {
+        if isBackground {
             state = .delivering
             commands.append(.complete)
         } else {
@@ -152,7 +152,7 @@ extension Exchange {
 
     /// The store takes no body now: the client's request goes out as it is.
     mutating func completionRefused(at now: Timestamp, into commands: inout CommandBuffer) {
-        if isUnattended { return leaveStored(into: &commands) }
+        if isBackground { return leaveStored(into: &commands) }
         completion = nil
         selected = nil
         facts = nil
@@ -188,7 +188,7 @@ extension Exchange {
     /// whole's length and, since If-Range may leave them out, all its fields (RFC 9110 §15.3.7).
     mutating func decidePartStorage(at now: Timestamp) -> Bool {
         guard response.status.code == 206, directives.contains(.range), !directives.contains(.ifRange), cutLength == nil,
-            case .part(let range, let length?)? = Continuation.contentRange(of: response.fields),
+            case .part(let range, let length?)? = BodyResumption.contentRange(of: response.fields),
             responseBody == .known(range.upperBound - range.lowerBound)
         else { return false }
         let head = PartialContent.wholeHead(of: response, length: length)

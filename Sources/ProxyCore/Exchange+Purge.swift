@@ -21,7 +21,7 @@ extension Exchange {
         purgedCount = count
         trace.outcome = .local
         trace.status = 200
-        delivery.chooseMade(.ok, closes: false)
+        delivery.chooseGenerated(.ok, closes: false)
         state = .delivering
         commands.append(.sendLocal)
     }

@@ -9,7 +9,7 @@ package enum ChainJudgement: Sendable {
     case unjudged
 }
 
-/// What came under another trust policy than the one in force, where the origin cannot be asked: this policy judges the chain that
+/// What came under another trust policy than the active one, where the origin cannot be asked: this policy judges the chain that
 /// was recorded with it, by the time now. Where the origin can be asked, it is asked (`trustChanged`).
 ///
 ///     fetching ──a failure before any head──▶ judging ──accepted──▶ delivering (what is stored, if nothing else is against it)
@@ -22,7 +22,7 @@ extension Exchange {
     mutating func judgesRecordedChain(
         of stored: StoredResponse?, insteadOf fault: Fault, at now: Timestamp, into commands: inout CommandBuffer
     ) -> Bool {
-        guard !isUnattended, trace.upstreamStatus == 0, let stored, stored.chain != nil, stored.facts.trust != directives.trust,
+        guard !isBackground, trace.upstreamStatus == 0, let stored, stored.chain != nil, stored.facts.trust != directives.trust,
             case .https = request.target.scheme
         else { return false }
         switch decision(byRecordedChainOf: stored, insteadOf: fault, at: now) {

@@ -17,7 +17,7 @@ extension Exchange {
         if request.fields.contains(.proxyAuthorization) { request.fields.remove(.proxyAuthorization) }
         if isAnsweredHere() {
             trace.outcome = .local
-            delivery.chooseMade(.ok, closes: false)
+            delivery.chooseGenerated(.ok, closes: false)
             trace.status = 200
             state = .delivering
             return commands.append(.sendLocal)
@@ -31,7 +31,7 @@ extension Exchange {
         if obligations.editsRequest { matched.editRequest(&request.fields) }
         directives = RequestDirectives(request)
         if obligations.upgradesToTLS { upgradeToTLS() }
-        if case .https = request.target.scheme { requireTrustInForce(at: now) }
+        if case .https = request.target.scheme { requireActiveTrust(at: now) }
         makeKey()
         if case .other = request.method, isPurge { return receivePurge(at: now, into: &commands) }
         if let rule = context.plaintextRule, goesPastPins(rule, at: now) {

@@ -39,9 +39,9 @@ extension Exchange {
             trace.reuse = decision
             selected = candidate
             deliverSelected(outcome: .staleHit, into: &commands)
-            if reason.wantsValidation, mayValidateUnattended {
+            if reason.wantsValidation, mayValidateInBackground {
                 siblings = candidates
-                commands.append(.validateUnattended)
+                commands.append(.validateInBackground)
             }
         case .validate:
             selected = candidate
@@ -96,7 +96,7 @@ extension Exchange {
         outcome: DecisionTrace.Outcome, into commands: inout CommandBuffer, command: ExchangeCommand = .sendStored
     ) {
         guard let selected else { return }
-        if isUnattended { return endUnattended(.background, into: &commands) }
+        if isBackground { return endBackground(.background, into: &commands) }
         trace.outcome = outcome
         if transformSelected(selected, into: &commands) { return }
         deliverAsItIs(into: &commands, command: command)

@@ -53,7 +53,7 @@ extension Exchange {
 
     /// - Returns: `false` where the request has been answered with an error.
     mutating func decideTransform(at now: Timestamp, into commands: inout CommandBuffer) -> Bool {
-        if isUnattended || !obligations.transforms { return true }
+        if isBackground || !obligations.transforms { return true }
         // HEAD tells of what GET would be given, as far as that is known without it (RFC 9110 §9.3.2).
         let length: BodyLength = request.method == .head ? .unknown : responseBody == .none ? .known(0) : responseBody
         switch transformStep(for: response, length: length, isForbidden: false) {

@@ -1,27 +1,27 @@
 import HTTPMessage
 
-/// By which trust policy a stored response has to have come: the one that is in force for the target now.
+/// By which trust policy a stored response has to have come: the one that is active for the target now.
 extension Exchange {
     struct TrustMemo: Sendable {
         let origin: OriginMemo
         let mark: UInt64
     }
 
-    mutating func requireTrustInForce(at now: Timestamp) {
-        guard let trustInForce = context.trustInForce else { return }
+    mutating func requireActiveTrust(at now: Timestamp) {
+        guard let activeTrust = context.activeTrust else { return }
         if let trustMemo, isFor(trustMemo.origin, at: now) {
             directives.trust = trustMemo.mark
             return
         }
         let host = originHost
-        let found = trustInForce(String(decoding: host, as: UTF8.self), originPort, now)
+        let found = activeTrust(String(decoding: host, as: UTF8.self), originPort, now)
         trustMemo = TrustMemo(origin: OriginMemo(host: host, port: originPort, until: found.until), mark: found.mark)
         directives.trust = found.mark
     }
 }
 
-/// The trust policy in force for an origin, as far as what is stored has to be compared with it.
-package struct TrustInForce: Sendable {
+/// The active trust policy for an origin, as far as what is stored has to be compared with it.
+package struct ActiveTrust: Sendable {
     /// As connections have it whose server the policy accepted (`ExchangeMetrics.trustMark`).
     package let mark: UInt64
     /// The last moment at which it is that.
@@ -33,5 +33,5 @@ package struct TrustInForce: Sendable {
     }
 
     /// Nobody is believed: what is stored, in whatever way it came, is none of that host's.
-    package static let nobody = TrustInForce(mark: 1, until: Timestamp(milliseconds: .max))
+    package static let nobody = ActiveTrust(mark: 1, until: Timestamp(milliseconds: .max))
 }

@@ -14,7 +14,7 @@ import ProxyPolicy
 ///     delivering, where rules want something made of what is stored: ──▶ transforming ──transformed──▶ delivering  (Exchange+Transforming)
 ///     fetching ──upstreamHead──▶ delivering | checking   fetching ──upstreamFailed──▶ delivering (an error, or stale)
 ///     checking ──bodyChecked──▶ delivering
-///     idle, gathering ──▶ recalling ──recalled──▶ delivering | lookingUp | fetching   (recordings are asked: Exchange+Recalling)
+///     idle, gathering ──▶ lookingUpRecording ──recordingLookedUp──▶ delivering | lookingUp | fetching   (recordings are asked: Exchange+Replay)
 ///     lookingUp ──▶ comparing ──nearestFound──▶ delivering    (neither recordings nor the store have it: what comes near is told)
 ///     lookingUp, fetching ──▶ judging ──recordedChainJudged──▶ delivering       (the origin cannot be asked: Exchange+RecordedChain)
 ///     idle ──requestHead (CONNECT)──▶ connecting ──tunnelOpened──▶ tunnelling
@@ -29,7 +29,8 @@ import ProxyPolicy
 /// An exchange is used for one request after the other: `begin` keeps the storage.
 package struct Exchange: ~Copyable, Sendable {
     package enum State: UInt8, Sendable {
-        case idle, authenticating, gathering, recalling, lookingUp, comparing, joining, fetching, checking, judging, transforming,
+        case idle, authenticating, gathering, lookingUpRecording, lookingUp, comparing, joining, fetching, checking, judging,
+            transforming,
             connecting, purging,
             delivering, tunnelling, finished
     }
@@ -105,7 +106,7 @@ package struct Exchange: ~Copyable, Sendable {
     /// The one of these that is read along.
     package internal(set) var joinedBody: BodyUnderWay?
     /// How the request is answered from what is stored in part and from the origin.
-    package internal(set) var completion: Completion?
+    package internal(set) var completion: RangeCompletion?
     /// Where the response is a part that is stored: its place, and the head of the whole.
     package internal(set) var part: Part?
     var wholeHead: ResponseHead?
@@ -116,15 +117,15 @@ package struct Exchange: ~Copyable, Sendable {
     /// The head of what was made of the origin's body.
     var variantHead: ResponseHead?
     /// How the origin's body was continued, where it broke off.
-    var continuation: Continuation?
+    var continuation: BodyResumption?
     /// No client waits for it: what it brings is for the store.
-    package internal(set) var isUnattended = false
+    package internal(set) var isBackground = false
     /// Where the fault is that the server is not trusted.
     package internal(set) var trustRefusal: TrustRefusal?
     /// What is told unless the chain that was recorded with `selected` lets it be used.
     var faultUnlessAccepted: Fault?
     /// What recordings have for the request, until `recordingsLeft`.
-    package internal(set) var recollection: Recollection?
+    package internal(set) var replayLookup: ReplayLookup?
     /// A fault, if one comes, has kept a stored response from being validated that may not be used without.
     var failsValidation = false
     /// Never set. What holds a weak reference is handed on by its address alone: without one, each call that only reads is given
@@ -183,7 +184,7 @@ package struct Exchange: ~Copyable, Sendable {
         purgedCount = nil
         if !purgedKeys.isEmpty { purgedKeys = [] }
         continuation = nil
-        isUnattended = false
+        isBackground = false
         failsValidation = false
         if !partials.isEmpty { partials = [] }
         if !bodiesUnderWay.isEmpty { bodiesUnderWay = [] }
@@ -224,12 +225,12 @@ package struct Exchange: ~Copyable, Sendable {
             fail(fault, at: now, into: &commands)
 
         case .validates(let now):
-            guard state == .idle, isUnattended else { return }
+            guard state == .idle, isBackground else { return }
             trace.receivedAt = now
             validate(at: now, into: &commands)
 
         case .fills(let now):
-            guard state == .idle, isUnattended, completion != nil else { return }
+            guard state == .idle, isBackground, completion != nil else { return }
             trace.receivedAt = now
             startFill(at: now, into: &commands)
 
@@ -249,19 +250,19 @@ package struct Exchange: ~Copyable, Sendable {
             lookUp(at: now, into: &commands)
 
         case .recordingFound(let recorded, let isLengthTold, let layer, _):
-            guard state == .recalling else { return }
+            guard state == .lookingUpRecording else { return }
             replay(recorded, isLengthTold: isLengthTold, layer: layer, into: &commands)
 
-        case .recalled(let found, let now):
-            guard state == .recalling else { return }
-            recollection = found
-            recalled(at: now, into: &commands)
+        case .recordingLookedUp(let found, let now):
+            guard state == .lookingUpRecording else { return }
+            replayLookup = found
+            recordingLookedUp(at: now, into: &commands)
 
-        case .recordingsLeft: recollection = nil
+        case .recordingsLeft: replayLookup = nil
 
         case .nearestFound(let nearest, let now):
             guard state == .comparing, let fault = trace.fault else { return }
-            recollection = .missed(reason: "not_recorded", nearest: nearest)
+            replayLookup = .missed(reason: "not_recorded", nearest: nearest)
             fail(fault, at: now, into: &commands)
 
         case .partsFound(let stored, let inFlight):
@@ -316,7 +317,7 @@ package struct Exchange: ~Copyable, Sendable {
         case .upstreamFailed(let fault, let now):
             switch state {
             case .gathering, .fetching, .connecting, .checking: upstreamFailed(fault, at: now, into: &commands)
-            case .idle, .authenticating, .recalling, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
+            case .idle, .authenticating, .lookingUpRecording, .lookingUp, .comparing, .joining, .judging, .transforming, .purging,
                 .delivering,
                 .tunnelling,
                 .finished:
@@ -374,7 +375,7 @@ package struct Exchange: ~Copyable, Sendable {
 
         case .deliveryEnded(let isComplete, _):
             guard state == .delivering || state == .tunnelling else { return }
-            if isUnattended { return endUnattended(isComplete ? .background : .failed, into: &commands) }
+            if isBackground { return endBackground(isComplete ? .background : .failed, into: &commands) }
             if !isComplete { commands.append(.abortClient) }
             state = .finished
             if delivery.isCutFromRelayed { commands.append(.completeUpstream) }
@@ -399,8 +400,8 @@ extension Exchange {
         trace.status = row.status.code
         selected = nil
         if isLeading { commands.append(.releaseJoined) }
-        if isUnattended { return endUnattended(.failed, into: &commands) }
-        delivery.chooseMade(row.status, closes: row.closesConnection)
+        if isBackground { return endBackground(.failed, into: &commands) }
+        delivery.chooseGenerated(row.status, closes: row.closesConnection)
         state = .delivering
         commands.append(.sendError)
     }

@@ -7,8 +7,8 @@ package enum ExchangeCommand: Equatable, Sendable {
     case lookUp(onDisk: Bool)
     /// Gather the request's body. Answer: `requestBodyEnded`, `requestBodyTooLong`, `upstreamFailed`.
     case gatherRequestBody
-    /// Ask the recordings. Answer: `recalled`.
-    case recall
+    /// Ask the recordings. Answer: `recordingLookedUp`.
+    case lookUpRecording
     /// Look for the recordings that come near to a request that none of them answers. Answer: `nearestFound`.
     case findNearest
     /// Record the request, and what the fetch that follows brings. No answer.
@@ -19,7 +19,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     /// Read `joinedBody` along from the store. Answer: `fetchShared`, `fetchNotShared`.
     case joinBody
     /// Have another exchange ask the origin whether `selected` still holds, unless that is being asked already. No answer.
-    case validateUnattended
+    case validateInBackground
     /// Have another exchange fetch the rest of what is stored in part, behind the fetch at hand (`fill`). No answer.
     case fillRest
     /// Send `writeForwardedHead` and the request's body to the origin. Answer: `upstreamHead`, `upstreamFailed`;
@@ -36,7 +36,7 @@ package enum ExchangeCommand: Equatable, Sendable {
     case checkBody
     /// Make of the content of `selected` what rules want. Answer: `transformed`.
     case transform
-    /// Have the trust policy in force judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
+    /// Have the active trust policy judge the chain that was recorded with `selected`. Answer: `recordedChainJudged`.
     case judgeRecordedChain
     /// Answer with the upstream's response, which is being recorded: `writeRelayedHead`, then its body, or the part of it that was asked
     /// for. Answer: `deliveryEnded`.

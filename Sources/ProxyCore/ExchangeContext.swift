@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPMessage
 import ProxyPolicy
 
-/// What an exchange is decided by: the rules and settings in force when its request arrived. Immutable; a reload makes a new one,
+/// What an exchange is decided by: the rules and active settings when its request arrived. Immutable; a reload makes a new one,
 /// so each response is consistent with one version of the settings.
 package final class ExchangeContext: Sendable {
     package enum HostMismatch: UInt8, Sendable { case ignore, deny }
@@ -120,9 +120,9 @@ package final class ExchangeContext: Sendable {
     /// Whether a host (in lower case, without brackets) may be asked in plain text at a port: not where its keys are pinned (T49). `nil`
     /// where every host may.
     package let plaintextRule: PlaintextLookUp?
-    /// The trust policy in force for an https origin. `nil`: what is stored for any came without one.
-    package let trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)?
-    /// Judges what was recorded of an https origin's server by the policy in force for it. Takes its time. `nil`: nobody judges.
+    /// The active trust policy for an https origin. `nil`: what is stored for any came without one.
+    package let activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)?
+    /// Judges what was recorded of an https origin's server by the active policy for it. Takes its time. `nil`: nobody judges.
     package let judgeChain: JudgeChain?
     /// The trust policy for an https host, `nil` for one that nobody is believed to be. For explanations.
     package let trustSummary: @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary?
@@ -142,7 +142,7 @@ package final class ExchangeContext: Sendable {
         targets: TargetedCacheControl = .none, tellsKey: Bool = false, ownAddresses: [OwnAddress] = [],
         rootCertificate: RootCertificate? = nil,
         purgeClients: [AddressRange] = [], plaintextRule: PlaintextLookUp? = nil,
-        trustInForce: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce)? = nil,
+        activeTrust: (@Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust)? = nil,
         judgeChain: JudgeChain? = nil,
         trustSummary: @escaping @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? = { _, _, _ in nil
         },
@@ -165,7 +165,7 @@ package final class ExchangeContext: Sendable {
         self.rootCertificate = rootCertificate
         self.purgeClients = purgeClients
         self.plaintextRule = plaintextRule
-        self.trustInForce = trustInForce
+        self.activeTrust = activeTrust
         self.judgeChain = judgeChain
         self.trustSummary = trustSummary
         self.pseudonym = pseudonym

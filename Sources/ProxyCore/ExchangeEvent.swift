@@ -12,7 +12,7 @@ package enum ExchangeEvent: Sendable {
     case requestHead(body: BodyLength, at: Timestamp)
     /// What was served stale is to be validated, and this exchange leads the fetch of its key (`begin(id:validating:)`).
     case validates(at: Timestamp)
-    /// What is missing of a response in part is to be fetched, and this exchange leads the fetch of its key (`begin(id:filling:)`).
+    /// What is missing of a response in part is to be fetched, and this exchange leads the fetch of its key (`begin(id:fill:completion:)`).
     case fills(at: Timestamp)
     /// The request in `request` is not carried out, for a fault that is seen outside.
     case requestRefused(Fault, at: Timestamp)
@@ -30,7 +30,7 @@ package enum ExchangeEvent: Sendable {
     ///   - layer: In which of those that are replayed it stands.
     case recordingFound(StoredResponse, isLengthTold: Bool, layer: UInt8, at: Timestamp)
     /// What recordings have else for the request.
-    indirect case recalled(Recollection, at: Timestamp)
+    indirect case recordingLookedUp(ReplayLookup, at: Timestamp)
     /// What comes near to a request that is not recorded; `nil` where that could not be looked for.
     indirect case nearestFound(NearMissReport?, at: Timestamp)
     /// Nothing of the exchange is recorded or replayed any more.

@@ -6,39 +6,39 @@ import HTTPMessage
 /// A `detail` is a fixed word of the room that found the fault, never text of the request.
 package enum Fault: Equatable, Sendable {
     // The client's.
-    case malformedRequest(detail: Word)
-    case badTarget(detail: Word)
+    case malformedRequest(detail: StaticToken)
+    case badTarget(detail: StaticToken)
     case targetTooLong
-    case requestFieldsTooLarge(detail: Word)
+    case requestFieldsTooLarge(detail: StaticToken)
     case requestBodyTooLarge
     case unknownTransferCoding
     case unsupportedVersion
     case unknownExpectation
     case requestTimeout
     case notForAProxy
-    case misdirectedRequest(detail: Word)
+    case misdirectedRequest(detail: StaticToken)
     /// Of a request to ourselves as a server.
     case foreignHost, crossSite, noAuthority
-    case onlyIfCachedMiss(detail: Word)
+    case onlyIfCachedMiss(detail: StaticToken)
     /// Nothing may leave, and the answer is not in the store.
-    case offlineMiss(detail: Word)
+    case offlineMiss(detail: StaticToken)
     /// What was recorded cannot be read, or is not what was recorded.
     case recordingDamaged
     case loop
-    case clientRefusedCertificate(alert: Word)
-    case clientHandshakeFailed(reason: Word)
+    case clientRefusedCertificate(alert: StaticToken)
+    case clientHandshakeFailed(reason: StaticToken)
 
     // Policy's.
     case deniedByRule
     case clientNotAllowed
-    case credentialsRequired(reason: Word)
+    case credentialsRequired(reason: StaticToken)
     case tooManyAttempts
     case portNotAllowed
     case hostDenied
     case connectDenied
-    case recordedChainRefused(reason: Word)
-    case tunnelRefused(reason: Word)
-    case noCertificate(reason: Word)
+    case recordedChainRefused(reason: StaticToken)
+    case tunnelRefused(reason: StaticToken)
+    case noCertificate(reason: StaticToken)
     case hostMismatch
     case destinationProhibited
     case plaintextToPinnedHost
@@ -55,12 +55,12 @@ package enum Fault: Equatable, Sendable {
     case upstreamQueueFull
     case upstreamQueueTimeout
     case upstreamProxyRefused
-    case untrustedServer(reason: Word)
-    case handshakeAlert(description: Word)
+    case untrustedServer(reason: StaticToken)
+    case handshakeAlert(description: StaticToken)
     case clientCertificateRequired
     case handshakeFailed
-    case responseTimeout(phase: Word)
-    case malformedResponse(detail: Word)
+    case responseTimeout(phase: StaticToken)
+    case malformedResponse(detail: StaticToken)
     case responseFieldsTooLarge
     case responseIncomplete
     case unexpectedUpgrade
@@ -111,13 +111,13 @@ extension Fault {
 }
 
 /// A fixed word of the code, comparable where `StaticString` is not.
-package struct Word: Equatable, Sendable, ExpressibleByStringLiteral {
+package struct StaticToken: Equatable, Sendable, ExpressibleByStringLiteral {
     package let text: StaticString
 
     package init(_ text: StaticString) { self.text = text }
     package init(stringLiteral text: StaticString) { self.text = text }
 
-    package static func == (left: Word, right: Word) -> Bool {
+    package static func == (left: StaticToken, right: StaticToken) -> Bool {
         left.text.withUTF8Buffer { a in right.text.withUTF8Buffer { b in a.elementsEqual(b) } }
     }
 }

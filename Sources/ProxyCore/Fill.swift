@@ -18,7 +18,8 @@ package struct Fill: Sendable {
 
     /// What is to be asked for now.
     /// - Returns: `nil` where nothing is missing, it is coming already, or it could not be kept whole.
-    package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> Completion? {
+    package func completion(of partials: [PartialResponse], beside bodies: [BodyUnderWay], at now: Timestamp) -> RangeCompletion?
+    {
         var directives = RequestDirectives(request)
         directives.trust = trust
         let found = Vary.select(among: partials.map(\.response), for: request, secondaryKey).map { partials[$0] }
@@ -28,7 +29,7 @@ package struct Fill: Sendable {
                 found.response.facts, for: directives, overrides: obligations.cache, at: now),
             !bodies.contains(where: { $0.range.overlaps(found.firstGap) })
         else { return nil }
-        return Completion(partial: found, wanted: found.firstGap, missing: found.firstGap)
+        return RangeCompletion(partial: found, wanted: found.firstGap, missing: found.firstGap)
     }
 }
 
@@ -41,16 +42,16 @@ extension Exchange {
     package var fill: Fill? {
         guard obligations.cache.fillsParts == true else { return nil }
         var request = request
-        if !isUnattended { request.becomeWholeGET() }
+        if !isBackground { request.becomeWholeGET() }
         return Fill(
             key: key, context: context, request: request, obligations: obligations, matched: matched, secondaryKey: secondaryKey,
-            trust: directives.trust, start: isUnattended ? (completion?.missing.upperBound ?? .max) : 0)
+            trust: directives.trust, start: isBackground ? (completion?.missing.upperBound ?? .max) : 0)
     }
 
     /// Makes the exchange ready to fetch what is missing.
-    package mutating func begin(id: UInt64, filling fill: Fill, completion: Completion) {
+    package mutating func begin(id: UInt64, fill: Fill, completion: RangeCompletion) {
         begin(id: id, context: fill.context)
-        isUnattended = true
+        isBackground = true
         request = fill.request
         directives = RequestDirectives(request)
         directives.trust = fill.trust

@@ -9,24 +9,25 @@ package struct GatewayError: Equatable, Sendable {
 
     package let status: Status
     /// The public name of the error; part of the API.
-    package let code: Word
+    package let code: StaticToken
     /// The Proxy-Status error type, or an empty word where none fits.
-    package let proxyStatus: Word
+    package let proxyStatus: StaticToken
     package let origin: Origin
     /// Whether the same request may succeed when it is sent again later.
     package let isRetryable: Bool
     /// One sentence for a person.
-    package let explanation: Word
+    package let explanation: StaticToken
     /// The finer reason, where the fault carries one.
-    package let detail: Word?
+    package let detail: StaticToken?
     /// Whether the Proxy-Status error type says what the code says, so that the finer reason stands alone in the details.
     let isToldByType: Bool
     /// Whether the client's connection cannot be used further, whatever its framing says.
     package let closesConnection: Bool
 
     private init(
-        _ status: UInt16, _ code: Word, _ proxyStatus: Word, _ origin: Origin, _ explanation: Word, retry: Bool = false,
-        detail: Word? = nil, isToldByType: Bool = false, closes: Bool = false
+        _ status: UInt16, _ code: StaticToken, _ proxyStatus: StaticToken, _ origin: Origin, _ explanation: StaticToken,
+        retry: Bool = false,
+        detail: StaticToken? = nil, isToldByType: Bool = false, closes: Bool = false
     ) {
         self.status = Status(status)
         self.code = code
@@ -99,11 +100,11 @@ package struct GatewayError: Equatable, Sendable {
             )
         case .onlyIfCachedMiss(let detail):
             self.init(
-                504, Word(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
+                504, StaticToken(ReuseDecision.notSatisfiableWord), "destination_unavailable", .policy,
                 "Only a stored response was asked for, and none can be used.", detail: detail)
         case .offlineMiss(let detail):
             self.init(
-                504, Word(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
+                504, StaticToken(ReuseDecision.offlineMissWord), "destination_unavailable", .policy,
                 "This proxy is offline: nothing may leave it, and nothing stored can be used.", detail: detail)
         case .recordingDamaged:
             self.init(
@@ -294,7 +295,7 @@ package struct GatewayError: Equatable, Sendable {
             self.init(
                 502, "transform_failed", fault.proxyStatus, .policy,
                 "A rule wants something made of the content, and that cannot be done.", retry: fault == .timedOut,
-                detail: Word(fault.word))
+                detail: StaticToken(fault.word))
         case .noTrustAnchors:
             self.init(
                 500, "no_trust_anchors", "proxy_configuration_error", .larder,
@@ -329,7 +330,7 @@ package struct GatewayError: Equatable, Sendable {
 }
 
 extension TransformFault {
-    fileprivate var proxyStatus: Word {
+    fileprivate var proxyStatus: StaticToken {
         switch self {
         case .malformedCoding, .unsupportedCoding: "http_response_content_coding"
         case .bodyTooLarge, .outputTooLarge: "http_response_body_size"

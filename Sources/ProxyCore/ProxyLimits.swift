@@ -23,9 +23,9 @@ package struct ProxyLimits: Equatable, Sendable {
     /// How far a body under way may be before the first octet of a request that reads it along, in octets.
     package var joinedDistance: UInt64 = 1 << 20
     /// How many validations for which no client waits may be under way in all; beyond that a stale response is served unasked.
-    package var unattendedValidations = 32
+    package var backgroundValidations = 32
     /// How long nothing is asked about a key for which such a validation has failed, in milliseconds.
-    package var unattendedRetryDelay: Int64 = 1_000
+    package var backgroundRetryDelay: Int64 = 1_000
     /// How many gathered bodies may wait for their check in all; further ones are answered 503.
     package var waitingChecks = 32
     /// How many requests may wait for the judgement of a recorded chain in all; further ones are answered as if none were recorded.

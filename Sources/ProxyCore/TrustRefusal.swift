@@ -55,7 +55,7 @@ package final class TrustRefusal: Sendable {
     }
 
     /// A word of the closed list in docs/tls-and-pinning.md.
-    package let reason: Word
+    package let reason: StaticToken
     package let host: String
     /// The place of the policy in the settings, `larder.yaml:14:5`, without the folder (T41); empty where it stands nowhere.
     package let place: String
@@ -71,7 +71,7 @@ package final class TrustRefusal: Sendable {
     ///   - source: the place in the settings, perhaps with a folder.
     ///   - advice: made of texts that are `plain`.
     package init(
-        reason: Word, host: String, source: String, certificate: Certificate? = nil, serverKey: String = "",
+        reason: StaticToken, host: String, source: String, certificate: Certificate? = nil, serverKey: String = "",
         expected: [String] = [], seen: [String] = [], advice: String
     ) {
         self.reason = reason

@@ -49,7 +49,7 @@ package struct MatchedRules: Sendable {
         return tags
     }
 
-    /// The rule whose word is in force: the last of the matching ones that says it.
+    /// The rule whose word is active: the last of the matching ones that says it.
     package func rule(saying word: CacheWord) -> PolicyRule? {
         guard let ruleSet, let number = numbers.last(where: { ruleSet.rules[$0].cache?.says(word) ?? false }) else { return nil }
         return ruleSet.rules[number]

@@ -12,7 +12,7 @@ package enum Verdict: Equatable, Sendable {
 /// What an allowed request entails.
 package struct Obligations: Equatable, Sendable {
     package var cache = CacheOverrides.none
-    /// In place of the one in force for all; `nil` where that holds.
+    /// In place of the active one for all; `nil` where that holds.
     package var mode: RuleMode?
     /// The fields of the request are to be edited: `MatchedRules.editRequest`.
     package var editsRequest = false

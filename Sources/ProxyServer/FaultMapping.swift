@@ -7,14 +7,14 @@ package enum FaultMapping {
     package static func fault(_ error: RequestParseError) -> Fault {
         switch error {
         case .requestLineTooLong: .targetTooLong
-        case .headTooLarge, .tooManyFields: .requestFieldsTooLarge(detail: Word(error.reason))
+        case .headTooLarge, .tooManyFields: .requestFieldsTooLarge(detail: StaticToken(error.reason))
         case .unknownTransferCoding: .unknownTransferCoding
         case .unsupportedVersion: .unsupportedVersion
-        case .target: .badTarget(detail: Word(error.reason))
+        case .target: .badTarget(detail: StaticToken(error.reason))
         case .notHTTP, .malformedRequestLine, .tooManyEmptyLines, .line, .missingHost, .repeatedHost, .malformedHost,
             .bothLengths, .repeatedContentLength, .malformedContentLength, .transferEncodingInHTTP10,
             .malformedTransferEncoding, .chunkedNotFinal, .contentInConnect:
-            .malformedRequest(detail: Word(error.reason))
+            .malformedRequest(detail: StaticToken(error.reason))
         }
     }
 
@@ -23,7 +23,7 @@ package enum FaultMapping {
         switch error {
         case .trailersTooLarge, .tooManyTrailers, .malformedChunkSize, .chunkSizeTooLarge, .chunkLineTooLong,
             .malformedChunkExtension, .chunkExtensionsTooLong, .unterminatedChunk, .forbiddenTrailer, .line, .incomplete:
-            .malformedRequest(detail: Word(error.reason))
+            .malformedRequest(detail: StaticToken(error.reason))
         }
     }
 
@@ -34,11 +34,11 @@ package enum FaultMapping {
         case .connectDenied: .connectDenied
         case .plaintextToPinnedHost: .plaintextToPinnedHost
         case .noTrustAnchors: .noTrustAnchors
-        case .untrusted: .untrustedServer(reason: Word(error.reason))
-        case .tlsAlert: .handshakeAlert(description: Word(error.reason))
+        case .untrusted: .untrustedServer(reason: StaticToken(error.reason))
+        case .tlsAlert: .handshakeAlert(description: StaticToken(error.reason))
         case .identityMissing: .clientCertificateRequired
         case .tlsFailed: .handshakeFailed
-        case .malformedHost: .badTarget(detail: Word(error.reason))
+        case .malformedHost: .badTarget(detail: StaticToken(error.reason))
         case .nameNotResolved: .nameNotFound
         case .destinationProhibited: .destinationProhibited
         case .ownListener: .loop
@@ -49,9 +49,9 @@ package enum FaultMapping {
         case .timedOut(let phase): fault(phase)
         case .closedBeforeResponse, .closedInHead: .connectionTerminated
         case .malformedResponse(let error): fault(error)
-        case .malformedBody(let error): .malformedResponse(detail: Word(error.reason))
+        case .malformedBody(let error): .malformedResponse(detail: StaticToken(error.reason))
         case .incompleteBody: .responseIncomplete
-        case .requestBodyTooShort: .malformedRequest(detail: Word(error.reason))
+        case .requestBodyTooShort: .malformedRequest(detail: StaticToken(error.reason))
         case .outOfResources: .overloaded
         case .transportClosed: .shuttingDown
         }
@@ -64,10 +64,11 @@ package enum FaultMapping {
         case .closedByRule: .offlineMiss(detail: "tunnel")
         case .nameMismatch, .nameMissing, .encryptedHello, .notTLS, .hiddenFromRules, .unreadable, .timedOut, .openedBefore,
             .otherProtocol:
-            .tunnelRefused(reason: Word(refusal.reason))
-        case .noLeaf(let missing): .noCertificate(reason: Word(missing.reason))
-        case .refusedByClient(let alert): .clientRefusedCertificate(alert: Word(alert.reason))
-        case .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay: .clientHandshakeFailed(reason: Word(refusal.reason))
+            .tunnelRefused(reason: StaticToken(refusal.reason))
+        case .noLeaf(let missing): .noCertificate(reason: StaticToken(missing.reason))
+        case .refusedByClient(let alert): .clientRefusedCertificate(alert: StaticToken(alert.reason))
+        case .clientAlert, .clientHandshakeFailed, .clientLeft, .gaveWay:
+            .clientHandshakeFailed(reason: StaticToken(refusal.reason))
         }
     }
 
@@ -90,7 +91,7 @@ package enum FaultMapping {
         case .notHTTP, .malformedStatusLine, .unsupportedVersion, .line, .bothLengths, .conflictingContentLengths,
             .malformedContentLength, .transferEncodingInHTTP10, .malformedTransferEncoding, .chunkedNotFinal,
             .unsupportedTransferCoding, .tooManyInformationalResponses:
-            .malformedResponse(detail: Word(error.reason))
+            .malformedResponse(detail: StaticToken(error.reason))
         }
     }
 }

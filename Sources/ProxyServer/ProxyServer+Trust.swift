@@ -5,15 +5,15 @@ import ServerTrust
 
 /// What exchanges have to know of the trust policies, in their words.
 extension ProxyServer {
-    static func trustInForce(
+    static func activeTrust(
         _ trust: TrustPolicySet?
-    ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustInForce {
+    ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> ActiveTrust {
         { host, port, now in
             guard let policy = trust?.policy(host: host, port: port) else { return .nobody }
             let now = POSIXTime(now)
-            return TrustInForce(
+            return ActiveTrust(
                 mark: policy.mark(at: now),
-                until: policy.nextChange(after: now).map { Timestamp(seconds: $0.seconds) } ?? TrustInForce.nobody.until)
+                until: policy.nextChange(after: now).map { Timestamp(seconds: $0.seconds) } ?? ActiveTrust.nobody.until)
         }
     }
 
@@ -49,7 +49,7 @@ extension ProxyServer {
         _ trust: TrustPolicySet?
     ) -> @Sendable (_ host: String, _ port: UInt16, _ now: Timestamp) -> TrustSummary? {
         { host, port, now in
-            trust?.policy(host: host, port: port).map { TrustSummary($0.inForce(at: POSIXTime(now)), at: POSIXTime(now)) }
+            trust?.policy(host: host, port: port).map { TrustSummary($0.active(at: POSIXTime(now)), at: POSIXTime(now)) }
         }
     }
 }

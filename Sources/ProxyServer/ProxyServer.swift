@@ -54,7 +54,7 @@ package final class ProxyServer: Sendable {
         followNetwork(settings.mode)
     }
 
-    /// Puts new settings in force for every request that arrives from now on.
+    /// Puts new active settings for every request that arrives from now on.
     package func reload(_ settings: ServerSettings, rules: PolicyRuleSet) {
         do throws(SystemError) {
             if settings.admission.passwords != nil { try shared.credentials.start() }
@@ -62,7 +62,7 @@ package final class ProxyServer: Sendable {
             shared.warn("cannot look at passwords: \(error.call) failed")
         }
         followNetwork(settings.mode)
-        putInForce { source in
+        activate { source in
             source.settings = settings
             source.rules = rules
             source.network = network.status ?? .unknown
@@ -115,7 +115,7 @@ package final class ProxyServer: Sendable {
     /// In force for the requests to come.
     package var mode: ExchangeContext.Mode { shared.current.context.mode }
 
-    /// How often the gate before all that leaves has let something pass since the mode is in force.
+    /// How often the gate before all that leaves has let something pass since the mode is active.
     package var departureCount: Int { shared.current.settings.transport.gate.passCount }
 
     /// What is heard of the network, as a person reads it; `nil` where the mode is not `auto`.
@@ -147,7 +147,7 @@ package final class ProxyServer: Sendable {
             settings: settings,
             context: context(settings, rules: source.rules, addresses: addresses, network: source.network),
             interception: interception(settings, after: previous?.interception, warn),
-            recordings: RecordingsInForce(layers: settings.layers, file: settings.recording))
+            recordings: ActiveRecordings(layers: settings.layers, file: settings.recording))
     }
 
     private static func interception(
@@ -178,7 +178,7 @@ package final class ProxyServer: Sendable {
             rootCertificate: settings.authority.map { RootCertificate(der: $0.root.der, pem: Array($0.rootText.utf8)) },
             purgeClients: settings.purgeClients,
             plaintextRule: settings.transport.trust.flatMap(plaintextRule),
-            trustInForce: trustInForce(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
+            activeTrust: activeTrust(settings.transport.trust), judgeChain: judgeChain(settings.transport.trust),
             trustSummary: trustSummary(settings.transport.trust),
             pseudonym: Array(settings.pseudonym.utf8),
             boundarySecret: UInt64.random(in: 0...UInt64.max))

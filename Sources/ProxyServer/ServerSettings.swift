@@ -46,7 +46,7 @@ package struct ServerSettings: Sendable {
     /// What closes the gate of `transport`.
     package var mode = Mode.live
     /// What is replayed; `nil` where nothing is.
-    package var layers: RecordingLayers?
+    package var layers: ReplaySources?
     /// Where exchanges are recorded; `nil` where nowhere.
     package var recording: RecordingFile?
     /// What no recording answers is answered with what is stored, whatever its age.

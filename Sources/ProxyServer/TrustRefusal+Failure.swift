@@ -6,7 +6,7 @@ import ServerTrust
 extension TrustRefusal {
     package convenience init(_ failure: TrustFailure) {
         self.init(
-            reason: Word(failure.reason.word), host: failure.host, source: failure.policySource,
+            reason: StaticToken(failure.reason.word), host: failure.host, source: failure.policySource,
             certificate: failure.certificate.map { Certificate($0, position: failure.depth ?? 0) },
             serverKey: failure.serverKeyDigest?.description ?? "", expected: failure.expectedDigests.map(\.description),
             seen: failure.seenDigests.map(\.description), advice: Advice(failure).text)

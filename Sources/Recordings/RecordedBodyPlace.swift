@@ -4,12 +4,12 @@ import Snapshots
 
 /// A recorded body that is delivered piece by piece.
 package struct RecordedBodyPlace {
-    package let layers: RecordingLayers
+    package let layers: ReplaySources
     package let layer: Int
     /// `nil` where nothing had come when it broke off.
     package let body: RecordedBody?
 
-    package init(layers: RecordingLayers, layer: Int, body: RecordedBody?) {
+    package init(layers: ReplaySources, layer: Int, body: RecordedBody?) {
         self.layers = layers
         self.layer = layer
         self.body = body

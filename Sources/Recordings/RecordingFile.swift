@@ -76,30 +76,30 @@ package final class RecordingFile: Sendable {
         path = terms.path
         keepsUnshared = terms.keepsUnshared
         progress = RecordingProgress(terms.report)
-        let desk = try Self.desk(terms, progress)
-        let handedOver = Guarded<RecordingDesk?>(desk)
+        let session = try Self.session(terms, progress)
+        let handedOver = Guarded<RecordingSession?>(session)
         do throws(SystemError) {
             thread = try LoopThread(name: "recorder") { loop in
-                let desk = handedOver.withLock { desk in
-                    let taken = desk
-                    desk = nil
+                let session = handedOver.withLock { session in
+                    let taken = session
+                    session = nil
                     return taken
                 }
-                loop.owner = desk
-                desk?.start(on: loop)
+                loop.owner = session
+                session?.start(on: loop)
             }
         } catch {
             throw .malformed("no thread for the recording: \(error)")
         }
     }
 
-    private static func desk(_ terms: Terms, _ progress: RecordingProgress) throws(SnapshotError) -> RecordingDesk {
+    private static func session(_ terms: Terms, _ progress: RecordingProgress) throws(SnapshotError) -> RecordingSession {
         let key = terms.isProjectsKey ? terms.key : nil
         var former: RecordedAnswers?
         switch terms.purpose {
         case .compare(let paths):
             let recorder = try SnapshotRecorder(comparing: RecordedAnswers(paths, key: key), key: terms.key)
-            return RecordingDesk(recorder, progress, isRefreshing: false)
+            return RecordingSession(recorder, progress, isRefreshing: false)
         case .refresh: former = try RecordedAnswers([terms.path], key: key)
         case .record: break
         }
@@ -109,7 +109,7 @@ package final class RecordingFile: Sendable {
             : try SnapshotWriter(
                 path: terms.path, existing: terms.existing, terms: terms.match, tool: terms.tool, now: terms.now)
         let recorder = try SnapshotRecorder(writer, key: terms.key, unscanned: terms.unscanned, unlessIn: former)
-        return RecordingDesk(recorder, progress, isRefreshing: former != nil)
+        return RecordingSession(recorder, progress, isRefreshing: former != nil)
     }
 
     deinit {
@@ -139,9 +139,11 @@ package final class RecordingFile: Sendable {
         signing key: SigningKey? = nil, _ completion: @escaping @Sendable (Result<SnapshotRoots?, SnapshotError>) -> Void
     ) {
         let isTaken = thread.handle.post { loop in
-            guard let desk = loop.owner as? RecordingDesk else { return completion(.failure(.malformed("already finished"))) }
+            guard let session = loop.owner as? RecordingSession else {
+                return completion(.failure(.malformed("already finished")))
+            }
             loop.owner = nil
-            completion(desk.finish(signing: key))
+            completion(session.finish(signing: key))
         }
         if !isTaken { completion(.failure(.malformed("already finished"))) }
     }
@@ -162,13 +164,13 @@ package final class RecordingFile: Sendable {
     }
 
     /// Begins to record an exchange.
-    /// - Parameter isLogged: what it comes to will be asked for (`RecordingTape.tellDigest`).
-    package func begin(_ request: RequestToMatch, isLogged: Bool) -> RecordingTape {
+    /// - Parameter isLogged: what it comes to will be asked for (`ExchangeRecorder.tellDigest`).
+    package func begin(_ request: RequestToMatch, isLogged: Bool) -> ExchangeRecorder {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        run(request.body.octetCount) { (desk) throws(SnapshotError) in
-            try desk.begin(number, request, isLogged: isLogged)
+        run(request.body.octetCount) { (session) throws(SnapshotError) in
+            try session.begin(number, request, isLogged: isLogged)
         }
-        return RecordingTape(file: self, number: number)
+        return ExchangeRecorder(file: self, number: number)
     }
 
     /// A tunnel was opened to a host: what is said in it is not recorded.
@@ -191,25 +193,25 @@ package final class RecordingFile: Sendable {
     package func tellDigest(of number: UInt64, _ line: @escaping RecordedDigests.Line) {
         let isTaken = thread.handle.post { [self] loop in
             withExtendedLifetime(self) {
-                guard let desk = loop.owner as? RecordingDesk else { return line(nil) }
-                desk.tellDigest(of: number, line)
+                guard let session = loop.owner as? RecordingSession else { return line(nil) }
+                session.tellDigest(of: number, line)
             }
         }
         if !isTaken { line(nil) }
     }
 
     /// - Parameter count: octets that this holds in memory until it has run.
-    func run(_ count: Int, _ work: @escaping @Sendable (RecordingDesk) throws(SnapshotError) -> Void) {
+    func run(_ count: Int, _ work: @escaping @Sendable (RecordingSession) throws(SnapshotError) -> Void) {
         waiting.add(count, ordering: .relaxed)
         let isTaken = thread.handle.post { [self] loop in
             defer { waiting.subtract(count, ordering: .relaxed) }
-            guard let desk = loop.owner as? RecordingDesk else { return }
+            guard let session = loop.owner as? RecordingSession else { return }
             do throws(SnapshotError) {
-                try work(desk)
+                try work(session)
             } catch {
                 progress.noteFailure(error)
             }
-            let counts = desk.counts
+            let counts = session.counts
             progress.note { $0.counts = counts }
         }
         if !isTaken { waiting.subtract(count, ordering: .relaxed) }

@@ -15,9 +15,9 @@ package struct StoreConfiguration: Sendable {
     package enum Access: Sendable {
         /// This process alone, which takes the store's lock.
         case owned
-        /// Another process, perhaps: here the file is only read, beneath a memory tier that alone keeps what is new (docs/decisions/0015).
+        /// Another process, perhaps: here the file is only read, behind a memory tier that alone keeps what is new (docs/decisions/0015).
         /// It has to be there, and of this version.
-        case readOnlyBeneathMemory
+        case readOnlyBackingStore
     }
 
     /// A file's path, or `:memory:`, which keeps nothing on the disk.
@@ -42,7 +42,7 @@ package struct StoreConfiguration: Sendable {
     /// Whether a file is written: then it is this process's.
     var writesFile: Bool { !isInMemory && access == .owned }
     /// Whether one is read that is another's.
-    var readsFileBeneath: Bool { !isInMemory && access == .readOnlyBeneathMemory }
+    var readsBackingStore: Bool { !isInMemory && access == .readOnlyBackingStore }
 }
 
 /// The store's bounds that are not settings of their own.
@@ -53,7 +53,7 @@ package struct StoreLimits: Sendable {
     /// by another one is kept without.
     static let chainOctets = 32 << 20
 
-    /// What may wait for the writer before `put` and `beginFilling` answer that the store is busy.
+    /// What may wait for the writer before `put` and `beginPending` answer that the store is busy.
     package var queuedBytes = 64 << 20
     package var queuedOperations = 65_536
     /// For how long the writer may have work, by its pace, and how long one transaction may take before nothing more is accepted:
@@ -64,12 +64,12 @@ package struct StoreLimits: Sendable {
     package var queuedReads = 16_384
     /// What one fetch may be ahead of its fastest reader and of the writer.
     package var window = 4 << 20
-    /// What all fillings together may keep in memory.
-    package var fillingBytes = 128 << 20
-    /// A filling that wants to go on and may not for so long is no longer stored.
+    /// What all pending responses together may keep in memory.
+    package var pendingBytes = 128 << 20
+    /// A pending response that wants to go on and may not for so long is no longer stored.
     package var stallMilliseconds = 10_000
     /// Kept beside the store for the day when the disk is full.
-    package var ballastBytes = 8 << 20
+    package var reservedSpaceBytes = 8 << 20
     /// The log's length at which it is written back; at which bodies on their way and evictions wait for that; and which accepted responses
     /// may make it reach (`StoreWriter+Log`).
     package var checkpointBytes = 16 << 20
@@ -78,7 +78,7 @@ package struct StoreLimits: Sendable {
     /// How often a transaction that finds the log above its limit tries to have it emptied, with a wait of 100 ms at least for other readers
     /// of the file, before it fails.
     package var logAttempts = 10
-    /// Of a file beneath memory: of about so many keys what stands there may be out of date. With more nothing of the file is used any longer.
+    /// Of a backing store: of about so many keys what stands there may be out of date. With more nothing of the file is used any longer.
     package var hiddenKeys = 1 << 20
     /// How long the writer gathers operations for one transaction.
     package var gatherMilliseconds = 50
@@ -100,6 +100,6 @@ package enum StoreNotice: Sendable, Equatable {
     case damagedEntry(String)
     /// The totals were not the sum of the rows; they are now, having been counted anew. At most once a minute.
     case recounted(entries: Int64, bytes: Int64)
-    /// A file that is read beneath memory is not used any more.
+    /// A file that is read behind memory is not used any more.
     case fileLeft(reason: String)
 }

@@ -23,7 +23,7 @@ package struct StoreStatistics: Sendable, Equatable {
     package var unstored: [UnstoredReason: Int] = [:]
     package var damagedEntries = 0
     package var damagedFiles = 0
-    package var fillings = 0
+    package var pendingResponses = 0
     package var partials = 0
     /// Whether the set of stored keys is whole, so that misses need no read.
     package var knowsKeys = false
@@ -39,7 +39,7 @@ final class StoreCounters: Sendable {
     let notStored = Atomic<Int>(0)
     let damagedEntries = Atomic<Int>(0)
     let damagedFiles = Atomic<Int>(0)
-    let fillings = Atomic<Int>(0)
+    let pendingResponses = Atomic<Int>(0)
     let partials = Atomic<Int>(0)
     let knowsKeys = Atomic<Bool>(false)
 }

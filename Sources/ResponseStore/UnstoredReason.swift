@@ -22,7 +22,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
     /// The body broke off, and the rest cannot be requested.
     case bodyIncomplete
     /// It was purged or invalidated after its request had been sent.
-    case overtaken
+    case invalidated
     /// A newer response is stored in its place, or the same bytes are.
     case superseded
     /// A transaction failed, or no file is open.
@@ -40,7 +40,7 @@ package enum UnstoredReason: Sendable, CaseIterable {
         case .bodyStalled: "body_stalled"
         case .bodyTooLong: "body_too_long"
         case .bodyIncomplete: "body_incomplete"
-        case .overtaken: "overtaken"
+        case .invalidated: "invalidated"
         case .superseded: "superseded"
         case .writeFailed: "write_failed"
         }

@@ -11,7 +11,7 @@ extension TrustPolicy {
     ///   - now: the moment for which is asked.
     public func evaluate(_ evidence: ServerEvidence, host: String, at now: POSIXTime) throws(TrustFailure) -> TrustVerdict {
         try ErrorQueue.unchanged { () throws(TrustFailure) in
-            let evaluation = Evaluation(policy: inForce(at: now), evidence: evidence, host: host, now: now)
+            let evaluation = Evaluation(policy: active(at: now), evidence: evidence, host: host, now: now)
             do throws(ChainFault) {
                 return try evaluation.verdict()
             } catch {

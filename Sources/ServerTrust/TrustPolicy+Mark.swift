@@ -3,7 +3,7 @@ extension TrustPolicy {
     /// time. Never one below `leastMark`.
     package func mark(at now: POSIXTime) -> UInt64 {
         var mark: UInt64 = 0
-        for octet in inForce(at: now).fingerprint.octets.prefix(8) { mark = mark << 8 | UInt64(octet) }
+        for octet in active(at: now).fingerprint.octets.prefix(8) { mark = mark << 8 | UInt64(octet) }
         // Pins mean something else once they are enforced, and once their time is over.
         let phase: UInt64 = pins.map { ($0.isEnforced(at: now) ? 1 : 0) | ($0.isExpired(at: now) ? 2 : 0) } ?? 0
         return mark & ~7 | Self.leastMark | phase

@@ -81,7 +81,7 @@ public struct TrustPolicy: Sendable {
 
     /// The policy as it holds at a time: once `weakUntil` is over, without what weakens it, and with the fingerprint of a policy
     /// that never was weak.
-    public func inForce(at now: POSIXTime) -> TrustPolicy {
+    public func active(at now: POSIXTime) -> TrustPolicy {
         guard let weakUntil, now > weakUntil else { return self }
         var policy = strengthened
         policy.fingerprint = laterFingerprint

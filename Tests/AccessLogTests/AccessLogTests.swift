@@ -59,31 +59,31 @@ struct AccessLogTests {
 
     @Test("A buffer that is full drops and counts, and never waits")
     func dropsAndCounts() throws {
-        let bell = try AccessLogBell()
-        let buffer = AccessLogBuffer(bell: bell, format: .squid, isOff: false, includesQuery: true)
+        let wakeup = try AccessLogWakeup()
+        let buffer = AccessLogBuffer(wakeup: wakeup, format: .squid, isOff: false, includesQuery: true)
         let url = String(repeating: "x", count: 8192)
         for _ in 0..<1000 { note(url, in: buffer) }
-        #expect(bell.droppedCount > 0)
+        #expect(wakeup.droppedCount > 0)
         var lines = AccessLines()
         buffer.take(&lines)
         #expect(lines.bytes.count <= AccessLines.byteLimit + AccessLog.Format.lineLimit)
-        #expect(Int(bell.droppedCount) + lines.count(from: 0) == 1000)
-        let dropped = bell.droppedCount
+        #expect(Int(wakeup.droppedCount) + lines.count(from: 0) == 1000)
+        let dropped = wakeup.droppedCount
         note("again", in: buffer)
-        #expect(bell.droppedCount == dropped)
+        #expect(wakeup.droppedCount == dropped)
     }
 
     @Test("Noting a request, once warm, leaves the buffer's storage where it is")
     func keepsItsStorage() throws {
-        let bell = try AccessLogBell()
-        let buffer = AccessLogBuffer(bell: bell, format: .ndjson, isOff: false, includesQuery: true)
+        let wakeup = try AccessLogWakeup()
+        let buffer = AccessLogBuffer(wakeup: wakeup, format: .ndjson, isOff: false, includesQuery: true)
         var spare = AccessLines()
         spare.reserve()
         func address(_ lines: AccessLines) -> Int { lines.bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) } }
         let first = address(spare)
         for _ in 0..<4 {
-            let dropped = bell.droppedCount
-            while bell.droppedCount == dropped { note("http://a.test/", in: buffer) }
+            let dropped = wakeup.droppedCount
+            while wakeup.droppedCount == dropped { note("http://a.test/", in: buffer) }
             buffer.take(&spare)
             spare.removeAll()
         }

@@ -129,8 +129,8 @@ enum FloorPlan {
         "Sources/UpstreamTransport/Transport/Connector.swift": "as CurlAttempt",
         "Sources/UpstreamTransport/Transport/ConnectorCallbacks.swift": "as CurlAttempt",
         "Sources/UpstreamTransport/Transport/EasyHandles.swift": "as CurlAttempt",
-        "Sources/ResponseStore/Filling/BodyChunk.swift":
-            "bytes are written once, under the filling's lock, before a range that holds them is given out",
+        "Sources/ResponseStore/PendingResponse/BodyChunk.swift":
+            "bytes are written once, under the pending's lock, before a range that holds them is given out",
         "Sources/ResponseStore/Threads/Monitor.swift": "guarded by the C library's lock, on which threads can wait",
         "Sources/ServerTrust/HandshakeJudge.swift": "libssl's callbacks carry their owner as a pointer",
         "Sources/ProxyCore/EventData.swift": "a head on its way into an exchange, which is of one loop",
@@ -145,9 +145,9 @@ enum FloorPlan {
         "Tests/Support/Eventually.swift": "the one place where a condition without an event is looked at again",
         "Tests/Support/OriginConnection.swift": "an origin that sends each byte in a packet of its own",
         "Tests/Support/PatternedBody.swift": "a client that takes a body at a given pace",
-        "Tests/ResponseStoreTests/FillingTests.swift": "readers of several speeds",
+        "Tests/ResponseStoreTests/PendingResponseTests.swift": "readers of several speeds",
         "Tests/StoreTorture/StoreTorture.swift": "a program that makes load, at a pace that a store can follow",
-        "Tests/StoreTorture/Beneath.swift": "as StoreTorture",
+        "Tests/StoreTorture/BackingStore.swift": "as StoreTorture",
         "Tests/StoreTorture/Purging.swift": "as StoreTorture",
         "Tests/SnapshotTorture/SnapshotTorture.swift": "as StoreTorture",
         "Tests/HTTPSessionTests/CancellationStormTests.swift": "cancels at moments of a seeded generator",

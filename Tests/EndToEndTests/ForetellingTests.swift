@@ -36,7 +36,7 @@ struct ForetellingTests {
     func foretells(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         // Each answer that is used stale is validated behind it, however soon after the one before.
-        let explained = try ExplainTests.Explained(Self.rules, storePath: nil) { $0.proxyLimits.unattendedRetryDelay = 0 }
+        let explained = try ExplainTests.Explained(Self.rules, storePath: nil) { $0.proxyLimits.backgroundRetryDelay = 0 }
         var validations = 0
         let paths = Recipes.paths + ["/denied", "/other"]
         var foretold: [Foretold] = []

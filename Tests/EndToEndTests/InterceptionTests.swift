@@ -484,7 +484,7 @@ struct InterceptionTests {
     @Test(
         "A drain waits a moment for who has only begun: a silent tunnel, half a ClientHello, half a handshake",
         arguments: [[], [22, 3, 1], TLSClient.hello(to: "one.test")])
-    func drainsEntrances(octets: [UInt8]) throws {
+    func drainsInterceptions(octets: [UInt8]) throws {
         let stage = try InterceptingStage(change: {
             $0.timeouts.clientHandshake = 60_000
             $0.timeouts.firstOctets = 60_000

@@ -52,11 +52,11 @@ struct ReplayLimitTests {
         let count = Counter()
         let stage = try RecordedStage { _, _, connection in connection.respond(body: "\(count.next())") }
         try stage.record { proxy in for _ in 0..<3 { _ = try stage.ask(proxy, "/a") } }
-        var terms = RecordingLayers.Terms()
+        var terms = ReplaySources.Terms()
         terms.files = [stage.path]
         terms.key = Recorder.key
         terms.limits.sessions = sessions
-        let reader = try LayerReader(terms)
+        let reader = try ReplayReader(terms)
         let request = RequestToMatch(
             method: Array("GET".utf8), uri: Array("http://127.0.0.1:\(stage.origin.port)/a".utf8), fields: Fields())
         /// Of which answer of the sequence it is given.
@@ -73,7 +73,7 @@ struct ReplayLimitTests {
     @Test("They are settings, with defaults and bounds")
     func areSettings() throws {
         let usual = try TestProxy.settings("").recordings
-        let limits = RecordingLayers.Limits()
+        let limits = ReplaySources.Limits()
         #expect(usual.maxWholeBody == limits.wholeLength && usual.maxDecodedBody == limits.decodedLength)
         #expect(usual.maxSessions == limits.sessions && usual.maxOpenBodies == limits.openBodies)
         let set = try TestProxy.settings(

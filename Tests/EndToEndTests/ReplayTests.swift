@@ -303,8 +303,8 @@ struct ReplayTests {
 
     @Test(
         "What failed before an answer came fails again, or is a miss, as is set",
-        arguments: [RecordingLayers.FailureReplay.same, .miss])
-    func replaysFailures(failures: RecordingLayers.FailureReplay) throws {
+        arguments: [ReplaySources.FailureReplay.same, .miss])
+    func replaysFailures(failures: ReplaySources.FailureReplay) throws {
         let stage = try RecordedStage { _, _, _ in false }
         let summary = try stage.record { (proxy) throws in
             #expect(try stage.ask(proxy, "/gone", method: "POST", body: "x").status == 502)

@@ -126,7 +126,7 @@ struct StaleWhileRevalidateServingTests {
         let asked = Gate()
         let release = Gate()
         let count = Counter()
-        let stage = try Stage(change: { $0.proxyLimits.unattendedValidations = 1 }) { request, connection in
+        let stage = try Stage(change: { $0.proxyLimits.backgroundValidations = 1 }) { request, connection in
             if count.next() == 3 {
                 asked.open()
                 release.wait()
@@ -147,7 +147,7 @@ struct StaleWhileRevalidateServingTests {
     }
 
     @Test("An invalidation while it is under way holds: what it brings is not stored", arguments: [10, 100_000])
-    func isOvertaken(length: Int) throws {
+    func isInvalidated(length: Int) throws {
         let count = Counter()
         let asked = Gate()
         let release = Gate()

@@ -23,7 +23,7 @@ struct StorageLimitTests {
         #expect(line.contains(excess == 0 ? "\"storage\":\"stored\"" : "\"storage\":\"body_too_large\""))
     }
 
-    enum Place: CaseIterable { case memory, file, beneath }
+    enum Place: CaseIterable { case memory, file, behind }
 
     /// Gives a first version of so many octets, then ever a second one.
     private static func stage(_ place: Place, lengths: [Int], isChunked: Bool = false) throws -> Stage {
@@ -44,7 +44,7 @@ struct StorageLimitTests {
     private static func versions(_ place: Place, of stage: Stage) throws -> [UInt8?] {
         _ = try stage.fetch("/x")
         stage.proxy.waitUntilStored()
-        let second = place == .beneath ? try SecondProxy(stage) : nil
+        let second = place == .behind ? try SecondProxy(stage) : nil
         return try ["", "Cache-Control: no-cache\r\n", ""].map { fields in
             let response = try second?.fetch("/x", fields: fields) ?? stage.fetch("/x", fields: fields)
             return response.body.first

@@ -262,7 +262,7 @@ struct TransformTests {
     }
 
     @Test("What another is being sent as it comes is read to its end, and transformed", arguments: [100, 400_000])
-    func joinsFilling(length: Int) throws {
+    func joinsPending(length: Int) throws {
         // The rule holds for one method's spelling of the host alone: both share the key.
         let rules =
             "rules: [{name: one, match: {host: [a.test, b.test]}, cache: {key: {canonical_host: a.test}}},"

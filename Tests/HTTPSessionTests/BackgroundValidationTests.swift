@@ -39,14 +39,16 @@ struct BackgroundValidationTests {
         }
 
         func body(of response: CachedResponse) -> (any CachedBodyReading)? { cache.body(of: response) }
-        func moment(for key: CachedResponse.Key) -> CacheMoment { cache.moment(for: key) }
-        func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool { cache.store(response, since: moment) }
+        func moment(for key: CachedResponse.Key) -> InvalidationEpoch { cache.moment(for: key) }
+        func store(_ response: CachedResponse, since moment: InvalidationEpoch) async -> Bool {
+            cache.store(response, since: moment)
+        }
 
         func beginStoring(
-            _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+            _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
         ) async -> (any CachedBodyWriting)? { cache.beginStoring(response, length: length, since: moment) }
 
-        func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) async {
+        func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) async {
             cache.freshen(old, as: new, since: moment)
         }
 
@@ -128,14 +130,14 @@ struct BackgroundValidationTests {
 
     @Test("Where too many keys wait, the one whose wait ends first is given up, and no other")
     func keepsTheLongestWaits() {
-        let validations = UnattendedValidations()
+        let validations = BackgroundValidations()
         let now = Timestamp(seconds: 1_795_415_000)
         func key(_ number: Int) -> CachedResponse.Key { CachedResponse.Key(Array("http://a/\(number)".utf8)) }
         func wait(_ number: Int, seconds: Int64) {
             #expect(validations.enter(key(number), at: now))
             validations.leave(key(number), until: now.advanced(seconds: seconds), at: now)
         }
-        let limit = UnattendedValidations.postponedLimit
+        let limit = BackgroundValidations.postponedLimit
         // The one in the middle ends first.
         for number in 0..<limit { wait(number, seconds: number == limit / 2 ? 10 : 100 + Int64(number)) }
         #expect((0..<limit).allSatisfy { !validations.enter(key($0), at: now) })
@@ -149,7 +151,7 @@ struct BackgroundValidationTests {
 
     @Test("A wait that is over keeps nothing back")
     func endsWaits() {
-        let validations = UnattendedValidations()
+        let validations = BackgroundValidations()
         let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
         #expect(validations.enter(key, at: now) && !validations.enter(key, at: now))
         validations.leave(key, until: now.advanced(seconds: 5), at: now)
@@ -160,7 +162,7 @@ struct BackgroundValidationTests {
 
     @Test("A clock that is set back ends every wait")
     func outlivesClockSetBack() {
-        let validations = UnattendedValidations()
+        let validations = BackgroundValidations()
         let (key, now) = (CachedResponse.Key(Array("http://a/".utf8)), Timestamp(seconds: 1_795_415_000))
         #expect(validations.enter(key, at: now))
         validations.leave(key, until: now.advanced(seconds: 5), at: now)

@@ -87,7 +87,7 @@ struct AdminTests {
         #expect(check.code == 0 && check.talk == "larder: warning: \(sentence)\n")
     }
 
-    @Test("A reload in which a file of pins is missing is refused, and what is in force stays")
+    @Test("A reload in which a file of pins is missing is refused, and what is active stays")
     func keepsTrust() throws {
         let served = try Served("tls: {hosts: {a.example: {pins: {of: sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=}}}}\n")
         _ = try served.ports()
@@ -126,7 +126,7 @@ struct AdminTests {
         return try #require(Int(outcome.output.dropLast()))
     }
 
-    @Test("reload puts new settings in force and names what waits; bad ones are refused whole with code 2")
+    @Test("reload puts new active settings and names what waits; bad ones are refused whole with code 2")
     func reloads() throws {
         let served = try Served()
         _ = try served.ports()

@@ -155,11 +155,11 @@ struct CacheCommandTests {
             let response = StoredResponse(
                 key: Array("http://example.test:80/p".utf8), nominatedFields: [], facts: facts, head: head,
                 requestTime: Timestamp(seconds: 1_700_000_000), body: .bytes([]))
-            let filling = try #require(
-                store.beginFilling(
-                    FillingPlan(response: response, length: UInt64(range.count), part: (UInt64(range.lowerBound), 200_000))))
-            _ = filling.append([UInt8](repeating: 0x79, count: range.count).span)
-            filling.finish()
+            let pending = try #require(
+                store.beginPending(
+                    PendingPlan(response: response, length: UInt64(range.count), part: (UInt64(range.lowerBound), 200_000))))
+            _ = pending.append([UInt8](repeating: 0x79, count: range.count).span)
+            pending.finish()
         }
     }
 

@@ -173,7 +173,7 @@ struct ClientEnvironmentTests {
         var variables = given
         for name in ["one", second] {
             let files = ClientFiles(folder: "\(folder.path)/\(name)")
-            let former = FormerVariables(variables, behind: files)
+            let former = OriginalEnvironment(variables, behind: files)
             for variable in given.keys { #expect(former.values[variable] == given[variable]) }
             let environment = ClientEnvironment(proxy: ListenAddress("[::1]:3180")!, files: files, carriesTrust: true)
             let trust = ClientTrust(root: root, anchors: [], environment: former.values)
@@ -194,7 +194,7 @@ struct ClientEnvironmentTests {
         _ = try folder.write("tries = 3\n", to: ".wgetrc")
         let files = ClientFiles(folder: folder.path)
         _ = try folder.write("use_proxy = on\n", to: "wgetrc")
-        let former = FormerVariables(["HOME": folder.path, "WGETRC": files.wgetSettings], behind: files)
+        let former = OriginalEnvironment(["HOME": folder.path, "WGETRC": files.wgetSettings], behind: files)
         #expect(former.values == ["HOME": folder.path])
         for given in [former.values, ["HOME": folder.path, "WGETRC": "/no/such", "APT_CONFIG": "/no/such"]] {
             let text = ClientSettingsText(environment: Self.environment(), given: given)

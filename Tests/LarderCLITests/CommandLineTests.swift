@@ -74,7 +74,7 @@ struct CommandLineTests {
                 && refused.talk.contains("\(bad):2:1: unknown key `stroe`; did you mean `store`?"))
     }
 
-    @Test("config show prints what is in force, from every source")
+    @Test("config show prints what is active, from every source")
     func shows() throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("loops: 2\nhost_mismatch: deny\n", to: "larder/config.yaml")

@@ -69,7 +69,7 @@ struct ExplainCommandTests {
         #expect(outcome.talk.contains("the request, its content and the saved response are longer than 262144 octets together"))
     }
 
-    @Test("A request that the proxy would refuse is explained as such, by the limits in force")
+    @Test("A request that the proxy would refuse is explained as such, by the limits that apply")
     func foretellsRefusals() throws {
         let framing = try explain("-H", "Content-Length: 5,6", "http://example.test/")
         #expect(framing.code == 0 && framing.output.contains("answer: 400, failed"))

@@ -22,7 +22,7 @@ struct ModeTests {
         return try client.readResponse()
     }
 
-    @Test("It tells the mode and switches it; what cannot be served is refused with code 2, and the one in force stays")
+    @Test("It tells the mode and switches it; what cannot be served is refused with code 2, and the active one stays")
     func switches() throws {
         let served = try Served()
         _ = try served.ports()
@@ -34,7 +34,7 @@ struct ModeTests {
         ] {
             let refused = try mode(served, word)
             #expect(refused.code == 2 && refused.output.isEmpty)
-            #expect(refused.talk == "larder: mode: \(reason); mode live stays in force\n")
+            #expect(refused.talk == "larder: mode: \(reason); mode live stays active\n")
         }
         #expect(try mode(served, "bogus").code == 2)
         let reset = try mode(served, "--reset")

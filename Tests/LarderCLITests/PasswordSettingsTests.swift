@@ -80,7 +80,7 @@ struct PasswordSettingsTests {
         #expect(try ["", "alice:open sesame", "bob:open sesame"].map(status) == [407, 407, 200])
         try write("bob\n")
         larder.signal(SIGHUP)
-        #expect(larder.says("those in force stay"))
+        #expect(larder.says("the active ones stay"))
         #expect(larder.said.contains("passwords:1:1: expected `name:hash`"))
         #expect(try ["", "bob:open sesame"].map(status) == [407, 200])
     }

@@ -14,7 +14,7 @@ struct PinFormatTests {
     private static let now = POSIXTime(seconds: 1_780_272_000)
 
     private static func pins() throws -> [SHA256Digest] { try texts.map { try Pin("sha256/\($0)").publicKeyDigest } }
-    private static func host(_ name: String, _ breadth: PinnedHost.Breadth = .itself, port: UInt16? = nil) throws -> PinnedHost {
+    private static func host(_ name: String, _ breadth: PinnedHost.Scope = .itself, port: UInt16? = nil) throws -> PinnedHost {
         PinnedHost(name: name, breadth: breadth, port: port, live: try pins())
     }
 

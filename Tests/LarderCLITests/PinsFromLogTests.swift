@@ -35,7 +35,7 @@ struct PinsFromLogTests {
             tunnel: {ports: any}
             tls:
               default: {anchors: {bundle: root.pem}, connect: probe}
-              connect: {verdicts_kept: 0s}
+              connect: {verdict_ttl: 0s}
               pins_from: pins.d
             """, in: stage.folder)
         let port = UInt16(try #require(try larder.ports().first))

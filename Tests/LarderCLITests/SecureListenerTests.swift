@@ -232,7 +232,7 @@ struct SecureListenerTests {
         #expect(checked.code == 2 && checked.talk.contains("TLS cannot be spoken by weak.pem"), "\(checked.talk)")
     }
 
-    @Test("A reload shows new certificates to new connections, and leaves those in force where the files are bad")
+    @Test("A reload shows new certificates to new connections, and leaves the active ones where the files are bad")
     func reloads() throws {
         let stage = try Stage()
         let others = TestAuthority()
@@ -243,7 +243,7 @@ struct SecureListenerTests {
         #expect(stage.larder.says("the settings were read again"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
         #expect(!(try stage.curl("\(stage.origins[0])/")).hasPrefix("got"))
-        // An entry that has changed waits for the next start: what is in force stays, and nothing of before comes back.
+        // An entry that has changed waits for the next start: what is active stays, and nothing of before comes back.
         let settings = try String(contentsOfFile: stage.larder.settings, encoding: .utf8)
         _ = try stage.folder.write(
             settings.replacing("certificate: proxy.pem", with: "certificate: ./proxy.pem"), to: "larder.yaml")
@@ -254,7 +254,7 @@ struct SecureListenerTests {
         _ = try stage.folder.write(settings, to: "larder.yaml")
         _ = try stage.folder.write("nothing", to: "proxy.pem")
         stage.larder.signal(SIGHUP)
-        #expect(stage.larder.says("those in force stay"))
+        #expect(stage.larder.says("the active ones stay"))
         #expect(stage.larder.said.contains("has no certificate, or one that cannot be read"))
         #expect(try stage.curl("\(stage.origins[0])/", proxyRoot: "other.pem") == "got 0 ")
     }

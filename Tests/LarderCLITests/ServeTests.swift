@@ -128,13 +128,13 @@ struct ServeTests {
         #expect(owner[.ownerAccountID] as? Int == 0)
     }
 
-    @Test("SIGHUP reads the settings again; bad ones are refused, those in force stay, and what waits for a restart is named")
+    @Test("SIGHUP reads the settings again; bad ones are refused, the active ones stay, and what waits for a restart is named")
     func readsAgain() throws {
         let served = try Served()
         _ = try served.ports()
         _ = try served.folder.write("stroe: {}\n", to: "larder.yaml")
         served.signal(SIGHUP)
-        #expect(served.says("those in force stay"))
+        #expect(served.says("the active ones stay"))
         #expect(served.said.contains("larder.yaml:1:1: unknown key `stroe`; did you mean `store`?"))
         _ = try served.folder.write(
             "log: {level: debug}\nloops: 7\nstore: {disk: {high: 3GiB}}\nlimits: {fields: 50}\n", to: "larder.yaml")

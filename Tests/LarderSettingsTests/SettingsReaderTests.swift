@@ -17,7 +17,7 @@ struct SettingsReaderTests {
                 "larder.yaml:1:1: unknown key `targeted_cache_control`; did you mean `cache.targeted_cache_control`?"
             ),
             ("targetd_cache_control: [a]", "unknown key `targetd_cache_control`; did you mean `cache.targeted_cache_control`?"),
-            ("store:\n  verdicts_kept: 5s", "store: unknown key `verdicts_kept`; did you mean `tls.connect.verdicts_kept`?"),
+            ("store:\n  verdict_ttl: 5s", "store: unknown key `verdict_ttl`; did you mean `tls.connect.verdict_ttl`?"),
             ("cache: {authority: {}}", "cache: unknown key `authority`; did you mean `tls.authority`?"),
             ("store: 3", "larder.yaml:1:8: store: expected a mapping, found a single value"),
             ("- a", "larder.yaml:1:1: expected a mapping, found a list"),

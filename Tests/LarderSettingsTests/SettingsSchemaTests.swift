@@ -71,7 +71,7 @@ struct SettingsSchemaTests {
             "tls.client_certificates", "{a.example: {pkcs12: a.p12, passphrase: '${env:A}'}}",
             "{a.example: {pkcs12: a.p12, passphrase: \"${env:A}\"}}"
         ),
-        ("tls.connect.verdicts_kept", "300s", "5m"), ("tls.connect.missing_name", "deny", "deny"),
+        ("tls.connect.verdict_ttl", "300s", "5m"), ("tls.connect.missing_name", "deny", "deny"),
         ("tls.connect.encrypted_hello", "deny", "deny"),
         ("tls.connect.never_intercept", "['*.a.example', b.example]", #"["*.a.example", b.example]"#),
         ("tls.connect.other_protocols", "deny", "deny"), ("tls.connect.refusals_kept", "1h", "1h"),

@@ -37,6 +37,38 @@ struct SettingsSourcesTests {
         #expect(settings.timeouts.clientIdle == LarderSettings().timeouts.clientIdle)
     }
 
+    @Test("A setting is read by its old name, from every place, with a warning that gives the new one")
+    func readsOldNames() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tls:\n  connect:\n    verdicts_kept: 5s\n", to: "l.yaml")
+        let sentence =
+            "tls.connect.verdicts_kept is called tls.connect.verdict_ttl since 0.2; the next version no longer reads the old name"
+        for (sources, place, seconds) in [
+            (SettingsSources(file: file, environment: [:]), "\(file):3:5", 5),
+            (
+                SettingsSources(assignments: ["tls.connect.verdicts_kept=6s"], environment: [:]),
+                "--set tls.connect.verdicts_kept", 6
+            ),
+            (SettingsSources(environment: ["LARDER_TLS_CONNECT_VERDICTS_KEPT": "7s"]), "LARDER_TLS_CONNECT_VERDICTS_KEPT", 7),
+        ] {
+            #expect(sources.load().warnings == ["\(place): \(sentence)"])
+            #expect(try load(sources).tls.connect.verdictTTL == .seconds(seconds))
+        }
+        // A stronger place is stronger by either name.
+        let both = SettingsSources(file: file, assignments: ["tls.connect.verdict_ttl=8s"], environment: [:])
+        #expect(try load(both).tls.connect.verdictTTL == .seconds(8))
+    }
+
+    @Test("A file that sets something by its old and its new name is a mistake")
+    func rejectsBothNames() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tls: {connect: {verdict_ttl: 5s, verdicts_kept: 5s}}\n", to: "l.yaml")
+        #expect(
+            problems(SettingsSources(file: file, environment: [:])) == [
+                "\(file):1:34: tls.connect.verdicts_kept: is the old name of tls.connect.verdict_ttl, which is set too: leave one out"
+            ])
+    }
+
     @Test("Any setting is set by a flag, lists and groups too, with the value as YAML")
     func setsAnything() throws {
         let settings = try load(

@@ -53,7 +53,7 @@ struct TrustLoadingTests {
         let usual = try load("tls: {hosts: {good.example.com: {pins: {of: sha256/\(Self.digest)}}}}").connect
         #expect(usual.isGuarding && usual.keptMilliseconds == 60_000 && usual.allowsMissingName && usual.allowsEncryptedHello)
         let strict = try load(
-            "tls: {connect: {verdicts_kept: 0s, missing_name: deny, encrypted_hello: deny}, default: {connect: probe}}"
+            "tls: {connect: {verdict_ttl: 0s, missing_name: deny, encrypted_hello: deny}, default: {connect: probe}}"
         ).connect
         #expect(strict.isGuarding && strict.keptMilliseconds == 0 && !strict.allowsMissingName && !strict.allowsEncryptedHello)
         #expect(try !load("tls: {hosts: {good.example.com: {minimum_tls: '1.3'}}}").connect.isGuarding)

@@ -178,7 +178,7 @@ def forms(secret):
 
 
 def searched(folder):
-    """Every file beneath, what it holds and, where that is compressed, what comes of it."""
+    """Every file behind, what it holds and, where that is compressed, what comes of it."""
     for file in sorted(folder.rglob("*")):
         if file.is_file() and not file.is_symlink():
             yield file, file.read_bytes()

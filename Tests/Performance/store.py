@@ -96,7 +96,7 @@ def cold(port):
     began = time.monotonic()
     while time.monotonic() - began < 60:
         rate = load(larder.port, port, f"(count % {ENTRIES})", 10)
-        print(f"filling: {rate:.0f}/s", flush=True)
+        print(f"storing: {rate:.0f}/s", flush=True)
         if rate * (time.monotonic() - began) > ENTRIES * 1.05:
             break
     larder.stop()

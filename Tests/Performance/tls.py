@@ -171,7 +171,7 @@ def probe(origin):
     """CONNECT to a host that is probed, beside a tunnel to one that nobody looks at; with a handshake of the client's in each."""
     hosts = f"tls.hosts={{one.test: {{anchors: {{bundle: {bundle}}}, connect: probe}}, two.test: {{connect: tunnel}}}}"
     larder = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts)
-    forgetful = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts, "tls.connect.verdicts_kept=0s")
+    forgetful = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any", hosts, "tls.connect.verdict_ttl=0s")
     free = Larder(":memory:", TRUST, NAMES, "tunnel.ports=any")
     server = Counter()
     context = ssl.create_default_context(cafile=authority.certificate)

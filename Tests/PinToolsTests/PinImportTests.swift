@@ -150,9 +150,9 @@ struct PinImportTests {
     }
 
     @Test("A file of the largest length is read in one pass", arguments: [".add(", "\"", "/*", "'"], [" ", "x", "/"])
-    func readsInOnePass(start: String, filling: String) {
+    func readsInOnePass(start: String, pending: String) {
         var notes: [String] = []
-        let text = start + String(repeating: filling, count: TrustFiles.pinFileLimit / 4)
+        let text = start + String(repeating: pending, count: TrustFiles.pinFileLimit / 4)
         let taken = cpuTime {
             for format in [PinFormat.okHTTP, .curl] {
                 #expect(throws: PinFormatFault.self) { try format.read(text, host: nil, notes: &notes) }

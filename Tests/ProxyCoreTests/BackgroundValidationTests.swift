@@ -20,7 +20,7 @@ struct BackgroundValidationTests {
         let book = try Playbook(rules: rules)
         try book.run(
             .request(request, fields), [.lookUp(onDisk: false)],
-            .found([stored]), [.sendStored, .validateUnattended])
+            .found([stored]), [.sendStored, .validateInBackground])
         return book.validating()
     }
 
@@ -29,7 +29,7 @@ struct BackgroundValidationTests {
         let book = try Playbook()
         try book.run(
             .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
-            .found([try stored()]), [.sendStored, .validateUnattended],
+            .found([try stored()]), [.sendStored, .validateInBackground],
             .delivered, [.finish])
         #expect(book.written?.status == 200)
         #expect(book.written?["age"] == "70")

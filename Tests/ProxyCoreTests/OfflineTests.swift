@@ -12,7 +12,7 @@ struct OfflineTests {
             context: ExchangeContext(
                 rules: try Setting.rules(rules), mode: .offline,
                 purgeClients: [try #require(AddressRange("127.0.0.0/8"))],
-                trustInForce: { _, _, _ in TrustInForce(mark: trustMark, until: .init(milliseconds: .max)) }))
+                activeTrust: { _, _, _ in ActiveTrust(mark: trustMark, until: .init(milliseconds: .max)) }))
     }
 
     @Test("What is stored is delivered whatever its age, and nobody is asked behind the client")
@@ -137,7 +137,7 @@ struct OfflineTests {
             let isAccepted = if case .accepted = judgement { true } else { false }
             try book.run(
                 .request("GET https://a.example/x"), [.lookUp(onDisk: false)],
-                .found([old.vouchedFor(underTrust: 12, by: RecordedChain([1]))]), [.judgeRecordedChain],
+                .found([old.withTrust(policyMark: 12, chain: RecordedChain([1]))]), [.judgeRecordedChain],
                 .event { .recordedChainJudged(judgement, at: $0) }, [isAccepted ? .sendStored : .sendError], .delivered, [.finish]
             )
             let trace = book.exchange.trace
@@ -150,7 +150,7 @@ struct OfflineTests {
         }
         let book = try book(trustMark: 4)
         try book.run(
-            .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([old.vouchedFor(underTrust: 12, by: nil)]),
+            .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([old.withTrust(policyMark: 12, chain: nil)]),
             [.sendError], .delivered, [.finish])
         #expect(book.exchange.trace.fault == .offlineMiss(detail: "trust_changed"))
     }

@@ -121,7 +121,7 @@ final class Playbook {
     private func write(for command: ExchangeCommand, _ sourceLocation: SourceLocation) throws {
         var bytes: [UInt8] = []
         switch command {
-        case .relay where exchange.isUnattended, .sendChecked where exchange.isUnattended: return
+        case .relay where exchange.isBackground, .sendChecked where exchange.isBackground: return
         case .sendStored: exchange.writeStoredHead(at: now, into: &bytes)
         case .relay, .sendChecked: exchange.writeRelayedHead(at: now, into: &bytes)
         case .sendError: exchange.writeError(at: now, into: &bytes)

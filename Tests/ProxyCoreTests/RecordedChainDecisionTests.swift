@@ -10,13 +10,13 @@ struct RecordedChainDecisionTests {
     private func book() throws -> Playbook {
         Playbook(
             context: ExchangeContext(
-                rules: try Setting.rules([]), trustInForce: { _, _, _ in TrustInForce(mark: 4, until: .init(milliseconds: .max)) }
+                rules: try Setting.rules([]), activeTrust: { _, _, _ in ActiveTrust(mark: 4, until: .init(milliseconds: .max)) }
             ))
     }
 
     private func stored(_ fields: String..., hasChain: Bool = true) throws -> StoredResponse {
-        try Messages.stored(fields[0], "ETag: \"v1\"", age: 5).vouchedFor(
-            underTrust: 12, by: hasChain ? RecordedChain([1]) : nil)
+        try Messages.stored(fields[0], "ETag: \"v1\"", age: 5).withTrust(
+            policyMark: 12, chain: hasChain ? RecordedChain([1]) : nil)
     }
 
     private static func judged(_ judgement: ChainJudgement) -> Playbook.Step {
@@ -83,7 +83,7 @@ struct RecordedChainDecisionTests {
         for (fault, isServed) in [(Fault.connectionRefused, true), (.untrustedServer(reason: "expired"), false)] {
             let book = try book()
             let response = try Messages.stored("Cache-Control: max-age=1, stale-if-error=600", "ETag: \"v1\"", age: 5)
-                .vouchedFor(underTrust: 4, by: nil)
+                .withTrust(policyMark: 4, chain: nil)
             try book.run(
                 .request("GET https://a.example/x"), [.lookUp(onDisk: false)], .found([response]), [.joinFetch], .leads, [.fetch],
                 .fails(fault), [.releaseJoined, isServed ? .sendStored : .sendError], .delivered, [.finish])

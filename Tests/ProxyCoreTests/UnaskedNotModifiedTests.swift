@@ -48,7 +48,7 @@ struct UnaskedNotModifiedTests {
         try book.run(
             .request("GET http://a.example/x"), [.lookUp(onDisk: false)],
             .found([try Messages.stored("Cache-Control: max-age=60, stale-while-revalidate=60", age: 70)]),
-            [.sendStored, .validateUnattended])
+            [.sendStored, .validateInBackground])
         let background = book.validating()
         try background.run(
             .validates, [.fetch],

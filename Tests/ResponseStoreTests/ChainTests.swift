@@ -14,7 +14,7 @@ struct ChainTests {
     private static func response(
         _ name: String, _ chain: RecordedChain?, count: Int = 100, etag: Bool = false
     ) -> StoredResponse {
-        Sample.response(name, body: Sample.bytes(count, seed: 1), etag: etag).vouchedFor(underTrust: 4, by: chain)
+        Sample.response(name, body: Sample.bytes(count, seed: 1), etag: etag).withTrust(policyMark: 4, chain: chain)
     }
 
     private static func found(_ store: ResponseStore, _ name: String) throws -> StoredResponse {
@@ -90,7 +90,7 @@ struct ChainTests {
         store.putSurely(Self.response("a", Self.chain(7)))
         store.drain()
         let old = try #require(store.find(Sample.key("a")))
-        store.freshen(old, as: old.vouchedFor(underTrust: 12, by: Self.chain(8)))
+        store.freshen(old, as: old.withTrust(policyMark: 12, chain: Self.chain(8)))
         store.drain()
         #expect(try fixture.count(of: "certificate_chain") == 1)
         store.shutdown()
@@ -103,12 +103,12 @@ struct ChainTests {
     func fills() throws {
         let fixture = StoreFixture()
         let store = try fixture.open()
-        let plan = FillingPlan(response: Self.response("large", Self.chain(9), count: 0), length: 300_000)
-        let filling = try #require(store.beginSurely(plan))
+        let plan = PendingPlan(response: Self.response("large", Self.chain(9), count: 0), length: 300_000)
+        let pending = try #require(store.beginSurely(plan))
         let body = Sample.bytes(300_000, seed: 2)
-        _ = filling.append(body.span)
-        filling.finish()
-        guard case .stored = store.outcome(of: filling) else { throw StoreError(.failed, path: "", message: "not stored") }
+        _ = pending.append(body.span)
+        pending.finish()
+        guard case .stored = store.outcome(of: pending) else { throw StoreError(.failed, path: "", message: "not stored") }
         store.shutdown()
         let next = try fixture.open()
         #expect(try Self.found(next, "large").chain?.octets == Self.chain(9).octets)

@@ -18,10 +18,10 @@ struct EvictionTests {
         let body = Sample.bytes(length, seed: 1)
         var largest = 0
         for number in 0..<40 {
-            let plan = FillingPlan(response: Sample.response("b\(number)", body: []), length: UInt64(length))
-            let filling = try #require(store.beginSurely(plan))
-            FillingTests.fill(filling, body, pieceLength: 1 << 20)
-            filling.finish()
+            let plan = PendingPlan(response: Sample.response("b\(number)", body: []), length: UInt64(length))
+            let pending = try #require(store.beginSurely(plan))
+            PendingResponseTests.fill(pending, body, pieceLength: 1 << 20)
+            pending.finish()
             store.drain()
             #expect(store.statistics.bytes <= high + 2 * length)
             largest = max(largest, FileSystem.length(of: fixture.path) ?? 0)
@@ -32,18 +32,18 @@ struct EvictionTests {
     }
 
     @Test("No more bodies are on their way at once than memory has room for")
-    func boundsFillings() throws {
+    func boundsPending() throws {
         let fixture = StoreFixture()
-        let store = try fixture.open { $0.limits.fillingBytes = 1 << 20 }
-        func begin(_ number: Int) -> Filling? {
-            store.beginFilling(FillingPlan(response: Sample.response("f\(number)", body: []), length: nil))
+        let store = try fixture.open { $0.limits.pendingBytes = 1 << 20 }
+        func begin(_ number: Int) -> PendingResponse? {
+            store.beginPending(PendingPlan(response: Sample.response("f\(number)", body: []), length: nil))
         }
-        let fillings = (0..<6).compactMap { begin($0) }
-        #expect(fillings.count == 4)
+        let pendingResponses = (0..<6).compactMap { begin($0) }
+        #expect(pendingResponses.count == 4)
         #expect(store.statistics.refusedBusy == 2)
-        fillings[0].abort()
+        pendingResponses[0].abort()
         store.drain()
         let next = try #require(begin(7))
-        for filling in fillings[1...] + [next] { filling.abort() }
+        for pending in pendingResponses[1...] + [next] { pending.abort() }
     }
 }

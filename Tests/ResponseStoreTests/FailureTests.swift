@@ -19,27 +19,27 @@ struct FailureTests {
         }
         store.putSurely(Sample.response("first", body: [1]))
         store.drain()
-        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("w", body: []), length: nil)))
-        let reader = try #require(filling.attach())
+        let pending = try #require(store.beginSurely(PendingPlan(response: Sample.response("w", body: []), length: nil)))
+        let reader = try #require(pending.attach())
         let piece = Sample.bytes(128 << 10, seed: 1)
         var position: UInt64 = 0
-        while filling.append(piece.span) == .proceed {
+        while pending.append(piece.span) == .proceed {
             position += UInt64(piece.count)
             _ = reader.read(at: position)
         }
         _ = reader.read(at: position + UInt64(piece.count))
         let isAwake = Guarded(false)
-        filling.whenReady { isAwake.withLock { $0 = true } }
+        pending.whenReady { isAwake.withLock { $0 = true } }
         #expect(!isAwake.withLock { $0 })
         if isStalled {
-            filling.lookAfter(now: Clock.monotonicMilliseconds() + 60_000)
+            pending.lookAfter(now: Clock.monotonicMilliseconds() + 60_000)
         } else {
-            filling.giveUpStoring()
+            pending.giveUpStoring()
         }
-        #expect(!filling.isStoring)
+        #expect(!pending.isStoring)
         #expect(isAwake.withLock { $0 })
         withExtendedLifetime(reader) {}
-        filling.abort()
+        pending.abort()
     }
 
     @Test("An invalidation reaches a body that the full disk could not take")
@@ -48,23 +48,23 @@ struct FailureTests {
         let store = try fixture.open()
         store.drain()
         let response = Sample.response("i", body: [], etag: true)
-        let filling = try #require(store.beginSurely(FillingPlan(response: response, length: nil)))
+        let pending = try #require(store.beginSurely(PendingPlan(response: response, length: nil)))
         // Stands in for a full disk: the file may not grow.
         store.core.queue.add(.limitPages(1), urgent: true)
-        _ = filling.append(Sample.bytes(3 << 20, seed: 1).span)
+        _ = pending.append(Sample.bytes(3 << 20, seed: 1).span)
         try eventually {
             store.drain()
-            return !filling.isStoring
+            return !pending.isStoring
         }
         store.invalidate([response.key])
         store.drain()
-        filling.finish()
-        guard case .notStored = store.outcome(of: filling) else {
+        pending.finish()
+        guard case .notStored = store.outcome(of: pending) else {
             Issue.record("what was invalidated is back")
             return
         }
         #expect(store.find(response.key) == nil)
-        #expect(store.core.fillings.count == 0)
+        #expect(store.core.pendingResponses.count == 0)
     }
 
     @Test("One that was not invalidated stays in memory, and is no longer on its way")
@@ -73,16 +73,16 @@ struct FailureTests {
         let store = try fixture.open()
         store.drain()
         let body = Sample.bytes(3 << 20, seed: 1)
-        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("k", body: []), length: nil)))
-        filling.stopStoring()
-        _ = filling.append(body.span)
-        filling.finish()
-        guard case .stored(let response) = store.outcome(of: filling) else {
+        let pending = try #require(store.beginSurely(PendingPlan(response: Sample.response("k", body: []), length: nil)))
+        pending.stopStoring()
+        _ = pending.append(body.span)
+        pending.finish()
+        guard case .stored(let response) = store.outcome(of: pending) else {
             Issue.record("not kept")
             return
         }
         #expect(store.wholeBody(response) == body)
-        #expect(store.core.fillings.count == 0)
+        #expect(store.core.pendingResponses.count == 0)
     }
 
     @Test("A commit that fails gives up what it would have written, and nothing behind it")

@@ -42,10 +42,10 @@ struct FresheningTests {
         let fixture = StoreFixture()
         var store = try fixture.open { $0.memoryBodyLimit = bodyLimit }
         let body = Sample.bytes(100_000, seed: 1)
-        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("n", body: []), length: nil)))
-        _ = filling.append(body.span)
-        filling.finish()
-        guard case .stored(let old) = store.outcome(of: filling) else {
+        let pending = try #require(store.beginSurely(PendingPlan(response: Sample.response("n", body: []), length: nil)))
+        _ = pending.append(body.span)
+        pending.finish()
+        guard case .stored(let old) = store.outcome(of: pending) else {
             Issue.record("not stored")
             return
         }

@@ -17,19 +17,19 @@ struct InvalidationTests {
         let moment = store.moment(of: key)
         _ = store.put(Sample.response("i", body: [1]))
         store.invalidate([key])
-        #expect(store.isOvertaken(key, since: moment))
-        guard case .overtaken = store.put(Sample.response("i", body: [2]), since: moment) else {
+        #expect(store.isInvalidated(key, since: moment))
+        guard case .invalidated = store.put(Sample.response("i", body: [2]), since: moment) else {
             Issue.record("stored")
             return
         }
         // Of a small one, and of one that is a row in the file.
         for length in [1000, 300_000] {
             let body = Sample.bytes(length, seed: 1)
-            let plan = FillingPlan(response: Sample.response("i", body: []), length: UInt64(length), since: moment)
-            let filling = try #require(store.beginFilling(plan))
-            FillingTests.fill(filling, body, pieceLength: 100_000)
-            filling.finish()
-            guard case .notStored = store.outcome(of: filling) else {
+            let plan = PendingPlan(response: Sample.response("i", body: []), length: UInt64(length), since: moment)
+            let pending = try #require(store.beginPending(plan))
+            PendingResponseTests.fill(pending, body, pieceLength: 100_000)
+            pending.finish()
+            guard case .notStored = store.outcome(of: pending) else {
                 Issue.record("stored: \(length) octets")
                 return
             }
@@ -49,18 +49,18 @@ struct InvalidationTests {
         let body = Sample.bytes(1_200_000, seed: 1)
         for round in 0..<80 {
             let response = Sample.response("w\(round)", body: [], etag: true)
-            var plan = FillingPlan(response: response, length: UInt64(body.count), since: store.moment(of: response.key))
+            var plan = PendingPlan(response: response, length: UInt64(body.count), since: store.moment(of: response.key))
             if isPart { plan.part = (start: 0, whole: UInt64(2 * body.count)) }
-            let filling = try #require(store.beginSurely(plan))
-            FillingTests.fill(filling, body, pieceLength: 100_000)
-            filling.finish()
+            let pending = try #require(store.beginSurely(plan))
+            PendingResponseTests.fill(pending, body, pieceLength: 100_000)
+            pending.finish()
             store.core.queue.nudge()
             // At any moment of the writing and of its commit.
             let end = ContinuousClock.now + .microseconds(Int.random(in: 0..<6_000, using: &generator))
             while ContinuousClock.now < end {}
             store.invalidate([response.key])
             #expect(store.find(response.key) == nil)
-            _ = store.outcome(of: filling)
+            _ = store.outcome(of: pending)
             #expect(store.find(response.key) == nil)
             #expect(store.partials(of: response.key).isEmpty)
         }

@@ -16,16 +16,16 @@ struct OneBatchTests {
         store.drain()
         let body = Sample.bytes(5000, seed: 1)
         let start = Int(partStart ?? 0)
-        let plan = FillingPlan(
+        let plan = PendingPlan(
             response: Sample.response("x", body: [], etag: true), length: UInt64(5000 - start),
             part: partStart.map { (start: $0, whole: 5000) })
-        let filling = try #require(store.beginSurely(plan))
-        FillingTests.fill(filling, Array(body[start...]), pieceLength: 5000)
+        let pending = try #require(store.beginSurely(plan))
+        PendingResponseTests.fill(pending, Array(body[start...]), pieceLength: 5000)
         store.inOneBatch {
-            filling.finish()
+            pending.finish()
             store.putSurely(Sample.response("x", body: body, etag: true, requested: 1_700_000_500))
         }
-        _ = store.outcome(of: filling)
+        _ = store.outcome(of: pending)
         #expect(!store.hasPartials)
         store.shutdown()
         #expect(fixture.seenNotices.isEmpty)

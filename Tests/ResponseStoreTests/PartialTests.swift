@@ -15,14 +15,14 @@ struct PartialTests {
     private func store(
         _ range: Range<Int>, in store: ResponseStore, brokenAfter count: Int? = nil, name: String = "p", tag: String = "v",
         requested: Int64 = 1_700_000_000
-    ) throws -> FillingOutcome {
+    ) throws -> PendingOutcome {
         let response = Sample.response(name, body: [], etag: true, requested: requested, tag: tag)
         let part = (start: UInt64(range.lowerBound), whole: UInt64(Self.length))
-        let filling = try #require(
-            store.beginSurely(FillingPlan(response: response, length: UInt64(range.count), part: part)))
-        FillingTests.fill(filling, Array(body[range].prefix(count ?? range.count)), pieceLength: 50_000)
-        if count == nil { filling.finish() } else { filling.abort() }
-        let outcome = store.outcome(of: filling)
+        let pending = try #require(
+            store.beginSurely(PendingPlan(response: response, length: UInt64(range.count), part: part)))
+        PendingResponseTests.fill(pending, Array(body[range].prefix(count ?? range.count)), pieceLength: 50_000)
+        if count == nil { pending.finish() } else { pending.abort() }
+        let outcome = store.outcome(of: pending)
         store.drain()
         return outcome
     }
@@ -81,11 +81,11 @@ struct PartialTests {
         let fixture = StoreFixture()
         let store = try fixture.open()
         let response = Sample.response("p", body: [], etag: true)
-        let whole = try #require(store.beginSurely(FillingPlan(response: response, length: UInt64(Self.length))))
+        let whole = try #require(store.beginSurely(PendingPlan(response: response, length: UInt64(Self.length))))
         let reader = try #require(whole.attach())
-        func begin(_ start: UInt64) -> Filling? {
+        func begin(_ start: UInt64) -> PendingResponse? {
             store.beginSurely(
-                FillingPlan(response: response, length: 100_000, part: (start: start, whole: UInt64(Self.length))))
+                PendingPlan(response: response, length: 100_000, part: (start: start, whole: UInt64(Self.length))))
         }
         func append(_ range: Range<Int>) -> FlowControl {
             let piece = Array(body[range])
@@ -103,7 +103,7 @@ struct PartialTests {
         whole.whenReady { ready.set(true) }
         _ = reader.read(at: 1_600_000)
         #expect(ready.wait())
-        for filling in [whole, behind, ahead] { filling.abort() }
+        for pending in [whole, behind, ahead] { pending.abort() }
     }
 
     @Test("What is stored in part is freshened at once, and in the file; or removed")
@@ -162,13 +162,13 @@ struct PartialTests {
         var store = try fixture.open()
         try self.store(0..<1_000_000, in: store)
         let response = Sample.response("p", body: [], etag: true)
-        let filling = try #require(
-            store.beginSurely(FillingPlan(response: response, length: 100, part: (start: 1_000_000, whole: UInt64(Self.length)))))
-        FillingTests.fill(filling, [UInt8](repeating: 0, count: 100), pieceLength: 100)
+        let pending = try #require(
+            store.beginSurely(PendingPlan(response: response, length: 100, part: (start: 1_000_000, whole: UInt64(Self.length)))))
+        PendingResponseTests.fill(pending, [UInt8](repeating: 0, count: 100), pieceLength: 100)
         store.invalidate([Sample.key("p")])
         #expect(store.partials(of: Sample.key("p")).isEmpty)
-        filling.finish()
-        _ = store.outcome(of: filling)
+        pending.finish()
+        _ = store.outcome(of: pending)
         expectGone(store)
         store.shutdown()
         store = try fixture.open()
@@ -221,7 +221,7 @@ struct PartialTests {
         }
         try storeInExtents("p", in: store)
         var found = isInMemory ? store.find(Sample.key("p")) : store.foundOnDisk(Sample.key("p"))
-        let place = try #require(found.flatMap(FillingTests.placeOnDisk))
+        let place = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
         #expect(place.id < 0)
         #expect(store.purgeNow(PurgeTests.matching("http://example.test/p")).done() == 1)
         try waitForDeletions(in: store)
@@ -236,7 +236,7 @@ struct PartialTests {
         let store = try fixture.open()
         try self.store(0..<1_000_000, in: store)
         var found = store.partials(of: Sample.key("p")).first?.response
-        let place = try #require(found.flatMap(FillingTests.placeOnDisk))
+        let place = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
         #expect(store.purgeNow(PurgeTests.matching("http://example.test/p")).done() == 1)
         try waitForDeletions(in: store)
         #expect(store.readNow(place, at: 900_000).isGood)
@@ -251,7 +251,7 @@ struct PartialTests {
         let store = try fixture.open()
         try self.store(100_000..<300_000, in: store)
         let found = try #require(store.partials(of: Sample.key("p")).first)
-        let place = try #require(FillingTests.placeOnDisk(found.response))
+        let place = try #require(PendingResponseTests.placeOnDisk(found.response))
         let hold = store.hold(place)
         try self.store(0..<1_000_000, in: store)
         try eventually {
@@ -266,7 +266,8 @@ struct PartialTests {
     private func waitForDeletions(in store: ResponseStore) throws {
         try self.store(0..<1_000_000, in: store, name: "next")
         // Without what was found, which would keep it.
-        let next = try #require(store.partials(of: Sample.key("next")).first.flatMap { FillingTests.placeOnDisk($0.response) })
+        let next = try #require(
+            store.partials(of: Sample.key("next")).first.flatMap { PendingResponseTests.placeOnDisk($0.response) })
         #expect(store.purgeNow(PurgeTests.matching("http://example.test/next")).done() == 1)
         try eventually { !store.readNow(next, at: 0).isGood }
     }
@@ -278,14 +279,14 @@ struct PartialTests {
         let store = try fixture.open()
         try self.store(0..<500_000, in: store)
         let whole = 60 << 20
-        let plan = FillingPlan(
+        let plan = PendingPlan(
             response: Sample.response("q", body: [], etag: true), length: 40 << 20, part: (start: 10 << 20, whole: UInt64(whole)))
-        let filling = try #require(store.beginSurely(plan))
+        let pending = try #require(store.beginSurely(plan))
         let bytes = Sample.bytes(5 << 20, seed: 1)
-        FillingTests.fill(filling, bytes, pieceLength: 1 << 20)
+        PendingResponseTests.fill(pending, bytes, pieceLength: 1 << 20)
         for _ in 0..<5 { store.drain() }
         for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: copy + suffix) }
-        filling.abort()
+        pending.abort()
         store.shutdown()
 
         let again = try fixture.open { $0.path = copy }

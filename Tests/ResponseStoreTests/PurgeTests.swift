@@ -48,12 +48,12 @@ struct PurgeTests {
         store.putSurely(Sample.response("long", body: body))
         store.drain()
         var found = isInMemory ? store.find(Sample.key("long")) : store.foundOnDisk(Sample.key("long"))
-        let reference = try #require(found.flatMap(FillingTests.placeOnDisk))
+        let reference = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
         #expect(store.purgeNow(Self.matching("http://example.test/long")).done() == 1)
         // What comes behind it is deleted before: the writer has been at the chunks.
         store.putSurely(Sample.response("next", body: body))
         store.drain()
-        let next = try #require(store.find(Sample.key("next")).flatMap(FillingTests.placeOnDisk))
+        let next = try #require(store.find(Sample.key("next")).flatMap(PendingResponseTests.placeOnDisk))
         #expect(store.purgeNow(Self.matching("http://example.test/next")).done() == 1)
         try eventually { !store.readNow(next, at: 0).isGood }
         #expect(found.flatMap { store.wholeBody($0) } == body)
@@ -70,10 +70,10 @@ struct PurgeTests {
         let body = Sample.bytes(3 << 20, seed: 1)
         func fill(_ name: String) throws {
             let response = Sample.response(name, body: [], etag: true)
-            let filling = try #require(store.beginSurely(FillingPlan(response: response, length: UInt64(body.count))))
-            FillingTests.fill(filling, isWhole ? body : Array(body.prefix(2 << 20)), pieceLength: 1 << 18)
-            if isWhole { _ = filling.finish() } else { filling.abort() }
-            _ = store.outcome(of: filling)
+            let pending = try #require(store.beginSurely(PendingPlan(response: response, length: UInt64(body.count))))
+            PendingResponseTests.fill(pending, isWhole ? body : Array(body.prefix(2 << 20)), pieceLength: 1 << 18)
+            if isWhole { _ = pending.finish() } else { pending.abort() }
+            _ = store.outcome(of: pending)
             store.drain()
         }
         func browsed(_ name: String) throws -> StoredResponse {
@@ -87,9 +87,9 @@ struct PurgeTests {
         try fill("long")
         try fill("next")
         var found: StoredResponse? = try browsed("long")
-        let place = try #require(found.flatMap(FillingTests.placeOnDisk))
+        let place = try #require(found.flatMap(PendingResponseTests.placeOnDisk))
         // Without its hold: what is purged after the other is deleted, so the writer has been at both.
-        let next = try #require(FillingTests.placeOnDisk(try browsed("next")))
+        let next = try #require(PendingResponseTests.placeOnDisk(try browsed("next")))
         #expect(store.purgeNow(Self.matching("http://example.test/long")).done() == 1)
         #expect(store.purgeNow(Self.matching("http://example.test/next")).done() == 1)
         try eventually { !isReadable(next) }
@@ -141,11 +141,11 @@ struct PurgeTests {
         let store = try fixture.open()
         let moment = store.moment(of: Sample.key("a/small"))
         let large = Sample.bytes(300_000, seed: 1)
-        let filling = try #require(
-            store.beginFilling(FillingPlan(response: Sample.response("a/large", body: []), length: 300_000)))
-        FillingTests.fill(filling, Array(large[..<100_000]), pieceLength: 50_000)
+        let pending = try #require(
+            store.beginPending(PendingPlan(response: Sample.response("a/large", body: []), length: 300_000)))
+        PendingResponseTests.fill(pending, Array(large[..<100_000]), pieceLength: 50_000)
         let purge = store.purgeNow(Self.matching("http://example.test/a/*"))
-        guard case .overtaken = store.put(Sample.response("a/small", body: [1]), since: moment) else {
+        guard case .invalidated = store.put(Sample.response("a/small", body: [1]), since: moment) else {
             Issue.record("stored")
             return
         }
@@ -153,16 +153,16 @@ struct PurgeTests {
             Issue.record("not stored")
             return
         }
-        FillingTests.fill(filling, Array(large[100_000...]), pieceLength: 50_000)
-        filling.finish()
-        guard case .notStored = store.outcome(of: filling) else {
+        PendingResponseTests.fill(pending, Array(large[100_000...]), pieceLength: 50_000)
+        pending.finish()
+        guard case .notStored = store.outcome(of: pending) else {
             Issue.record("stored")
             return
         }
         // One that begins late with an old moment.
-        let late = store.beginFilling(FillingPlan(response: Sample.response("a/late", body: []), length: nil, since: moment))
+        let late = store.beginPending(PendingPlan(response: Sample.response("a/late", body: []), length: nil, since: moment))
         if let late {
-            FillingTests.fill(late, large, pieceLength: 100_000)
+            PendingResponseTests.fill(late, large, pieceLength: 100_000)
             late.finish()
             if case .stored = store.outcome(of: late) { Issue.record("stored") }
         }

@@ -47,17 +47,17 @@ struct RecencyTests {
         let fixture = StoreFixture()
         let store = try fixture.open()
         let body = Sample.bytes(length, seed: 1)
-        let filling = try #require(store.beginSurely(FillingPlan(response: Self.older, length: nil)))
-        let reader = try #require(filling.attach())
+        let pending = try #require(store.beginSurely(PendingPlan(response: Self.older, length: nil)))
+        let reader = try #require(pending.attach())
         let result = Answer<[UInt8]?>()
-        Thread.detachNewThread { result.set(FillingTests.readAll(reader, from: store, pieceLength: 1 << 20)) }
-        FillingTests.fill(filling, body, pieceLength: 100_000)
+        Thread.detachNewThread { result.set(PendingResponseTests.readAll(reader, from: store, pieceLength: 1 << 20)) }
+        PendingResponseTests.fill(pending, body, pieceLength: 100_000)
         store.putSurely(Self.newer)
         // The writer may come for the body's last run otherwise before it has this.
         store.drain()
-        filling.finish()
+        pending.finish()
         #expect(result.wait() == body)
-        guard case .notStored = store.outcome(of: filling) else {
+        guard case .notStored = store.outcome(of: pending) else {
             Issue.record("stored")
             return
         }

@@ -184,10 +184,10 @@ struct ResponseStoreTests {
             key: Sample.key("s"), nominatedFields: [], facts: facts, head: ResponseHead(),
             requestTime: Timestamp(seconds: 1_700_000_000), body: .bytes(secret))
         _ = store.put(response)
-        let filling = try #require(
-            store.beginSurely(FillingPlan(response: response.placed(body: .bytes(secret), row: 0), length: nil)))
-        _ = filling.append(secret.span)
-        filling.finish()
+        let pending = try #require(
+            store.beginSurely(PendingPlan(response: response.placed(body: .bytes(secret), row: 0), length: nil)))
+        _ = pending.append(secret.span)
+        pending.finish()
         store.drain()
         #expect(store.find(response.key) != nil)
         store.shutdown()
@@ -208,11 +208,11 @@ struct ResponseStoreTests {
             return
         }
         let body = Sample.bytes(1 << 20, seed: 5)
-        let filling = try #require(store.beginSurely(FillingPlan(response: Sample.response("large", body: []), length: nil)))
-        _ = filling.append(body.span)
-        filling.finish()
-        let answer = Answer<FillingOutcome>()
-        filling.whenStored { answer.set($0) }
+        let pending = try #require(store.beginSurely(PendingPlan(response: Sample.response("large", body: []), length: nil)))
+        _ = pending.append(body.span)
+        pending.finish()
+        let answer = Answer<PendingOutcome>()
+        pending.whenStored { answer.set($0) }
         _ = answer.wait()
         #expect(store.find(Sample.key("large")).flatMap { store.wholeBody($0) } == body)
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder).isEmpty)

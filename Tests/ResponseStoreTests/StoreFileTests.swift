@@ -30,9 +30,21 @@ struct StoreFileTests {
         let store = try fixture.open { $0.path = path }
         _ = store.put(Sample.response("a", body: [1]))
         store.drain()
-        for suffix in ["", "-wal", "-shm", ".lock", ".ballast"] { #expect(try Self.mode(path + suffix) == 0o600, "\(suffix)") }
+        for suffix in ["", "-wal", "-shm", ".lock", ".reserved"] { #expect(try Self.mode(path + suffix) == 0o600, "\(suffix)") }
         #expect(try Self.mode(fixture.folder + "/new") == 0o700)
         #expect(try Self.mode(fixture.folder + "/new/folder") == 0o700)
+    }
+
+    @Test("The space that an older version had reserved under another name is given back")
+    func removesFormerReservedSpace() throws {
+        let fixture = StoreFixture()
+        let path = fixture.folder + "/larder.db"
+        let descriptor = open(path + ".ballast", O_WRONLY | O_CREAT, 0o600)
+        #expect(descriptor >= 0)
+        close(descriptor)
+        _ = try fixture.open { $0.path = path }
+        #expect(access(path + ".ballast", F_OK) != 0)
+        #expect(access(path + ".reserved", F_OK) == 0)
     }
 
     @Test("A store in use is refused, and the error names the process that uses it")
@@ -184,22 +196,22 @@ struct StoreFileTests {
         #expect(store.find(Sample.key("last")).flatMap { store.wholeBody($0) } == Sample.bytes(4096, seed: 1))
     }
 
-    @Test("Fillings that the last process left become partials or go")
+    @Test("PendingResponses that the last process left become partials or go")
     func tidiesUp() throws {
         let fixture = StoreFixture()
         let copy = fixture.folder + "/copy.db"
         let store = try fixture.open()
-        var fillings: [Filling] = []
+        var pendingResponses: [PendingResponse] = []
         for (name, etag) in [("strong", true), ("weak", false)] {
-            let plan = FillingPlan(response: Sample.response(name, body: [], etag: etag), length: 50 << 20)
-            let filling = try #require(store.beginSurely(plan))
-            FillingTests.fill(filling, Sample.bytes(5 << 20, seed: 1), pieceLength: 1 << 20)
-            fillings.append(filling)
+            let plan = PendingPlan(response: Sample.response(name, body: [], etag: etag), length: 50 << 20)
+            let pending = try #require(store.beginSurely(plan))
+            PendingResponseTests.fill(pending, Sample.bytes(5 << 20, seed: 1), pieceLength: 1 << 20)
+            pendingResponses.append(pending)
         }
         for _ in 0..<5 { store.drain() }
         // As a crash would leave it.
         for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: copy + suffix) }
-        for filling in fillings { filling.abort() }
+        for pending in pendingResponses { pending.abort() }
         store.shutdown()
 
         let again = try fixture.open { $0.path = copy }

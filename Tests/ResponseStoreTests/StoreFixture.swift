@@ -23,7 +23,7 @@ final class StoreFixture: Sendable {
     func open(_ adjust: (inout StoreConfiguration) -> Void = { _ in }) throws -> ResponseStore {
         var configuration = StoreConfiguration(path: path)
         configuration.report = { [self] notice in notices.withLock { $0.append(notice) } }
-        configuration.limits.ballastBytes = 1 << 20
+        configuration.limits.reservedSpaceBytes = 1 << 20
         adjust(&configuration)
         return try ResponseStore(configuration)
     }
@@ -84,9 +84,9 @@ extension ResponseStore {
     }
 
     /// Begins to fill, as soon as the writer takes more.
-    func beginSurely(_ plan: FillingPlan) -> Filling? {
+    func beginSurely(_ plan: PendingPlan) -> PendingResponse? {
         for _ in 0..<100 {
-            if let filling = beginFilling(plan) { return filling }
+            if let pending = beginPending(plan) { return pending }
             drain()
         }
         return nil
@@ -125,9 +125,9 @@ extension ResponseStore {
         }
     }
 
-    func outcome(of filling: Filling) -> FillingOutcome {
-        let outcome = Answer<FillingOutcome>()
-        filling.whenStored { outcome.set($0) }
+    func outcome(of pending: PendingResponse) -> PendingOutcome {
+        let outcome = Answer<PendingOutcome>()
+        pending.whenStored { outcome.set($0) }
         return outcome.wait()
     }
 

@@ -70,11 +70,11 @@ struct TotalsTests {
             let start = Int.random(in: 0..<length, using: &random) / 3
             let count = Bool.random(using: &random) ? length - start : Int.random(in: 1...length - start, using: &random)
             let part = (start: UInt64(start), whole: UInt64(length))
-            let plan = FillingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(count), part: part)
+            let plan = PendingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(count), part: part)
             try fill(plan, count, in: store, &random)
         case 8, 9:
             try fill(
-                FillingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(length)), length, in: store,
+                PendingPlan(response: response(tag: tag, nominated: nominated), length: UInt64(length)), length, in: store,
                 &random)
         case 10, 11:
             let partial = store.partials(of: Sample.key(name)).first?.response
@@ -96,14 +96,14 @@ struct TotalsTests {
     }
 
     private func fill(
-        _ plan: FillingPlan, _ count: Int, in store: ResponseStore, _ random: inout SeededGenerator
+        _ plan: PendingPlan, _ count: Int, in store: ResponseStore, _ random: inout SeededGenerator
     ) throws {
-        let filling = try #require(store.beginSurely(plan))
+        let pending = try #require(store.beginSurely(plan))
         let isBroken = Int.random(in: 0..<4, using: &random) == 0
-        FillingTests.fill(filling, Sample.bytes(isBroken ? count / 2 : count, seed: 1), pieceLength: 50_000)
-        if isBroken { filling.abort() } else { filling.finish() }
+        PendingResponseTests.fill(pending, Sample.bytes(isBroken ? count / 2 : count, seed: 1), pieceLength: 50_000)
+        if isBroken { pending.abort() } else { pending.finish() }
         // Else its end may come in one batch with what follows.
-        if Bool.random(using: &random) { _ = store.outcome(of: filling) }
+        if Bool.random(using: &random) { _ = store.outcome(of: pending) }
     }
 
     @Test(
@@ -192,11 +192,11 @@ struct TotalsTests {
         var store = try fixture.open()
         store.putSurely(Sample.response("kept", body: [7]))
         let part = (start: UInt64(0), whole: UInt64(300_000))
-        let plan = FillingPlan(response: Sample.response("p", body: [], etag: true), length: 100_000, part: part)
-        let filling = try #require(store.beginSurely(plan))
-        FillingTests.fill(filling, Sample.bytes(100_000, seed: 1), pieceLength: 100_000)
-        filling.finish()
-        _ = store.outcome(of: filling)
+        let plan = PendingPlan(response: Sample.response("p", body: [], etag: true), length: 100_000, part: part)
+        let pending = try #require(store.beginSurely(plan))
+        PendingResponseTests.fill(pending, Sample.bytes(100_000, seed: 1), pieceLength: 100_000)
+        pending.finish()
+        _ = store.outcome(of: pending)
         store.putSurely(Sample.response("large", body: Sample.bytes(100_000, seed: 2)))
         store.shutdown()
         StoreFileTests.edit(fixture.path, "UPDATE extent SET end=end-1; UPDATE response SET body_length=-1 WHERE body_id>0")

@@ -22,29 +22,29 @@ struct UnstoredTests {
                 Issue.record("accepted")
                 return
             }
-            #expect(store.beginFilling(FillingPlan(response: large, length: 1 << 20)) == nil)
+            #expect(store.beginPending(PendingPlan(response: large, length: 1 << 20)) == nil)
         }
         #expect(Self.unstored(store) == [.queueFull: 3])
         #expect(store.statistics.refusedBusy == 3)
         #expect(store.admitNew())
-        #expect(store.beginFilling(FillingPlan(response: large, length: .max)) == nil)
+        #expect(store.beginPending(PendingPlan(response: large, length: .max)) == nil)
         #expect(Self.unstored(store) == [.queueFull: 3, .bodyTooLong: 1])
     }
 
     @Test("A response that was invalidated, or that a newer one keeps out, is counted")
-    func countsOvertaken() throws {
+    func countsInvalidated() throws {
         let fixture = StoreFixture()
         let store = try fixture.openKnowing()
         let since = store.moment(of: Sample.key("a"))
         store.invalidate([Sample.key("a")])
-        guard case .overtaken = store.put(Sample.response("a", body: [1]), since: since) else {
+        guard case .invalidated = store.put(Sample.response("a", body: [1]), since: since) else {
             Issue.record("accepted")
             return
         }
-        #expect(Self.unstored(store) == [.overtaken: 1])
+        #expect(Self.unstored(store) == [.invalidated: 1])
         store.putSurely(Sample.response("b", body: [1], date: 1_700_000_500))
         store.putSurely(Sample.response("b", body: [1], date: 1_700_000_000))
-        #expect(Self.unstored(store) == [.overtaken: 1, .superseded: 1])
+        #expect(Self.unstored(store) == [.invalidated: 1, .superseded: 1])
     }
 
     @Test("A body that broke off, came too long, or was purged meanwhile is counted once; one that is kept in part is not")
@@ -52,32 +52,32 @@ struct UnstoredTests {
         let fixture = StoreFixture()
         let store = try fixture.openKnowing()
         let body = Sample.bytes(1 << 20, seed: 1)
-        func begin(_ name: String, etag: Bool = false, kept: UInt64? = nil) throws -> Filling {
+        func begin(_ name: String, etag: Bool = false, kept: UInt64? = nil) throws -> PendingResponse {
             let response = Sample.response(name, body: [], etag: etag)
-            return try #require(store.beginSurely(FillingPlan(response: response, length: 2 << 20, keptLength: kept)))
+            return try #require(store.beginSurely(PendingPlan(response: response, length: 2 << 20, keptLength: kept)))
         }
-        func end(_ filling: Filling) {
-            filling.abort()
-            if case .stored = store.outcome(of: filling) { Issue.record("stored") }
+        func end(_ pending: PendingResponse) {
+            pending.abort()
+            if case .stored = store.outcome(of: pending) { Issue.record("stored") }
             store.drain()
         }
-        var filling = try begin("broken")
-        FillingTests.fill(filling, body, pieceLength: 1 << 18)
-        end(filling)
+        var pending = try begin("broken")
+        PendingResponseTests.fill(pending, body, pieceLength: 1 << 18)
+        end(pending)
         #expect(Self.unstored(store) == [.bodyIncomplete: 1])
-        filling = try begin("long", kept: 1 << 18)
-        FillingTests.fill(filling, body, pieceLength: 1 << 18)
-        end(filling)
+        pending = try begin("long", kept: 1 << 18)
+        PendingResponseTests.fill(pending, body, pieceLength: 1 << 18)
+        end(pending)
         #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1])
-        filling = try begin("purged")
-        FillingTests.fill(filling, body, pieceLength: 1 << 18)
+        pending = try begin("purged")
+        PendingResponseTests.fill(pending, body, pieceLength: 1 << 18)
         store.invalidate([Sample.key("purged")])
-        end(filling)
-        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .overtaken: 1])
-        filling = try begin("part", etag: true)
-        FillingTests.fill(filling, body, pieceLength: 1 << 18)
-        end(filling)
+        end(pending)
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .invalidated: 1])
+        pending = try begin("part", etag: true)
+        PendingResponseTests.fill(pending, body, pieceLength: 1 << 18)
+        end(pending)
         #expect(store.partials(of: Sample.key("part")).count == 1)
-        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .overtaken: 1])
+        #expect(Self.unstored(store) == [.bodyIncomplete: 1, .bodyTooLong: 1, .invalidated: 1])
     }
 }

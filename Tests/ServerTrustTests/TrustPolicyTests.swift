@@ -72,8 +72,8 @@ struct TrustPolicyTests {
             minimumTLSVersion: .tls10, minimumKeySizes: KeySizes(rsa: 1024, ellipticCurve: 384), refusedDigests: [.sha224],
             weakUntil: end)
         #expect(weak.isWeakened)
-        #expect(weak.inForce(at: end).fingerprint == weak.fingerprint)
-        let later = weak.inForce(at: POSIXTime(seconds: 1_001))
+        #expect(weak.active(at: end).fingerprint == weak.fingerprint)
+        let later = weak.active(at: POSIXTime(seconds: 1_001))
         #expect(!later.isWeakened)
         let strict = try TrustPolicy(
             anchors: anchors, pins: pins, minimumKeySizes: KeySizes(rsa: 2048, ellipticCurve: 384),

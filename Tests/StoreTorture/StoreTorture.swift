@@ -13,7 +13,7 @@ import TestSupport
 ///     StoreTorture purge PATH         stores and purges until it is killed, and says each round whose purge was acknowledged
 ///     StoreTorture purged PATH LAST   fails unless everything that was purged up to that round is gone
 ///     StoreTorture churn PATH         stores and evicts until it is killed, and says each number
-///     StoreTorture beneath PATH       reads that file beneath memory meanwhile, and fails where an octet is wrong
+///     StoreTorture behind PATH       reads that file behind memory meanwhile, and fails where an octet is wrong
 ///     StoreTorture fill PATH COUNT    stores COUNT responses of 16 KiB, and says how many are there, and what it was told
 ///
 /// A response's body follows from its number, so that each run can judge what another one wrote.
@@ -30,12 +30,12 @@ enum StoreTorture {
             case "purged" where arguments.count == 3: try verifyPurged(arguments[1], last: Int(arguments[2]) ?? -1)
             case "fill" where arguments.count == 3: try fill(arguments[1], count: Int(arguments[2]) ?? 0)
             case "churn" where arguments.count == 2: try churn(arguments[1])
-            case "beneath" where arguments.count == 2:
-                try readBeneath(arguments[1])
+            case "behind" where arguments.count == 2:
+                try readBackingStore(arguments[1])
             default:
                 print(
                     "StoreTorture write PATH | verify PATH LAST | flip PATH FROM TO | purge PATH | purged PATH LAST | churn PATH "
-                        + "| beneath PATH | fill PATH COUNT")
+                        + "| behind PATH | fill PATH COUNT")
                 exit(2)
             }
         } catch {
@@ -76,15 +76,15 @@ enum StoreTorture {
 
     static func fillLarge(_ store: ResponseStore, _ number: Int) {
         let body = body(number)
-        let plan = FillingPlan(response: response(number, body: []), length: number % 2 == 1 ? UInt64(body.count) : nil)
-        guard let filling = store.beginFilling(plan) else { return put(store, number) }
+        let plan = PendingPlan(response: response(number, body: []), length: number % 2 == 1 ? UInt64(body.count) : nil)
+        guard let pending = store.beginPending(plan) else { return put(store, number) }
         var offset = 0
         while offset < body.count {
             let end = min(offset + 100_000, body.count)
-            if filling.append(body.span.extracting(offset..<end)) == .pause { usleep(5000) }
+            if pending.append(body.span.extracting(offset..<end)) == .pause { usleep(5000) }
             offset = end
         }
-        filling.finish()
+        pending.finish()
     }
 
     /// The same in three parts that overlap, the last one first.
@@ -93,13 +93,13 @@ enum StoreTorture {
         let third = body.count / 3
         for range in [2 * third..<body.count, 0..<third + 1000, third..<2 * third + 1000] {
             let part = (start: UInt64(range.lowerBound), whole: UInt64(body.count))
-            let plan = FillingPlan(response: response(number, body: []), length: UInt64(range.count), part: part)
-            guard let filling = store.beginFilling(plan) else { return put(store, number) }
+            let plan = PendingPlan(response: response(number, body: []), length: UInt64(range.count), part: part)
+            guard let pending = store.beginPending(plan) else { return put(store, number) }
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 100_000) {
                 let end = min(start + 100_000, range.upperBound)
-                if filling.append(body.span.extracting(start..<end)) == .pause { usleep(5000) }
+                if pending.append(body.span.extracting(start..<end)) == .pause { usleep(5000) }
             }
-            filling.finish()
+            pending.finish()
         }
     }
 

@@ -205,10 +205,10 @@ struct ConnectPolicyTests {
             ("192.0.2.9", "denied.test", .refuse(.denied)),
             ("192.0.2.9", nil, .intercept(host: "192.0.2.9")), ("192.0.2.1", "any.test", .refuse(.nameMismatch)),
             ("192.0.2.1", "192.0.2.1", .intercept(host: "192.0.2.1")),
-        ] as [(String, String?, EntranceDecision)])
-    func decidesEntered(host: String, name: String?, decision: EntranceDecision) throws {
+        ] as [(String, String?, InterceptionDecision)])
+    func decidesEntered(host: String, name: String?, decision: InterceptionDecision) throws {
         let now = MonotonicTime(nanoseconds: 0)
-        #expect(try Self.intercepting().decideEntered(on: Self.hello(name), host: host, port: 443, at: now) == decision)
+        #expect(try Self.intercepting().decideIntercepted(on: Self.hello(name), host: host, port: 443, at: now) == decision)
     }
 
     @Test("Where the fallback denies hosts altogether, the refusal says so, and CONNECT alone is denied to hosts with an entry")
@@ -227,9 +227,9 @@ struct ConnectPolicyTests {
     @Test("What is learned of clients that refuse us ends, and holds for no host that the settings name")
     func learns() throws {
         let policy = try Self.intercepting { $0.refusalsKeptMilliseconds = 1000 }
-        func decision(_ host: String, at milliseconds: UInt64) -> EntranceDecision {
+        func decision(_ host: String, at milliseconds: UInt64) -> InterceptionDecision {
             let now = MonotonicTime(nanoseconds: milliseconds * 1_000_000)
-            return policy.decideEntered(on: Self.hello(host), host: host, port: 443, at: now)
+            return policy.decideIntercepted(on: Self.hello(host), host: host, port: 443, at: now)
         }
         for host in ["any.test", "inspected.test"] {
             #expect(decision(host, at: 0) == .intercept(host: host))
@@ -246,14 +246,14 @@ struct ConnectPolicyTests {
             ([.http10], .intercept(host: "any.test")), ([.http10, .http2], .intercept(host: "any.test")),
             ([.http2], .tunnelUninspected(host: "any.test", .noHTTP1Offered)),
             ([.other], .tunnelUninspected(host: "any.test", .noHTTP1Offered)),
-        ] as [(ApplicationProtocols, EntranceDecision)])
-    func goesByProtocols(protocols: ApplicationProtocols, decision: EntranceDecision) throws {
+        ] as [(ApplicationProtocols, InterceptionDecision)])
+    func goesByProtocols(protocols: ApplicationProtocols, decision: InterceptionDecision) throws {
         var hello = Self.hello("any.test")
         hello.protocols = protocols
         let now = MonotonicTime(nanoseconds: 0)
-        #expect(try Self.intercepting().decideEntered(on: hello, host: "any.test", port: 443, at: now) == decision)
+        #expect(try Self.intercepting().decideIntercepted(on: hello, host: "any.test", port: 443, at: now) == decision)
         let strict = try Self.intercepting { $0.tunnelsOtherProtocols = false }
-        let refused = strict.decideEntered(on: hello, host: "any.test", port: 443, at: now)
+        let refused = strict.decideIntercepted(on: hello, host: "any.test", port: 443, at: now)
         #expect(refused == (protocols.contains(.http10) ? decision : .refuse(.otherProtocol)))
     }
 

@@ -318,19 +318,19 @@ struct ProbeTests {
 
     @Test("No more verdicts are kept than the limit; what ends first goes first")
     func keepsSome() throws {
-        let kept = KeptVerdicts()
+        let kept = TrustVerdictCache()
         let fingerprint = try authority.policy().fingerprint
         let start = MonotonicTime.read()
-        func key(_ number: Int) -> KeptVerdicts.Key {
-            KeptVerdicts.Key(fingerprint: fingerprint, host: "h\(number).test", port: 443, address: nil)
+        func key(_ number: Int) -> TrustVerdictCache.Key {
+            TrustVerdictCache.Key(fingerprint: fingerprint, host: "h\(number).test", port: 443, address: nil)
         }
-        for number in 0...KeptVerdicts.limit {
+        for number in 0...TrustVerdictCache.limit {
             kept.keep(
                 VettedServer(address: .loopbackIPv4), for: key(number), until: start.advanced(milliseconds: 1000 + number),
                 lastSecond: nil, at: start)
         }
         let now = POSIXTime(seconds: 0)
-        let found = [0, 1, KeptVerdicts.limit].map { kept.server(for: key($0), at: start, now) != nil }
+        let found = [0, 1, TrustVerdictCache.limit].map { kept.server(for: key($0), at: start, now) != nil }
         #expect(found == [false, true, true])
         #expect(kept.server(for: key(1), at: start.advanced(milliseconds: 1001), now) == nil)
     }

@@ -7,7 +7,7 @@ struct CacheKeeping: Sendable {
     /// What was kept and could have been the answer.
     private let former: StoredResponse?
     let requestTime = Timestamp.now
-    let moment: CacheMoment
+    let moment: InvalidationEpoch
     private(set) var response = ResponseHead()
     private(set) var responseTime = Timestamp.now
     private var trustMark: UInt64 = 0
@@ -19,7 +19,7 @@ struct CacheKeeping: Sendable {
         moment = call.cache.moment(for: call.key)
     }
 
-    mutating func receive(_ head: ExchangeLink.Head) {
+    mutating func receive(_ head: ResponseChannel.Head) {
         response.status = head.status
         response.fields = head.fields
         responseTime = head.time
@@ -28,12 +28,12 @@ struct CacheKeeping: Sendable {
     }
 
     /// Whoever has just been judged says that it holds.
-    func vouchedFor(_ response: StoredResponse) -> StoredResponse { response.vouchedFor(underTrust: trustMark, by: chain) }
+    func withTrust(_ response: StoredResponse) -> StoredResponse { response.withTrust(policyMark: trustMark, chain: chain) }
 
     // MARK: Keeping
 
     /// Keeps it where it may be kept: at once where its body is at hand, else as the body is read.
-    func keep(_ arrived: TransferRun.Arrived) async {
+    func keep(_ arrived: TransferTask.OpenResponse) async {
         for key in Invalidation.keys(request: call.head, response: response) {
             await call.cache.remove(CachedResponse.Key(key))
         }
@@ -71,7 +71,7 @@ struct CacheKeeping: Sendable {
         if await call.cache.store(stored.with(body, trailers), since: moment) { call.run.ledger.tell(.stored(call.request.uri)) }
     }
 
-    private func keepAsRead(_ arrived: TransferRun.Arrived) async {
+    private func keepAsRead(_ arrived: TransferTask.OpenResponse) async {
         var length: UInt64?
         if case .length(let known) = arrived.head.framing { length = known }
         if configuration.willCache != nil {

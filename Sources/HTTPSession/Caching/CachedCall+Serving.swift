@@ -6,7 +6,7 @@ import UpstreamTransport
 /// What is kept, as if it came.
 extension CachedCall {
     /// - Returns: `nil` where its body cannot be read any more.
-    func reused(_ stored: StoredResponse, age: DeltaSeconds) async throws(SessionError) -> TransferRun.Arrived? {
+    func reused(_ stored: StoredResponse, age: DeltaSeconds) async throws(SessionError) -> TransferTask.OpenResponse? {
         let served = ServedHead(stored, age: age, withBody: head.method != .head)
         if served.length == 0 { return arrived(served, [], stored.trailers) }
         switch stored.body {
@@ -16,7 +16,7 @@ extension CachedCall {
             // Once something is delivered nobody else can be asked for it.
             let first: [UInt8]
             do throws(CachedBodyLost) { first = try await reader.next() ?? [] } catch { return nil }
-            if case .whole(let limit) = run.taking {
+            if case .whole(let limit) = run.consumption {
                 guard let octets = try await gather(first, reader, limit: limit) else { return nil }
                 return arrived(served, octets, stored.trailers)
             }
@@ -24,18 +24,18 @@ extension CachedCall {
         }
     }
 
-    private func arrived(_ served: ServedHead, _ octets: [UInt8], _ trailers: Fields) -> TransferRun.Arrived {
+    private func arrived(_ served: ServedHead, _ octets: [UInt8], _ trailers: Fields) -> TransferTask.OpenResponse {
         run.ledger.tell(.reused(request.uri))
         let link = makeLink()
-        let isWhole = if case .whole = run.taking { true } else { false }
+        let isWhole = if case .whole = run.consumption { true } else { false }
         let end = link.fill(served.received, isWhole ? [] : octets, count: octets.count, trailers: trailers)
-        return TransferRun.Arrived(
+        return TransferTask.OpenResponse(
             served.received, to: request, link, end: isWhole ? end : nil, octets: isWhole ? octets : [],
             limits: run.session.configuration.limits)
     }
 
-    private func makeLink() -> ExchangeLink {
-        ExchangeLink(run.session.loops, place: 0, transfer: run.transfer, taking: run.taking)
+    private func makeLink() -> ResponseChannel {
+        ResponseChannel(run.session.loops, place: 0, transfer: run.transfer, consumption: run.consumption)
     }
 
     private func gather(
@@ -57,7 +57,7 @@ extension CachedCall {
     /// With a body that is read from the cache as it is taken.
     private func fed(
         _ served: ServedHead, _ first: [UInt8], _ reader: any CachedBodyReading, _ trailers: Fields
-    ) -> TransferRun.Arrived {
+    ) -> TransferTask.OpenResponse {
         run.ledger.tell(.reused(request.uri))
         let link = makeLink()
         let transfer = run.transfer
@@ -74,13 +74,13 @@ extension CachedCall {
                 link.ended(nil, trailers: trailers)
             } catch { link.ended(.transport(.incompleteBody)) }
         }
-        return TransferRun.Arrived(served.received, to: request, link, limits: run.session.configuration.limits)
+        return TransferTask.OpenResponse(served.received, to: request, link, limits: run.session.configuration.limits)
     }
 }
 
 /// The head of something kept, as it is delivered.
 private struct ServedHead {
-    let received: ExchangeLink.Head
+    let received: ResponseChannel.Head
     /// Of the body that goes with it.
     let length: UInt64
 
@@ -91,7 +91,7 @@ private struct ServedHead {
         fields.remove(.contentLength)
         if stored.head.status.code != 204 { fields.append(name: "Content-Length", value: "\(stored.body.length)") }
         fields.append(name: "Age", value: "\(age.seconds)")
-        received = ExchangeLink.Head(
+        received = ResponseChannel.Head(
             status: stored.head.status, fields: fields, framing: withBody ? .length(length) : .none, metrics: ExchangeMetrics())
     }
 }

@@ -7,7 +7,7 @@ import ServerTrust
 ///
 /// The cache is one user's, so that `private` is no hindrance; in all else it is as strict as one that many share.
 struct CachedCall: Sendable {
-    let run: TransferRun
+    let run: TransferTask
     let request: PreparedRequest
     let cache: any ResponseCaching
     let head: RequestHead
@@ -16,7 +16,7 @@ struct CachedCall: Sendable {
     let key: CachedResponse.Key
 
     /// - Returns: `nil` where the cache has no part in it.
-    init?(_ run: TransferRun, _ request: PreparedRequest) {
+    init?(_ run: TransferTask, _ request: PreparedRequest) {
         guard let cache = run.session.configuration.cache else { return nil }
         let fields = request.fields
         // Whoever asks for a part, makes conditions of his own, or asks by content, wants the origin's answer.
@@ -46,10 +46,10 @@ struct CachedCall: Sendable {
         guard request.uri.isSecure else { return 0 }
         let policy = session.trust?.policy(host: request.uri.host, port: request.uri.port)
         let now = POSIXTime(Timestamp.now)
-        return policy?.inForce(at: now).mark(at: now) ?? 0
+        return policy?.active(at: now).mark(at: now) ?? 0
     }
 
-    func arrival() async throws(SessionError) -> TransferRun.Arrived {
+    func arrival() async throws(SessionError) -> TransferTask.OpenResponse {
         if let decision = Reuse.decideBeforeLookUp(for: directives, overrides: overrides) {
             return try await act(on: decision, nil)
         }
@@ -63,13 +63,15 @@ struct CachedCall: Sendable {
         return try await act(on: Reuse.decide(stored.facts, for: directives, overrides: overrides, at: .now), stored)
     }
 
-    private func act(on decision: ReuseDecision, _ stored: StoredResponse?) async throws(SessionError) -> TransferRun.Arrived {
+    private func act(on decision: ReuseDecision, _ stored: StoredResponse?) async throws(SessionError)
+        -> TransferTask.OpenResponse
+    {
         switch decision {
         case .fresh(let terms):
             if let stored, let arrived = try await reused(stored, age: terms.age) { return arrived }
         case .staleAllowed(let terms, let reason):
             if let stored, let arrived = try await reused(stored, age: terms.age) {
-                if reason.wantsValidation { validateUnattended(stored) }
+                if reason.wantsValidation { validateInBackground(stored) }
                 return arrived
             }
         case .validate: if let stored { return try await validated(stored) }
@@ -85,9 +87,9 @@ struct CachedCall: Sendable {
 
     /// What came of asking.
     private enum Answer {
-        case origin(TransferRun.Arrived, CacheKeeping)
+        case origin(TransferTask.OpenResponse, CacheKeeping)
         /// The origin cannot answer, and this may stand in for it (RFC 5861 §4).
-        case standIn(TransferRun.Arrived)
+        case standIn(TransferTask.OpenResponse)
     }
 
     private func answer(
@@ -95,8 +97,8 @@ struct CachedCall: Sendable {
     ) async throws(SessionError) -> Answer {
         let substitute = mayStandIn ? stored : nil
         var keeping = CacheKeeping(self, over: stored)
-        let arrived: TransferRun.Arrived
-        do throws(SessionError) { arrived = try await WireCall(run, request).arrival() } catch {
+        let arrived: TransferTask.OpenResponse
+        do throws(SessionError) { arrived = try await NetworkAttempt(run, request).arrival() } catch {
             if let failure = Self.failure(error), let standIn = try await standIn(substitute, for: failure) {
                 return .standIn(standIn)
             }
@@ -112,7 +114,7 @@ struct CachedCall: Sendable {
 
     private func standIn(
         _ stored: StoredResponse?, for failure: OriginFailure
-    ) async throws(SessionError) -> TransferRun.Arrived? {
+    ) async throws(SessionError) -> TransferTask.OpenResponse? {
         guard let stored,
             case .staleAllowed(let terms, _)? = Reuse.staleAfterFailure(
                 failure, stored.facts, for: directives, overrides: overrides, at: .now)
@@ -133,7 +135,7 @@ struct CachedCall: Sendable {
         }
     }
 
-    private func forwarded(over stored: StoredResponse?) async throws(SessionError) -> TransferRun.Arrived {
+    private func forwarded(over stored: StoredResponse?) async throws(SessionError) -> TransferTask.OpenResponse {
         var request = request
         if request.cachePolicy == .reloadAll {
             var fields = request.fields
@@ -149,7 +151,7 @@ struct CachedCall: Sendable {
         }
     }
 
-    private func validated(_ stored: StoredResponse) async throws(SessionError) -> TransferRun.Arrived {
+    private func validated(_ stored: StoredResponse) async throws(SessionError) -> TransferTask.OpenResponse {
         switch try await validation(of: stored) {
         case .holds(let fresh):
             if let reused = try await reused(fresh, age: .zero) { return reused }
@@ -167,8 +169,8 @@ struct CachedCall: Sendable {
 
     enum Validated {
         case holds(StoredResponse)
-        case replaced(TransferRun.Arrived, CacheKeeping)
-        case standIn(TransferRun.Arrived)
+        case replaced(TransferTask.OpenResponse, CacheKeeping)
+        case standIn(TransferTask.OpenResponse)
         case unclear
     }
 
@@ -177,7 +179,7 @@ struct CachedCall: Sendable {
         var fields = request.fields
         Validation.addPreconditions(of: stored, to: &fields.fields)
         let request = request.with(fields: fields)
-        let (arrived, keeping): (TransferRun.Arrived, CacheKeeping)
+        let (arrived, keeping): (TransferTask.OpenResponse, CacheKeeping)
         switch try await answer(to: request, over: stored, mayStandIn: mayStandIn) {
         case .standIn(let standIn): return .standIn(standIn)
         case .origin(let found, let its): (arrived, keeping) = (found, its)
@@ -193,7 +195,7 @@ struct CachedCall: Sendable {
             responseTime: keeping.responseTime)
         switch outcome {
         case .freshened(let new):
-            let vouched = keeping.vouchedFor(new)
+            let vouched = keeping.withTrust(new)
             await cache.freshen(CachedResponse(stored), as: CachedResponse(vouched), since: keeping.moment)
             return .holds(vouched)
         case .usedOnce(let once, _): return .holds(once)
@@ -212,7 +214,7 @@ struct CachedCall: Sendable {
             switch effect {
             case .freshened(let new):
                 // Its body came under the policy that it came under, whoever spoke of it now.
-                let same = new.vouchedFor(underTrust: kept.stored.facts.trust, by: kept.stored.chain)
+                let same = new.withTrust(policyMark: kept.stored.facts.trust, chain: kept.stored.chain)
                 await cache.freshen(kept, as: CachedResponse(same), since: keeping.moment)
             case .outdated: await cache.remove(kept)
             case .none: break

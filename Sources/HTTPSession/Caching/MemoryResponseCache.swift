@@ -32,23 +32,23 @@ public final class MemoryResponseCache: ResponseCaching {
     public func body(of response: CachedResponse) -> (any CachedBodyReading)? { nil }
 
     /// How often something was removed.
-    public func moment(for key: CachedResponse.Key) -> CacheMoment { removals.withLock { $0.moment(for: key) } }
+    public func moment(for key: CachedResponse.Key) -> InvalidationEpoch { removals.withLock { $0.moment(for: key) } }
 
     /// Keeps a response, in the place of one that was made for the same requests.
     @discardableResult
-    public func store(_ response: CachedResponse, since moment: CacheMoment) -> Bool {
+    public func store(_ response: CachedResponse, since moment: InvalidationEpoch) -> Bool {
         guard let octets = response.octets, octets.count <= bodyLengthLimit else { return false }
         cache.update(response.key) { former in
-            let isOvertaken = self.moment(for: response.key) != moment
-            let others = (former ?? []).filter { isOvertaken || !response.replaces($0) }
-            return Self.entry(of: others + (isOvertaken ? [] : [response]), limit: variantLimit)
+            let isInvalidated = self.moment(for: response.key) != moment
+            let others = (former ?? []).filter { isInvalidated || !response.replaces($0) }
+            return Self.entry(of: others + (isInvalidated ? [] : [response]), limit: variantLimit)
         }
         return self.moment(for: response.key) == moment
     }
 
     /// Gathers the body, and keeps the response once that has come to its end.
     public func beginStoring(
-        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+        _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) -> (any CachedBodyWriting)? {
         if length ?? 0 > bodyLengthLimit { return nil }
         return GatheredBody(limit: bodyLengthLimit) { [weak self] octets, trailers in
@@ -57,7 +57,9 @@ public final class MemoryResponseCache: ResponseCaching {
     }
 
     /// Takes its former self's place.
-    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) { store(new, since: moment) }
+    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) {
+        store(new, since: moment)
+    }
 
     /// Forgets those for the same requests.
     public func remove(_ response: CachedResponse) {
@@ -90,8 +92,8 @@ public final class MemoryResponseCache: ResponseCaching {
         var all: Int64 = 0
         private var counts = [UInt32](repeating: 0, count: 256)
 
-        func moment(for key: CachedResponse.Key) -> CacheMoment {
-            CacheMoment(removals: all, removalsOfKey: counts[place(of: key)])
+        func moment(for key: CachedResponse.Key) -> InvalidationEpoch {
+            InvalidationEpoch(removals: all, removalsOfKey: counts[place(of: key)])
         }
 
         mutating func note(_ key: CachedResponse.Key) { counts[place(of: key)] &+= 1 }

@@ -4,8 +4,8 @@ import HTTPMessage
 /// only too old (`stale`, RFC 7616 §3.3) once more.
 struct ChallengeFlow {
     private let session: HTTPSession
-    private var answered: Set<ChallengeBook.Place> = []
-    private var renewed: Set<ChallengeBook.Place> = []
+    private var answered: Set<AuthenticationCache.Place> = []
+    private var renewed: Set<AuthenticationCache.Place> = []
 
     init(_ session: HTTPSession) { self.session = session }
 
@@ -24,21 +24,21 @@ struct ChallengeFlow {
         return fields
     }
 
-    private func place(for request: PreparedRequest, isProxy: Bool) -> ChallengeBook.Place? {
+    private func place(for request: PreparedRequest, isProxy: Bool) -> AuthenticationCache.Place? {
         let uri = request.uri
         guard isProxy else {
-            return ChallengeBook.Place(host: uri.host, port: uri.port, isSecure: uri.isSecure, isProxy: false)
+            return AuthenticationCache.Place(host: uri.host, port: uri.port, isSecure: uri.isSecure, isProxy: false)
         }
         // Inside a tunnel the proxy sees nothing.
         guard let proxy = session.configuration.proxy, !uri.isSecure else { return nil }
-        return ChallengeBook.Place(host: proxy.host, port: proxy.port, isSecure: false, isProxy: true)
+        return AuthenticationCache.Place(host: proxy.host, port: proxy.port, isSecure: false, isProxy: true)
     }
 
     /// Whether the request is to be sent again, because the book has an answer now.
     /// - Parameters:
     ///   - request: without what `adorn` put in.
     ///   - head: of its response.
-    nonisolated(nonsending) mutating func answers(_ head: ExchangeLink.Head, to request: PreparedRequest)
+    nonisolated(nonsending) mutating func answers(_ head: ResponseChannel.Head, to request: PreparedRequest)
         async throws(SessionError) -> String?
     {
         let isProxy = head.status.code == 407
@@ -81,7 +81,9 @@ struct ChallengeFlow {
     }
 
     /// The strongest of what is offered that takes the credential.
-    private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> ChallengeBook.Access? {
+    private static func access(by credential: HTTPCredential, to challenge: AuthenticationChallenge) -> AuthenticationCache
+        .Access?
+    {
         switch credential {
         case .bearer(let token):
             return challenge.schemes.contains { $0.name == "bearer" } ? .fixed("Bearer " + token) : nil

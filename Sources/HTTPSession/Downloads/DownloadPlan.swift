@@ -12,7 +12,7 @@ enum DownloadPlan: Equatable {
     case anew
 
     /// - Throws: `unacceptable_status`, and `malformed_response` for a part that nobody asked for.
-    init(_ head: ExchangeLink.Head, having part: DownloadPart) throws(SessionError) {
+    init(_ head: ResponseChannel.Head, having part: DownloadPart) throws(SessionError) {
         let tag = head.fields.strongEntityTag
         switch head.status.code {
         case 206:

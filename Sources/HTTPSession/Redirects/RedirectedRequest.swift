@@ -2,7 +2,7 @@ import HTTPMessage
 
 extension PreparedRequest {
     /// The request that a redirect asks for, or `nil` where the response is none: another status, no or several locations.
-    func redirected(by head: ExchangeLink.Head) throws(SessionError) -> PreparedRequest? {
+    func redirected(by head: ResponseChannel.Head) throws(SessionError) -> PreparedRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), head.fields.lineCount(of: .location) == 1,
             let line = head.fields.first(.location)
         else { return nil }

@@ -8,7 +8,7 @@ struct ContentDecoding: Sendable {
     private let limits: CodingLimits
 
     /// - Returns: `nil` where there is nothing to take off: no coding, no content, a part of it, or one that the caller has asked for.
-    init?(_ head: ExchangeLink.Head, to request: PreparedRequest, _ session: SessionLimits) {
+    init?(_ head: ResponseChannel.Head, to request: PreparedRequest, _ session: SessionLimits) {
         guard request.decodesContent, head.fields.contains(.contentEncoding), head.status.code != 206, head.framing != .none
         else { return nil }
         codings = HTTPFields(head.fields).values(of: "Content-Encoding")

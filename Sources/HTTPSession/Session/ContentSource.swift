@@ -9,7 +9,7 @@ enum ContentSource: Sendable {
     static let pieceLength = 256 * 1024
 
     /// Sends all of it, and ends the exchange where that cannot be.
-    func send(over link: ExchangeLink) async {
+    func send(over link: ResponseChannel) async {
         do {
             switch self {
             case .file(let file, let length, let thread): try await Self.send(file, length: length, by: thread, over: link)
@@ -20,7 +20,7 @@ enum ContentSource: Sendable {
         }
     }
 
-    private static func send(_ file: OpenFile, length: UInt64, by thread: FileThread, over link: ExchangeLink) async throws {
+    private static func send(_ file: OpenFile, length: UInt64, by thread: FileThread, over link: ResponseChannel) async throws {
         var offset: UInt64 = 0
         while offset < length {
             let place = offset
@@ -32,7 +32,7 @@ enum ContentSource: Sendable {
         }
     }
 
-    private static func send(_ stream: BodyStream, over link: ExchangeLink) async throws {
+    private static func send(_ stream: BodyStream, over link: ResponseChannel) async throws {
         let pieces = stream.makePieces()
         var left = stream.length
         while let octets = try await pieces.next() {

@@ -15,10 +15,10 @@ public final class HTTPSession: Sendable {
     let upstreamTimeouts: UpstreamTimeouts
     let loops: SessionLoops
     let files = FileThread()
-    let turns: TurnQueue
+    let turns: RequestScheduler
     let registry = TransferRegistry()
-    let challenges = ChallengeBook()
-    let validations = UnattendedValidations()
+    let challenges = AuthenticationCache()
+    let validations = BackgroundValidations()
     let trust: TrustPolicySet?
 
     /// Starts the session's threads.
@@ -28,7 +28,7 @@ public final class HTTPSession: Sendable {
         self.configuration = configuration
         standardFields = StandardFields(configuration)
         upstreamTimeouts = configuration.timeouts.upstream
-        turns = TurnQueue(configuration.limits)
+        turns = RequestScheduler(configuration.limits)
         let policies = try trust.policies()
         self.trust = policies
         let transport = try TransportConfiguration(configuration, trust: policies)
@@ -68,9 +68,9 @@ public final class HTTPSession: Sendable {
     ///   - transfer: to watch it by; a new one for each call.
     public func send(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> HTTPResponse {
         let scope = try TransferScope(self, request, transfer)
-        let taking = ExchangeLink.Taking.whole(limit: configuration.limits.bodyLength)
+        let consumption = ResponseChannel.BodyConsumption.whole(limit: configuration.limits.bodyLength)
         let response = try await scope.run {
-            await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result().flatMap {
+            await TransferTask(scope, request, consumption: consumption, prepared: scope.prepared).result().flatMap {
                 HTTPResponse.made(of: $0, scope.ledger.metrics)
             }
         }
@@ -81,8 +81,10 @@ public final class HTTPSession: Sendable {
     /// Sends a request, and brings the response as soon as its head is there; the body is read from it.
     public func open(_ request: HTTPRequest, as transfer: Transfer = Transfer()) async throws(SessionError) -> StreamingResponse {
         let scope = try TransferScope(self, request, transfer)
-        let taking = ExchangeLink.Taking.pieces(window: configuration.limits.unreadBodyLength)
-        let arrived = try await scope.run { await TransferRun(scope, request, taking: taking, prepared: scope.prepared).result() }
+        let consumption = ResponseChannel.BodyConsumption.pieces(window: configuration.limits.unreadBodyLength)
+        let arrived = try await scope.run {
+            await TransferTask(scope, request, consumption: consumption, prepared: scope.prepared).result()
+        }
         arrived.link.whenEnded { end in
             scope.end(end.failure.map { SessionError(link: $0).about(arrived.response) })
         }
@@ -119,7 +121,7 @@ public final class HTTPSession: Sendable {
         as transfer: Transfer = Transfer()
     ) async throws(SessionError) -> DownloadedFile {
         let scope = try TransferScope(self, request, transfer)
-        let file = try await scope.run { await DownloadRun(scope, request, destination, token).result() }
+        let file = try await scope.run { await DownloadTask(scope, request, destination, token).result() }
         scope.end(nil)
         return file
     }
@@ -186,7 +188,7 @@ public final class HTTPSession: Sendable {
 extension HTTPResponse {
     /// What has arrived whole, without its codings.
     fileprivate static func made(
-        of arrived: TransferRun.Arrived, _ metrics: TransferMetrics
+        of arrived: TransferTask.OpenResponse, _ metrics: TransferMetrics
     ) -> Result<HTTPResponse, SessionError> {
         do throws(SessionError) {
             let body = try arrived.decoding?.decoded(arrived.octets) ?? arrived.octets

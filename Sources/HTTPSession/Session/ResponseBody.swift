@@ -35,13 +35,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
 /// Whoever has it reads the body; when nobody has it any more, the exchange ends.
 final class BodyLease: Sendable {
-    let link: ExchangeLink
+    let link: ResponseChannel
     private let response: SessionError.Response
     private let decoding: DecodedStream?
     /// Its threads carry the body.
     private let session: HTTPSession
 
-    init(_ link: ExchangeLink, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {
+    init(_ link: ResponseChannel, _ response: SessionError.Response, _ decoding: DecodedStream?, _ session: HTTPSession) {
         self.link = link
         self.response = response
         self.decoding = decoding
@@ -80,7 +80,7 @@ final class BodyLease: Sendable {
 }
 
 extension SessionError {
-    init(link failure: ExchangeLink.Failure) {
+    init(link failure: ResponseChannel.Failure) {
         switch failure {
         case .transport(let error): self.init(transport: error)
         case .cancelled: self.init(.cancelled)

@@ -7,7 +7,7 @@ final class SessionLoop: BatchHandler {
     let loop: EventLoop
     let transport: Transport
     private let inbox: LoopInbox
-    private var exchanges: [WireExchange] = []
+    private var exchanges: [NetworkExchange] = []
     private var sleepers: [UInt64: Sleeper] = [:]
     private var isClosed = false
 
@@ -32,22 +32,22 @@ final class SessionLoop: BatchHandler {
 
     // MARK: Exchanges
 
-    func open(_ request: UpstreamRequest, content: [UInt8], link: ExchangeLink) {
+    func open(_ request: UpstreamRequest, content: [UInt8], link: ResponseChannel) {
         if link.hasEnded { return }
         if isClosed { return link.ended(.transport(.transportClosed)) }
-        let exchange = WireExchange(self, link: link, content: content)
+        let exchange = NetworkExchange(self, link: link, content: content)
         link.loopPlace.store(exchanges.count, ordering: .relaxed)
         exchanges.append(exchange)
         exchange.begin(request)
     }
 
     /// `nil` before it has begun and once it is over.
-    func exchange(of link: ExchangeLink) -> WireExchange? {
+    func exchange(of link: ResponseChannel) -> NetworkExchange? {
         let place = link.loopPlace.load(ordering: .relaxed)
         return place < 0 ? nil : exchanges[place]
     }
 
-    func forget(_ exchange: WireExchange) {
+    func forget(_ exchange: NetworkExchange) {
         let place = exchange.link.loopPlace.exchange(-1, ordering: .relaxed)
         guard place >= 0 else { return }
         let last = exchanges.removeLast()

@@ -23,7 +23,7 @@ final class MetricsLedger: Sendable {
 
     func noteExchange(_ uri: TargetURI) { tell(.exchangeBegan(uri)) }
 
-    func note(_ uri: TargetURI, _ end: ExchangeLink.End, waited: Int, duration: Int) {
+    func note(_ uri: TargetURI, _ end: ResponseChannel.End, waited: Int, duration: Int) {
         let exchange = TransferMetrics.Exchange(
             uri: uri, status: end.status.map { Int($0.code) }, waited: waited, duration: duration, end.metrics, trust: end.trust)
         state.withLock { $0.metrics.exchanges.append(exchange) }

@@ -12,7 +12,7 @@ public final class Transfer: Sendable {
         var isSuspended = false
         /// Ends what is being waited for.
         var canceller: (@Sendable () -> Void)?
-        var link: ExchangeLink?
+        var link: ResponseChannel?
         var whenResumed: [Wakeup<Bool>] = []
         var meter = ProgressMeter()
         var observers: [AsyncStream<TransferProgress>.Continuation] = []
@@ -39,7 +39,7 @@ public final class Transfer: Sendable {
 
     /// Stops it where it is: nothing is begun, read or sent, but for what is under way in the kernel. Time limits of the whole exchange go on.
     public func suspend() {
-        let link: ExchangeLink? = state.withLock { state in
+        let link: ResponseChannel? = state.withLock { state in
             if state.isSuspended { return nil }
             state.isSuspended = true
             return state.link
@@ -49,7 +49,7 @@ public final class Transfer: Sendable {
 
     /// Goes on.
     public func resume() {
-        let (link, waiting): (ExchangeLink?, [Wakeup<Bool>]) = state.withLock { state in
+        let (link, waiting): (ResponseChannel?, [Wakeup<Bool>]) = state.withLock { state in
             if !state.isSuspended { return (nil, []) }
             state.isSuspended = false
             defer { state.whenResumed = [] }
@@ -148,7 +148,7 @@ public final class Transfer: Sendable {
     ///   - uri: what is about to be asked for; `nil` where nobody is.
     ///   - length: of the content that is about to be sent, where it is known.
     /// - Returns: `false` where the transfer is cancelled already.
-    func attach(_ link: ExchangeLink, asking uri: TargetURI? = nil, sending length: UInt64? = nil) -> Bool {
+    func attach(_ link: ResponseChannel, asking uri: TargetURI? = nil, sending length: UInt64? = nil) -> Bool {
         state.withLock { state in
             if state.isCancelled { return false }
             state.canceller = { link.cancel() }
@@ -164,7 +164,7 @@ public final class Transfer: Sendable {
     }
 
     /// Tells the exchange of a suspension that came before there was one.
-    func passSuspension(to link: ExchangeLink) {
+    func passSuspension(to link: ResponseChannel) {
         if isSuspended { link.setSuspended(true) }
     }
 
@@ -178,7 +178,7 @@ public final class Transfer: Sendable {
     // MARK: Progress
 
     /// The head has come, and the body does.
-    func expectBody(of head: ExchangeLink.Head) {
+    func expectBody(of head: ResponseChannel.Head) {
         change(.receiving) { meter in
             if case .length(let length) = head.framing { meter.expectedToReceive = length }
             if head.framing == .none { meter.expectedToReceive = 0 }

@@ -4,7 +4,7 @@ import EventLoop
 final class TransferRegistry: Sendable {
     /// Where a transfer stands until it leaves.
     struct Entry: Sendable {
-        /// Unique in its session, in the order of entering.
+        /// Unique in its session, in the order of registration.
         let number: UInt64
         fileprivate let place: Int
     }
@@ -56,7 +56,7 @@ final class TransferRegistry: Sendable {
         state.withLock { state in state.places.compactMap { $0 }.sorted { $0.number < $1.number }.map(\.transfer) }
     }
 
-    /// Nothing enters any more.
+    /// Nothing is registered any more.
     func close() { state.withLock { $0.isClosed = true } }
 
     /// Sends the wake-up as soon as there is none.

@@ -33,7 +33,7 @@ struct ConfigCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Prints the settings in force as YAML, without secrets.")
+            commandName: "show", abstract: "Prints the active settings as YAML, without secrets.")
 
         @OptionGroup var options: SettingsOptions
 

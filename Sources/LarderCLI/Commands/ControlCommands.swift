@@ -20,8 +20,8 @@ struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Makes a running Larder read its settings again.",
         discussion: """
-            As SIGHUP does. Settings with a mistake are refused as a whole: exit code 2, and those in force stay. So are a file that is empty and was not, \
-            and settings without any rule, password or pin where some are in force: a file that is being written is empty for a moment.
+            As SIGHUP does. Settings with a mistake are refused as a whole: exit code 2, and the active ones stay. So are a file that is empty and was not, \
+            and settings without any rule, password or pin where some are active: a file that is being written is empty for a moment.
             """)
 
     @Flag(help: "Accept a file that is empty, and settings that lose all rules, passwords or pins.")

@@ -5,7 +5,7 @@ import TextCoding
 
 struct ModeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mode", abstract: "Tells the mode of a running Larder, or puts another one in force.",
+        commandName: "mode", abstract: "Tells the mode of a running Larder, or puts another one into effect.",
         discussion: """
             Requests that come from then on are answered by it, until it is switched again or the settings are read again and name \
             another one than before. To replay and to record, the settings have to say what: replay.layers, record.file. A recording \
@@ -17,7 +17,7 @@ struct ModeCommand: ParsableCommand {
               larder mode diff
               larder mode diff --report -
 
-            A mode that cannot be served is refused: exit code 2, and the one in force stays. --report switches nothing: it tells in what \
+            A mode that cannot be served is refused: exit code 2, and the active one stays. --report switches nothing: it tells in what \
             the answers in mode diff were not those that were recorded; exit code 6 where any was not.
             """)
 

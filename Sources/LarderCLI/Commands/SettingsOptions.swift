@@ -12,7 +12,7 @@ struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Sets any setting, by its dotted name; the value is YAML.", valueName: "name=value"))
     var set: [String] = []
 
-    /// The settings in force, after warnings were said. Problems are said and end the command with exit code 2.
+    /// The active settings, after warnings were said. Problems are said and end the command with exit code 2.
     /// - Parameters:
     ///   - defaults: as `--set` has them, for what nobody has set there.
     ///   - project: the settings of a project's folder.

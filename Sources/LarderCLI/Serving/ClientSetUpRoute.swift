@@ -8,7 +8,7 @@ import ServerTrust
 enum ClientSetUpRoute {
     /// - Parameters:
     ///   - addresses: those that are listened on; programs are told of those where plain HTTP is spoken.
-    ///   - trust: as it is in force.
+    ///   - trust: as it is active.
     static func route(_ addresses: [ListenAddress], trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, AdminClient.setUpPath) { _, exchange in
             let trust = trust()

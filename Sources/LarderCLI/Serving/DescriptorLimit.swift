@@ -6,7 +6,7 @@ enum DescriptorLimit {
     static let mostAsked: rlim_t = 1 << 20
 
     /// Raises the limit as far as it goes without privileges.
-    /// - Returns: the limit in force.
+    /// - Returns: the limit that applies.
     static func raise() -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

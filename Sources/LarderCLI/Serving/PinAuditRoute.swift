@@ -7,7 +7,7 @@ import UpstreamTransport
 
 /// `GET /v1/pins/audit`: what the servers showed whose pins are only reported on.
 enum PinAuditRoute {
-    /// - Parameter trust: as it is in force.
+    /// - Parameter trust: as it is active.
     static func route(_ audit: PinAudit, trust: @escaping @Sendable () -> TrustSettings) -> AdminRoute {
         AdminRoute(.get, "/v1/pins/audit") { request, exchange in
             let report = PinAuditReport(audit, trust().loaded)

@@ -17,7 +17,7 @@ final class RunningRecordings: Sendable {
     }
 
     private struct State {
-        var replayed: (terms: LarderSettings.Recordings, layers: RecordingLayers)?
+        var replayed: (terms: LarderSettings.Recordings, layers: ReplaySources)?
         var recorded: (terms: LarderSettings.Recordings, purpose: LarderSettings.RecordingPurpose, file: RecordingFile)?
         /// In its place something else is recorded into.
         var former: RecordingFile?
@@ -45,7 +45,7 @@ final class RunningRecordings: Sendable {
     /// What is recorded into now.
     var file: RecordingFile? { state.withLock { $0.recorded?.file } }
     /// What is replayed now.
-    var layers: RecordingLayers? { state.withLock { $0.replayed?.layers } }
+    var layers: ReplaySources? { state.withLock { $0.replayed?.layers } }
 
     /// What compares, or has compared last.
     var comparison: RecordingFile? {
@@ -71,7 +71,7 @@ final class RunningRecordings: Sendable {
     /// What the recording that was finished last came to.
     var ended: (file: RecordingFile, result: Result<SnapshotRoots?, SnapshotError>)? { state.withLock { $0.ended } }
 
-    /// Finishes what is recorded into where these settings, which are in force, do not record into it; and waits for it, and a while for the
+    /// Finishes what is recorded into where these settings, which are active, do not record into it; and waits for it, and a while for the
     /// exchanges that have begun under the settings before.
     /// - Parameter settings: `nil` where nobody is served any more.
     /// - Returns: what it came to; `nil` where nothing is to be finished.
@@ -121,9 +121,9 @@ final class RunningRecordings: Sendable {
         }
     }
 
-    private func layers(for settings: LarderSettings.Recordings) throws(Refusal) -> RecordingLayers {
+    private func layers(for settings: LarderSettings.Recordings) throws(Refusal) -> ReplaySources {
         if let replayed = state.withLock({ $0.replayed }), replayed.terms == settings { return replayed.layers }
-        var terms = RecordingLayers.Terms()
+        var terms = ReplaySources.Terms()
         terms.files = settings.files
         terms.asOf = Self.asOf(settings.asOf)
         terms.end =
@@ -155,9 +155,9 @@ final class RunningRecordings: Sendable {
         if settings.onExpired == .fail, let expired = settings.expiredLayers(at: now).first {
             throw Refusal(reason: "replay.layers: \(expired)")
         }
-        let layers: RecordingLayers
+        let layers: ReplaySources
         do throws(LayerFault) {
-            layers = try RecordingLayers(terms)
+            layers = try ReplaySources(terms)
         } catch {
             let reason = "\(error.reason)"
             throw Refusal(reason: "replay.layers: " + (reason.hasPrefix(error.path) ? reason : "\(error.path): \(reason)"))

@@ -52,7 +52,7 @@ extension RunningServer {
             + ExplainRoutes.routes(server: server, store: store, tellsQuery: plan.settings.log.access.includesQuery)
     }
 
-    /// What the settings in force warn of, as long as they are in force; then what was warned of lately.
+    /// What the active settings warn of, as long as they are active; then what was warned of lately.
     private func warnings() -> [StatusSource.Warning] {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let standing = trust.warnings()

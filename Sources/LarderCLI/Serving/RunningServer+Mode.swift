@@ -20,23 +20,23 @@ extension RunningServer {
         }
         if mode != former.settings.mode {
             do throws(RunningRecordings.Refusal) {
-                try putInForce(former.switched(to: mode))
+                try activate(former.switched(to: mode))
             } catch {
-                return .refused(reason: "\(error.reason); mode \(former.settings.mode.rawValue) stays in force")
+                return .refused(reason: "\(error.reason); mode \(former.settings.mode.rawValue) stays active")
             }
-            let inForce = served.withLock { $0 }
-            if let refreshed = inForce.refreshed { log.logger.warning("\(printable(refreshed.refreshing, limit: 4096))") }
-            log.logger.notice("the mode is \(inForce.settings.mode.rawValue)")
+            let active = served.withLock { $0 }
+            if let refreshed = active.refreshed { log.logger.warning("\(printable(refreshed.refreshing, limit: 4096))") }
+            log.logger.notice("the mode is \(active.settings.mode.rawValue)")
         }
         if change.rewinds { recordings.layers?.rewind() }
         return .done(told)
     }
 
-    private var told: ModeRoutes.Told {
-        var told = ModeRoutes.Told(mode: served.withLock { $0.settings.mode.rawValue }, departures: server.departureCount)
+    private var told: ModeRoutes.Report {
+        var told = ModeRoutes.Report(mode: served.withLock { $0.settings.mode.rawValue }, departures: server.departureCount)
         if let file = recordings.file {
             let summary = file.summary
-            told.recording = ModeRoutes.Told.Recording(
+            told.recording = ModeRoutes.Report.Recording(
                 file: file.path, recorded: summary.counts.recorded, unrecorded: summary.unrecordedCount,
                 failure: summary.failure)
         }

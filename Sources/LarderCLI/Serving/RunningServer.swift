@@ -38,7 +38,7 @@ final class RunningServer: Sendable {
     let recordings: RunningRecordings
     let log: ProcessLog
     private let admin = Guarded<AdminServer?>(nil)
-    /// One change of what is in force at a time.
+    /// One change of what is active at a time.
     private let reloading = DispatchQueue(label: "reload")
     private let isDraining = Atomic<Bool>(false)
     private let isEnding = Atomic<Bool>(false)
@@ -70,15 +70,15 @@ final class RunningServer: Sendable {
         }
         // Opened after the store, which fails more often. A failure behind this line closes it.
         let adminSocket = try Self.openAdminSocket(plan, port: sockets.first?.address.port ?? 0, logger)
-        let inForce: ServedSettings
+        let active: ServedSettings
         do {
-            inForce = try ServedSettings(settings).refreshingExpired()
-            var serverSettings = ServerAssembly.serverSettings(inForce.settings)
+            active = try ServedSettings(settings).refreshingExpired()
+            var serverSettings = ServerAssembly.serverSettings(active.settings)
             serverSettings.pseudonym = pseudonym
             serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: settings)
             serverSettings.transport.audit = pinAudit
             room.bound(&serverSettings)
-            try recordings.prepare(&serverSettings, for: inForce.settings)
+            try recordings.prepare(&serverSettings, for: active.settings)
             server = try ProxyServer(
                 serverSettings, rules: settings.rules.compiled, store: store, sockets: sockets, loops: plan.loopCount,
                 budgets: ServerAssembly.budgets(settings, atMost: room.origins), accessLog: accessLog
@@ -99,13 +99,13 @@ final class RunningServer: Sendable {
         }
         sources = loaded.sources
         startedWith = settings
-        served = Guarded(inForce)
+        served = Guarded(active)
         readFiles = Guarded((loaded.file, loaded.emptyFiles))
         allowsEmpty = plan.allowsEmpty
         if !allowsEmpty {
             for file in loaded.emptyFiles { logger.warning("\(printable(file, limit: 4096)) is empty: it sets nothing") }
         }
-        for warning in settings.tls.warnings() + settings.admissionWarnings + inForce.replayWarnings {
+        for warning in settings.tls.warnings() + settings.admissionWarnings + active.replayWarnings {
             logger.warning("\(warning)")
         }
         // Without it everything is served as well, in more memory.
@@ -113,7 +113,7 @@ final class RunningServer: Sendable {
         if let adminSocket { try serveAdmin(on: adminSocket, plan, loaded) }
     }
 
-    /// The trust in force.
+    /// The active trust.
     var trust: TrustSettings { served.withLock { $0.read.tls } }
 
     /// What a signal asks for.
@@ -166,14 +166,14 @@ final class RunningServer: Sendable {
         admin.withLock { $0 }?.stop()
         freedMemory?.close()
         server.stop()
-        // A change of what is in force that has begun comes to its end: nobody is waited for any more.
+        // A change of what is active that has begun comes to its end: nobody is waited for any more.
         reloading.sync {}
         store.shutdown()
         finishRecording()
         if !accessLog.close() { log.logger.warning("the access log takes no more lines: the last ones are lost") }
     }
 
-    /// Reads the settings again; where they are bad, those in force stay.
+    /// Reads the settings again; where they are bad, the active ones stay.
     /// - Parameters:
     ///   - allowsEmpty: whether an empty file, and the loss of all rules, passwords or pins, is accepted; the server may accept it always.
     ///   - ended: hears what came of it, on another thread.
@@ -181,7 +181,7 @@ final class RunningServer: Sendable {
         inTurn({ self.readAgain(allowingEmpty: allowsEmpty || self.allowsEmpty) }, ended)
     }
 
-    /// Changes what is in force: one at a time, whoever asks for it, and on a thread of its own, since a recording that ends waits for exchanges.
+    /// Changes what is active: one at a time, whoever asks for it, and on a thread of its own, since a recording that ends waits for exchanges.
     /// - Parameter ended: hears what came of it, on that thread.
     func inTurn<Outcome>(_ change: @escaping @Sendable () -> Outcome, _ ended: @escaping @Sendable (Outcome) -> Void) {
         reloading.async { ended(change()) }
@@ -192,7 +192,7 @@ final class RunningServer: Sendable {
         switch loaded.outcome {
         case .problems(let problems):
             for problem in problems { Terminal.talk("\(problem)\n") }
-            log.logger.error("the settings were not read again: those in force stay")
+            log.logger.error("the settings were not read again: the active ones stay")
             return .refused(problems: problems.map(\.description))
         case .settings(let settings):
             let former = readFiles.withLock { $0 }
@@ -202,13 +202,13 @@ final class RunningServer: Sendable {
                 : SettingsLoss.reasons(
                     from: served.withLock { $0.read }, file: former.file, empty: former.empty, to: settings, loaded)
             if !losses.isEmpty {
-                for loss in losses { log.logger.error("the settings were not read again: \(loss); those in force stay") }
+                for loss in losses { log.logger.error("the settings were not read again: \(loss); the active ones stay") }
                 return .refused(problems: losses)
             }
             do throws(RunningRecordings.Refusal) {
-                try putInForce(served.withLock { $0.reading(settings) })
+                try activate(served.withLock { $0.reading(settings) })
             } catch {
-                log.logger.error("\(printable(error.reason, limit: 4096)); those in force stay")
+                log.logger.error("\(printable(error.reason, limit: 4096)); the active ones stay")
                 return .refused(problems: [error.reason])
             }
             readFiles.withLock { $0 = (loaded.file, loaded.emptyFiles) }
@@ -223,8 +223,8 @@ final class RunningServer: Sendable {
     }
 
     /// Has all requests to come served by these. Only in turn.
-    /// - Throws: why they cannot be; those in force stay.
-    func putInForce(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
+    /// - Throws: why they cannot be; the active ones stay.
+    func activate(_ next: ServedSettings) throws(RunningRecordings.Refusal) {
         let next = try next.refreshingExpired()
         let settings = next.settings
         if let problem = SettingsConsistency.modeProblem(in: settings) {
@@ -233,7 +233,7 @@ final class RunningServer: Sendable {
         var serverSettings = ServerAssembly.serverSettings(settings)
         serverSettings.pseudonym = pseudonym
         do throws(CertificateAuthority.AuthorityFault) {
-            serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, inForce: server.listenerTLS)
+            serverSettings.listenerTLS = try ServerAssembly.listenerTLS(settings, of: startedWith, active: server.listenerTLS)
         } catch {
             throw RunningRecordings.Refusal(reason: "listen: cannot speak TLS: \(error)")
         }
@@ -254,7 +254,7 @@ final class RunningServer: Sendable {
         pinAudit.keep { policies?.policy(host: $0, port: $1)?.pins?.areOnlyReported(at: .now) ?? false }
     }
 
-    /// Where another process has the file, it is read beneath memory; where that cannot be, memory stands alone.
+    /// Where another process has the file, it is read behind memory; where that cannot be, memory stands alone.
     private static func openStore(
         _ plan: ServingPlan, _ logger: Logger
     ) throws(ExitCode) -> (store: ResponseStore, remark: String?) {
@@ -278,8 +278,8 @@ final class RunningServer: Sendable {
                 logger.error("cannot open the store: \(error)\(remedy)")
                 throw ExitCode.failure
             }
-            if let beneath = try? open(plan.storePath, .readOnlyBeneathMemory) {  // without it memory stands alone
-                return (beneath, "the store is only read, and what was fetched is forgotten: \(error)")
+            if let backing = try? open(plan.storePath, .readOnlyBackingStore) {  // without it memory stands alone
+                return (backing, "the store is only read, and what was fetched is forgotten: \(error)")
             }
             if let alone = try? open(":memory:", .owned) { return (alone, "what was fetched is forgotten: \(error)") }
             logger.error("cannot open the store: \(error)")

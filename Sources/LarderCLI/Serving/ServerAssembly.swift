@@ -56,16 +56,16 @@ enum ServerAssembly {
     /// - Parameters:
     ///   - listeners: those that are open, as they were at the start. What is spoken there stays, whatever is written for it now; by which
     ///     certificates may be new.
-    ///   - inForce: what is spoken there now, which goes on where nothing is written for it any more.
+    ///   - active: what is spoken there now, which goes on where nothing is written for it any more.
     static func listenerTLS(
-        _ settings: LarderSettings, of listeners: LarderSettings, inForce: [ListenerTLS?] = []
+        _ settings: LarderSettings, of listeners: LarderSettings, active: [ListenerTLS?] = []
     ) throws(CertificateAuthority.AuthorityFault) -> [ListenerTLS?] {
         var result: [ListenerTLS?] = []
         for (index, address) in listeners.listen.enumerated() {
             if let number = settings.listen.firstIndex(where: { $0.isSame(as: address) && $0.tls == address.tls }) {
                 result.append(try settings.loadedListeners.all[number].map(listenerTLS))
             } else {
-                result.append(inForce[index])
+                result.append(active[index])
             }
         }
         return result

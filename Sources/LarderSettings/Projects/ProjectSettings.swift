@@ -31,7 +31,7 @@ package struct ProjectSettings: Sendable {
     }
 
     /// What the user has decided of the files as they are now.
-    package enum Standing: Equatable {
+    package enum Status: Equatable {
         /// - Parameter wasDecided: of other files than there are now.
         case undecided(wasDecided: Bool)
         case allowed(digest: String)
@@ -41,7 +41,7 @@ package struct ProjectSettings: Sendable {
     /// - Parameter policy: as it was read.
     package static func standing(
         of folder: ProjectFolder, policy: [UInt8], _ environment: [String: String]
-    ) throws(ProjectDecisions.Failure) -> Standing {
+    ) throws(ProjectDecisions.Failure) -> Status {
         // Where no folder can hold decisions, none was made.
         guard UserFolders(environment).state != nil, let decision = try ProjectDecisions(environment)[folder.path] else {
             return .undecided(wasDecided: false)
@@ -67,7 +67,7 @@ package struct ProjectSettings: Sendable {
     /// - Throws: what is wrong with the file or with the decisions.
     func read(_ environment: [String: String]) throws(SettingsProblems) -> Read {
         guard let octets = try octets() else { return Read(layer: nil, notice: nil, digest: nil) }
-        let standing: Standing
+        let standing: Status
         switch choice {
         case .deny: return Read(layer: nil, notice: "\(folder.policy) is not used (--project-settings=deny)", digest: nil)
         case .allow:

@@ -74,7 +74,7 @@ enum StricterTrust {
             case "tls.connect.missing_name": proposed.missingName == .deny || base.missingName == .allow
             case "tls.connect.encrypted_hello": proposed.encryptedHello == .deny || base.encryptedHello == .allow
             case "tls.connect.other_protocols": proposed.otherProtocols == .deny || base.otherProtocols == .tunnel
-            case "tls.connect.verdicts_kept": proposed.verdictsKept <= base.verdictsKept
+            case "tls.connect.verdict_ttl": proposed.verdictTTL <= base.verdictTTL
             case "tls.connect.refusals_kept": proposed.refusalsKept <= base.refusalsKept
             case "tls.connect.never_intercept": Set(proposed.neverIntercept).isSubset(of: base.neverIntercept)
             default: false

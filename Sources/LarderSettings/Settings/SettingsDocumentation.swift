@@ -56,7 +56,7 @@ package enum SettingsDocumentation {
         ```
 
         An unknown key, a wrong type or a bad value stops Larder with the file, line and column, what was probably meant, and exit
-        code 2. `larder config check` looks without starting, `larder config show` prints what is in force (secrets left out), and
+        code 2. `larder config check` looks without starting, `larder config show` prints what is active (secrets left out), and
         `larder config schema` prints a JSON Schema for editors. A list replaces the one of a weaker place; it is not added to it.
         An environment variable that begins with `LARDER_` and is no setting does not stop Larder, since others put theirs there: it is
         warned of where its name is near a setting's.
@@ -70,6 +70,14 @@ package enum SettingsDocumentation {
         | Setting | Default | What it is |
         | --- | --- | --- |
         \(SettingsSchema.settings.map(row).joined(separator: "\n"))
+
+        ## Renamed settings
+
+        Larder reads an old name for one version, with a warning that gives the new one. A file that sets both is rejected.
+
+        | Old name | New name | Since |
+        | --- | --- | --- |
+        \(RenamedSetting.all.map { "| `\($0.old)` | `\($0.new)` | \($0.since) |" }.joined(separator: "\n"))
 
         """
     }

@@ -36,9 +36,9 @@ package enum SettingsLoss {
         }
     }
 
-    /// Why settings that were read again are not put in force.
+    /// Why settings that were read again are not activated.
     /// - Parameters:
-    ///   - former: the settings in force; `formerFile` and `formerEmpty` are the files that they were read from, and those of them that set nothing.
+    ///   - former: the active settings; `formerFile` and `formerEmpty` are the files that they were read from, and those of them that set nothing.
     ///   - next: what was read, and its `settings`.
     package static func reasons(
         from former: LarderSettings, file formerFile: String?, empty formerEmpty: [String], to settings: LarderSettings,

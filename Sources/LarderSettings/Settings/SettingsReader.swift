@@ -5,7 +5,7 @@ package struct SettingsLayer: Sendable {
     /// How the place is called in messages: the file's path, `LARDER_LOOPS`, `--set`.
     package let name: String
     /// The mapping at the root, or what stands in its place.
-    package let root: SettingsNode
+    package internal(set) var root: SettingsNode
     /// Where the files stand that it names without a folder of their own.
     let folder: String
     /// How much of it holds.

@@ -174,7 +174,7 @@ package enum SettingsSchema {
             "tls.client_certificates", \.tls.clientCertificates, .clientCertificates, reloadable: true,
             "Who Larder is for hosts that ask for a client certificate; each is shown to its host alone."),
         Setting(
-            "tls.connect.verdicts_kept", \.tls.connect.verdictsKept, .time(0...3_600_000), reloadable: true,
+            "tls.connect.verdict_ttl", \.tls.connect.verdictTTL, .time(0...3_600_000), reloadable: true,
             "How long the good verdict of a probe serves further CONNECT requests to a host without enforced pins; `0s`: not at all. A host with enforced pins is probed for every CONNECT."
         ),
         Setting(

@@ -88,7 +88,10 @@ package struct SettingsSources: Sendable {
             }
         }
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LARDER_") {
-            guard let setting = SettingsSchema.settings.first(where: { $0.environmentName == name }) else {
+            let known =
+                SettingsSchema.settings.first { $0.environmentName == name }?.name
+                ?? RenamedSetting.all.first { $0.environmentName == name }?.old
+            guard let known else {
                 // Not an error: an orchestrator may put LARDER_PORT_3180_TCP there for a service of that name.
                 // Without the prefix, which would make everything look near.
                 let nearest = NearestName.of(
@@ -96,7 +99,7 @@ package struct SettingsSources: Sendable {
                 if let nearest { warnings.append("\(printable(name)) is no setting; did you mean LARDER_\(nearest)?") }
                 continue
             }
-            add(Self.layer(named: name, setting: setting.name, text: text), from: name)
+            add(Self.layer(named: name, setting: known, text: text), from: name)
         }
         for assignment in assignments {
             let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -110,6 +113,14 @@ package struct SettingsSources: Sendable {
         }
         for flag in flags {
             if let layer = SettingsLayer(name: flag.flag, dotted: flag.name, value: flag.value) { layers.append(layer) }
+        }
+
+        for index in layers.indices {
+            do throws(SettingsProblems) {
+                try RenamedSetting.apply(to: &layers[index], warnings: &warnings)
+            } catch {
+                unreadable += error.all.map { LocatedProblem(source: layers[index].name, problem: $0) }
+            }
         }
 
         // Both kinds at once: a broken --set does not hide a wrong key in the file.

@@ -14,20 +14,21 @@ package struct LoadedTrust: Sendable {
     /// The hosts with pins, in the order of the settings.
     package let pinned: [PinnedHost]
     /// Where the policies of hosts are written, in the order of the settings.
-    package let sites: [TrustSite]
-    package let fallbackSite: TrustSite
+    package let sites: [SettingsLocation]
+    package let fallbackSite: SettingsLocation
     /// The folder of `tls.pins_from`.
     package let pinsFolder: String?
     /// What CONNECT gets.
     package let connect: ConnectPolicy
     /// By which hosts are intercepted; `nil` where none is.
     package let authority: LocalAuthority?
-    private let remarks: [TrustRemark]
+    private let remarks: [TrustWarning]
 
     init(
         policies: TrustPolicySet, identities: HostTable<ClientIdentity>, keyLog: KeyLog?, pinned: [PinnedHost],
-        sites: [TrustSite], fallbackSite: TrustSite, pinsFolder: String?, connect: ConnectPolicy, authority: LocalAuthority?,
-        remarks: [TrustRemark]
+        sites: [SettingsLocation], fallbackSite: SettingsLocation, pinsFolder: String?, connect: ConnectPolicy,
+        authority: LocalAuthority?,
+        remarks: [TrustWarning]
     ) {
         self.policies = policies
         self.identities = identities
@@ -42,8 +43,8 @@ package struct LoadedTrust: Sendable {
     }
 
     /// Where the policy is written that holds for a host, be it for this host alone or for more.
-    package func site(host: String, port: UInt16) -> TrustSite {
-        var table = HostTable<TrustSite>()
+    package func site(host: String, port: UInt16) -> SettingsLocation {
+        var table = HostTable<SettingsLocation>()
         for site in sites {
             if let scope = site.entry?.scope { _ = table.insert(site, for: scope) }
         }
@@ -55,8 +56,8 @@ package struct LoadedTrust: Sendable {
 }
 
 /// Something about a policy that is worth a warning, now or at some time.
-struct TrustRemark: Sendable {
-    enum Matter: Sendable {
+struct TrustWarning: Sendable {
+    enum Kind: Sendable {
         case weakened(meanings: [String], until: CalendarDay)
         case pinsExpire(CalendarDay, PinSet.Expiry)
         case noSystemAnchors
@@ -65,7 +66,7 @@ struct TrustRemark: Sendable {
 
     /// The entry and its place: `tls.hosts.old.example (larder.yaml:12:5)`.
     let subject: String
-    let matter: Matter
+    let matter: Kind
 
     /// - Returns: `nil` where there is nothing to warn of then.
     func sentence(at now: POSIXTime) -> String? {

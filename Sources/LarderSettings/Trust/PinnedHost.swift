@@ -3,11 +3,11 @@ import ServerTrust
 
 /// The pins of a host, or of hosts below a name, as programs that pin pass them on to each other: keys by their digests.
 package struct PinnedHost: Equatable, Sendable {
-    package enum Breadth: Sendable { case itself, oneLabelBelow, below, itselfAndBelow }
+    package enum Scope: Sendable { case itself, oneLabelBelow, below, itselfAndBelow }
 
     /// A name, or an address without brackets; never a star.
     package var name: String
-    package var breadth = Breadth.itself
+    package var breadth = Scope.itself
     /// `nil` for every port.
     package var port: UInt16?
     package var live: [SHA256Digest]
@@ -22,7 +22,7 @@ package struct PinnedHost: Equatable, Sendable {
     package var pinsCertificates = false
 
     package init(
-        name: String, breadth: Breadth = .itself, port: UInt16? = nil, live: [SHA256Digest], backup: [SHA256Digest] = [],
+        name: String, breadth: Scope = .itself, port: UInt16? = nil, live: [SHA256Digest], backup: [SHA256Digest] = [],
         expires: CalendarDay? = nil, onExpiry: PinSet.Expiry = .fails, isReportOnly: Bool = false,
         enforcedFrom: CalendarDay? = nil, pinsCertificates: Bool = false
     ) {

@@ -14,7 +14,7 @@ struct TrustLoading {
     private var located: [LocatedProblem] = []
     private var entries: [TrustPolicySet.Entry] = []
     private var pinned: [PinnedHost] = []
-    private var sites: [TrustSite] = []
+    private var sites: [SettingsLocation] = []
     private var pinsFolder: String?
     private var ways: [(HostScope, ConnectWay)] = []
     /// A host of which it is not said what CONNECT gets is intercepted as all others are: its pins are looked at all the same.
@@ -22,7 +22,7 @@ struct TrustLoading {
     private var identities = HostTable<ClientIdentity>()
     private var keyLog: KeyLog?
     private var authority: LocalAuthority?
-    private var remarks: [TrustRemark] = []
+    private var remarks: [TrustWarning] = []
     /// Where each entry stands, for the one that comes too late.
     private var positions: [HostScope: String] = [:]
 
@@ -62,7 +62,7 @@ struct TrustLoading {
             for host in settings.connect.neverIntercept { NeverIntercept.scope(host).map { connect.exceptFromInterception($0) } }
             connect.tunnelsOtherProtocols = settings.connect.otherProtocols == .tunnel
             connect.refusalsKeptMilliseconds = Int(clamping: settings.connect.refusalsKept.wholeMilliseconds)
-            connect.keptMilliseconds = Int(clamping: settings.connect.verdictsKept.wholeMilliseconds)
+            connect.keptMilliseconds = Int(clamping: settings.connect.verdictTTL.wholeMilliseconds)
             connect.allowsMissingName = settings.connect.missingName == .allow
             connect.allowsEncryptedHello = settings.connect.encryptedHello == .allow
             settings.loaded = LoadedTrust(
@@ -82,10 +82,10 @@ struct TrustLoading {
 
     // MARK: Hosts
 
-    private func fallbackSite(_ fallback: TrustSettings.Fallback, _ origin: SettingsReader.Origin) -> TrustSite {
+    private func fallbackSite(_ fallback: TrustSettings.Fallback, _ origin: SettingsReader.Origin) -> SettingsLocation {
         var terms = TrustTerms()
         if case .policy(let written) = fallback.meaning { terms = written }
-        return TrustSite(entry: nil, terms: terms, origin: origin, isIncluded: false)
+        return SettingsLocation(entry: nil, terms: terms, origin: origin, isIncluded: false)
     }
 
     private mutating func add(_ hosts: [TrustEntry], from origin: SettingsReader.Origin, isIncluded: Bool = false) {
@@ -101,7 +101,7 @@ struct TrustLoading {
             entries.append(
                 TrustPolicySet.Entry(host: host.host, labels: host.terms.labels ?? .all, port: host.port, policy: policy))
             if let pins = policy.pins { pinned.append(PinnedHost(host, pins, liveCount: made.livePinCount)) }
-            sites.append(TrustSite(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
+            sites.append(SettingsLocation(entry: host, terms: host.terms, origin: origin, isIncluded: isIncluded))
             let way = interceptsUsually && host.terms.connect == nil ? .intercept : files.connectWay(of: host.terms)
             ways.append((host.scope, way))
         }
@@ -157,7 +157,7 @@ struct TrustLoading {
         do throws(KeyLog.Failure) {
             if files.opensKeyLog { keyLog = try KeyLog(path: path) } else { try KeyLog.check(path: path) }
             let position = LocatedProblem.position(of: origin.place, in: origin.layer)
-            remarks.append(TrustRemark(subject: "tls.key_log (\(position))", matter: .keyLog))
+            remarks.append(TrustWarning(subject: "tls.key_log (\(position))", matter: .keyLog))
         } catch {
             let reason = error.code == EPERM ? "it has to be a file of its owner's alone" : String(cString: strerror(error.code))
             let message = "cannot write \(printable(path, limit: 4096)): \(reason)"
@@ -208,7 +208,7 @@ struct TrustLoading {
         // A machine without anchors still serves what needs none, and believes nobody.
         do throws(LocalFile.Unreadable) {
             if !isWritten, try !material.hasSystemAnchors() {
-                remarks.append(TrustRemark(subject: "tls.default", matter: .noSystemAnchors))
+                remarks.append(TrustWarning(subject: "tls.default", matter: .noSystemAnchors))
                 return (.deny, files.connectWay(of: terms))
             }
         } catch {
@@ -233,10 +233,10 @@ struct TrustLoading {
         }
         if let until = terms.until {
             let meanings = terms.weaknesses.map(\.meaning)
-            remarks.append(TrustRemark(subject: subject, matter: .weakened(meanings: meanings, until: until)))
+            remarks.append(TrustWarning(subject: subject, matter: .weakened(meanings: meanings, until: until)))
         }
         if let pins = terms.pins, let expires = pins.expires {
-            remarks.append(TrustRemark(subject: subject, matter: .pinsExpire(expires, pins.onExpiry)))
+            remarks.append(TrustWarning(subject: subject, matter: .pinsExpire(expires, pins.onExpiry)))
         }
         return made
     }

@@ -51,7 +51,7 @@ extension TrustSettings {
 
     /// How CONNECT to hosts that are not simply reached is dealt with.
     package struct Connect: Equatable, Sendable {
-        package var verdictsKept = Duration.seconds(60)
+        package var verdictTTL = Duration.seconds(60)
         package var missingName = Permission.allow
         package var encryptedHello = Permission.allow
         var neverIntercept = NeverIntercept.usual

@@ -3,7 +3,7 @@ import HTTPMessage
 import HTTPWire
 import ProxyCore
 
-/// Explains what would be done with a request by rehearsing it, with a store that is asked from here.
+/// Explains what would be done with a request by a dry run of it, with a store that is asked from here.
 package enum Explainer {
     /// What a store answers to a look-up.
     package enum Answer {
@@ -23,16 +23,16 @@ package enum Explainer {
     ) -> Explained {
         if let refusal = heads.refusal { return .explanation(Explanation(refusal, at: now, tellsQuery: tellsQuery)) }
         let request = heads.request
-        var rehearsal = Rehearsal(request, content: heads.requestContent, context: context)
-        var step = rehearsal.start(body: body(of: request), at: now)
+        var dryRun = DryRun(request, content: heads.requestContent, context: context)
+        var step = dryRun.start(body: body(of: request), at: now)
         while case .needsLookUp(let onDisk) = step {
-            switch lookUp(rehearsal.exchange.key, onDisk) {
-            case .later: return .waiting(key: rehearsal.exchange.key)
+            switch lookUp(dryRun.exchange.key, onDisk) {
+            case .later: return .waiting(key: dryRun.exchange.key)
             case .found(let responses, let partials, let isComplete):
-                step = rehearsal.found(responses, partials: partials, isComplete: isComplete, at: now)
+                step = dryRun.found(responses, partials: partials, isComplete: isComplete, at: now)
             }
         }
-        return .explanation(Explanation(rehearsal, at: now, tellsQuery: tellsQuery))
+        return .explanation(Explanation(dryRun, at: now, tellsQuery: tellsQuery))
     }
 
     /// Judges a saved response: whether it would be stored if the origin sent it now, and then what would be done with the same
@@ -41,24 +41,24 @@ package enum Explainer {
         _ heads: ExplainedHeads, context: ExchangeContext, tellsQuery: Bool, at now: Timestamp
     ) -> Explanation {
         if let refusal = heads.refusal { return Explanation(refusal, at: now, tellsQuery: tellsQuery) }
-        var rehearsal = Rehearsal(heads.request, content: heads.requestContent, context: context)
-        var step = rehearsal.start(body: body(of: heads.request), at: now)
-        while case .needsLookUp = step { step = rehearsal.found([], partials: [], isComplete: true, at: now) }
-        guard case .asksOrigin = rehearsal.conclusion, let response = heads.response else {
-            return Explanation(rehearsal, at: now, tellsQuery: tellsQuery, judgesSaved: true)
+        var dryRun = DryRun(heads.request, content: heads.requestContent, context: context)
+        var step = dryRun.start(body: body(of: heads.request), at: now)
+        while case .needsLookUp = step { step = dryRun.found([], partials: [], isComplete: true, at: now) }
+        guard case .asksOrigin = dryRun.conclusion, let response = heads.response else {
+            return Explanation(dryRun, at: now, tellsQuery: tellsQuery, judgesSaved: true)
         }
-        _ = rehearsal.answer(response, body: heads.responseBody.length, at: now)
+        _ = dryRun.answer(response, body: heads.responseBody.length, at: now)
         let origin = Explanation.Step(
             "origin", "the saved response, as if it came now: \(response.status.code)",
             values: [("status", .number(Int(response.status.code)))])
         return Explanation(
-            rehearsal, at: now, tellsQuery: tellsQuery, judgesSaved: true, origin: origin,
-            again: again(rehearsal, heads, context, tellsQuery, now))
+            dryRun, at: now, tellsQuery: tellsQuery, judgesSaved: true, origin: origin,
+            again: again(dryRun, heads, context, tellsQuery, now))
     }
 
     /// The same request once the response is stored.
     private static func again(
-        _ first: borrowing Rehearsal, _ heads: ExplainedHeads, _ context: ExchangeContext, _ tellsQuery: Bool, _ now: Timestamp
+        _ first: borrowing DryRun, _ heads: ExplainedHeads, _ context: ExchangeContext, _ tellsQuery: Bool, _ now: Timestamp
     ) -> Explanation.Step? {
         guard case .relays(stores: true) = first.conclusion, let stored = first.exchange.makeStoredResponse(body: .bytes([]))
         else {

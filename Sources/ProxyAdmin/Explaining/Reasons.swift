@@ -61,7 +61,7 @@ struct ReasonText {
         .maxStaleOffline: ReasonText("it is stale by more than cache.max_stale_offline", "RFC 9111 §4.2.4"),
         .noCache: ReasonText("the stored response says no-cache: not without validation", "RFC 9111 §5.2.2.4"),
         .unsafeRuleGone: ReasonText("it was stored by an unsafe rule that no longer holds"),
-        .trustChanged: ReasonText("it came under another trust policy than the one in force"),
+        .trustChanged: ReasonText("it came under another trust policy than the active one"),
         .upgrade: ReasonText("the request asks for another protocol on its connection", "RFC 9110 §7.8"),
     ]
 
@@ -98,7 +98,7 @@ struct ReasonText {
         .bodyTooLarge: ReasonText("its body is longer than a rule lets be kept"),
         .headTooLarge: ReasonText("its head has more or longer fields than the store takes"),
         .validation: ReasonText("a rule's validation found it wanting"),
-        .overtaken: ReasonText(
+        .invalidated: ReasonText(
             "the key was invalidated, or the origin said otherwise, while it was under way", "RFC 9111 §3.4, §4.4"),
         .storeBusy: ReasonText("the store took no further body then"),
     ]

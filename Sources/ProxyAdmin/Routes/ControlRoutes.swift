@@ -7,7 +7,7 @@ package enum ControlRoutes {
     package enum Reload: Sendable {
         /// `waiting`: what has changed and takes effect at the next start.
         case done(waiting: [String])
-        /// Those in force stay.
+        /// The active ones stay.
         case refused(problems: [String])
     }
 
@@ -29,7 +29,7 @@ package enum ControlRoutes {
             exchange.answer(json: .object([("reloaded", .bool(true)), ("waiting", .array(waiting.map(JSONText.string)))]))
         case .refused(let problems):
             if request.wantsText {
-                return exchange.answer(Status(422), text: problems.map { $0 + "\n" }.joined() + "the settings in force stay\n")
+                return exchange.answer(Status(422), text: problems.map { $0 + "\n" }.joined() + "the active settings stay\n")
             }
             exchange.answer(
                 Status(422), json: .object([("reloaded", .bool(false)), ("problems", .array(problems.map(JSONText.string)))]))

@@ -1,18 +1,18 @@
 import HTTPMessage
 import TextCoding
 
-/// `GET /v1/mode` and `POST /v1/mode`: the mode in force, and another one put in its place.
+/// `GET /v1/mode` and `POST /v1/mode`: the active mode, and another one put in its place.
 package enum ModeRoutes {
     /// What is to become of the mode.
     package struct Change: Sendable {
-        /// `nil`: the one in force stays.
+        /// `nil`: the active one stays.
         package let mode: String?
         /// The sequences of what is replayed begin anew.
         package let rewinds: Bool
     }
 
-    /// What there is to say of the mode in force.
-    package struct Told: Sendable {
+    /// What there is to say of the active mode.
+    package struct Report: Sendable {
         package struct Recording: Sendable {
             let file: String
             let recorded: Int
@@ -42,18 +42,18 @@ package enum ModeRoutes {
 
     /// What came of it.
     package enum Outcome: Sendable {
-        /// This is in force.
-        case done(Told)
-        /// The one in force stays.
+        /// This is active.
+        case done(Report)
+        /// The active one stays.
         case refused(reason: String)
     }
 
     /// - Parameters:
     ///   - modes: the words that may be given.
-    ///   - tell: of the mode in force.
+    ///   - tell: of the active mode.
     ///   - change: may take seconds, where a recording ends: it returns at once, and says later what came of it.
     package static func routes(
-        _ modes: [String], tell: @escaping @Sendable () -> Told,
+        _ modes: [String], tell: @escaping @Sendable () -> Report,
         change: @escaping @Sendable (Change, _ ended: @escaping @Sendable (Outcome) -> Void) -> Void
     ) -> [AdminRoute] {
         [
@@ -72,12 +72,12 @@ package enum ModeRoutes {
         ]
     }
 
-    private static func answer(_ told: Told, to request: AdminRequest, _ exchange: AdminExchange) {
+    private static func answer(_ told: Report, to request: AdminRequest, _ exchange: AdminExchange) {
         request.wantsText ? exchange.answer(text: told.text) : exchange.answer(json: told.json)
     }
 }
 
-extension ModeRoutes.Told {
+extension ModeRoutes.Report {
     fileprivate var text: String {
         var text = mode + "\n"
         if let recording, let failure = recording.failure {

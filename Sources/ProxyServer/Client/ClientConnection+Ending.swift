@@ -6,7 +6,7 @@ extension ClientConnection {
     /// Ends the connection so that a message under way cannot be taken for complete: with a reset.
     func abort() {
         resetOnClose(descriptor)
-        porch?.abort()
+        tlsConnection?.abort()
         close()
     }
 
@@ -23,14 +23,14 @@ extension ClientConnection {
             self.driver = nil
             driver.abandon()
         }
-        let entrance = self.entrance
-        self.entrance = nil
+        let interceptor = self.interceptor
+        self.interceptor = nil
         phase = .closed
         if let timer { loop.removeTimer(timer) }
         timer = nil
         if let registration { loop.close(registration) }
         registration = nil
-        entrance?.connectionEnded()
+        interceptor?.connectionEnded()
         worker.connectionClosed(self)
     }
 
@@ -58,7 +58,7 @@ extension ClientConnection {
     func handOver(holding held: [UInt8] = []) -> HandedOver? {
         guard let registration else { return nil }
         admit()
-        entrance = nil
+        interceptor = nil
         // Where the client has gone, the tunnel will see it.
         _ = output.write(to: descriptor)
         if output.isEmpty { worker.takeBack(&output.buffer) }
@@ -78,7 +78,7 @@ extension ClientConnection {
     func drain() {
         if phase == .idle, output.isEmpty, !hasInput { return closeIdle() }
         closesWhenDrained = true
-        if phase == .readingHead || phase == .entering { setDeadline(worker.settings.timeouts.lingering) }
+        if phase == .readingHead || phase == .intercepting { setDeadline(worker.settings.timeouts.lingering) }
     }
 
     /// Says that no more will be sent, and waits a little for the client to read what was, before the descriptor goes: closing

@@ -52,34 +52,34 @@ extension ClientConnection: QueuedReader {
             driver.start(framing)
         } catch {
             driver.exchange.request.nameOrigin(of: tunnel)
-            driver.refuse(.misdirectedRequest(detail: Word(error.reason)), framing)
+            driver.refuse(.misdirectedRequest(detail: StaticToken(error.reason)), framing)
         }
     }
 
-    // MARK: The entrance
+    // MARK: The interceptor
 
     /// The CONNECT is answered, and what comes next decides.
-    func enter(_ entrance: TunnelEntrance) {
+    func intercept(_ interceptor: ConnectInterceptor) {
         driver = nil
         // From here on it has a queue of its own, and is read as TLS wants it.
         admit()
-        self.entrance = entrance
-        phase = .entering
-        setDeadline(closesWhenDrained ? worker.settings.timeouts.lingering : entrance.silenceLimit)
+        self.interceptor = interceptor
+        phase = .intercepting
+        setDeadline(closesWhenDrained ? worker.settings.timeouts.lingering : interceptor.silenceLimit)
         // Whoever asked for a tunnel may have waited for an answer of ours from elsewhere.
         flushSoon()
     }
 
-    func readEntrance() {
-        guard let entrance, entrance.takesInput else { return flush() }
+    func readInterceptor() {
+        guard let interceptor, interceptor.takesInput else { return flush() }
         let buffer = worker.recordBuffer
         let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-        if count == 0 { return entrance.inputEnded() ? flush() : clientGone() }
+        if count == 0 { return interceptor.inputEnded() ? flush() : clientGone() }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { clientGone() }
             return
         }
-        entrance.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        interceptor.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         flush()
     }
 
@@ -89,20 +89,20 @@ extension ClientConnection: QueuedReader {
         if let registration { loop.modify(registration, .edgeTriggered) }
     }
 
-    func readAtItsTurn() {
+    func resumeReading() {
         awaitsTurn = false
-        if phase == .entering { readEntrance() } else if phase == .idle { readRequest() }
-        if phase == .entering || phase == .idle { flush() }
+        if phase == .intercepting { readInterceptor() } else if phase == .idle { readRequest() }
+        if phase == .intercepting || phase == .idle { flush() }
     }
 
     /// What came together with the CONNECT.
-    func feedEntrance() {
-        guard hasInput, let entrance, entrance.takesInput else { return }
+    func feedInterceptor() {
+        guard hasInput, let interceptor, interceptor.takesInput else { return }
         let held = input[inputStart...]
         input = []
         inputStart = 0
-        held.withUnsafeBytes { entrance.take($0) }
-        if phase != .entering { flush() }
+        held.withUnsafeBytes { interceptor.take($0) }
+        if phase != .intercepting { flush() }
     }
 
     /// The client has begun to speak: from here on it has the time of a handshake.
@@ -131,7 +131,7 @@ extension ClientConnection: QueuedReader {
     }
 
     private func beginInside(_ tunnel: TunnelAuthority) {
-        entrance = nil
+        interceptor = nil
         self.tunnel = tunnel
         phase = .idle
         setDeadline(worker.settings.timeouts.clientIdle)
@@ -143,9 +143,9 @@ extension ClientConnection: QueuedReader {
     }
 
     /// Nothing comes of the tunnel. The client is told by an alert, if there is one for it.
-    func endEntrance(with alert: TLSAlert?) {
-        guard phase == .entering else { return }
-        entrance = nil
+    func endInterception(with alert: TLSAlert?) {
+        guard phase == .intercepting else { return }
+        interceptor = nil
         if let alert { output.buffer += alert.record }
         phase = .idle
         closesWhenDrained = true

@@ -11,12 +11,12 @@ import ProxyCore
 ///
 ///     idle ──bytes──▶ readingHead ──head complete──▶ exchanging ──finished──▶ idle | lingering | closed
 ///     exchanging ──CONNECT succeeded──▶ handed over (the tunnel owns the descriptor)
-///     exchanging ──CONNECT to a host that is entered──▶ entering ──▶ idle (the requests inside) | handed over | lingering
+///     exchanging ──CONNECT to an intercepted host──▶ intercepting ──▶ idle (the requests inside) | handed over | lingering
 ///
 /// Confined to its loop. While it is idle it holds no buffer: bytes are read into the loop's own buffer, and only what cannot
 /// be used at once is kept here.
 final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
-    enum Phase: UInt8 { case idle, readingHead, exchanging, entering, lingering, handedOver, closed }
+    enum Phase: UInt8 { case idle, readingHead, exchanging, intercepting, lingering, handedOver, closed }
 
     // A constant that holds what it names is used without being counted. The worker lets go of the connection when it closes.
     let worker: LoopWorker
@@ -34,7 +34,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     var inputStart = 0
     @exclusivity(unchecked) var output = OutputQueue()
     @exclusivity(unchecked) var driver: ExchangeDriver?
-    /// It is ready to be read on, and others are before it (`SingleFileQueue`).
+    /// It is ready to be read on, and others are before it (`FairnessQueue`).
     @exclusivity(unchecked) var awaitsTurn = false
     /// It has not shown yet that it asks for something: others are heard first.
     @exclusivity(unchecked) private var isNewcomer = true
@@ -42,9 +42,9 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
     /// How many requests may still be begun before others have their turn.
     @exclusivity(unchecked) private var requestsLeft = ClientConnection.requestsInTurn
     /// While it is open what becomes of a tunnel.
-    var entrance: TunnelEntrance?
+    var interceptor: ConnectInterceptor?
     /// Through which it reaches its client, where the listener speaks TLS.
-    var porch: SecurePorch?
+    var tlsConnection: TLSListenerConnection?
     /// The name of who has it, where that was proved for all of its requests.
     @exclusivity(unchecked) var user: [UInt8] = []
     /// Whom the requests are for that are read inside a tunnel.
@@ -100,11 +100,11 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         if output.isSecured, phase == .idle, events.tellsOfEnd {
             // What is left of TLS costs as much as ten answers, and its client waits for none of it.
             if awaitsTurn { return }
-            guard worker.departures.takesNow(self) else { return awaitTurn() }
+            guard worker.departures.admits(self) else { return awaitTurn() }
         }
         if events.contains(.failed) || (events.contains(.hungUp) && phase != .lingering) {
             // A client that refuses our certificate says so in its last octets.
-            if phase == .entering { readEntrance() }
+            if phase == .intercepting { readInterceptor() }
             return clientGone()
         }
         if events.contains(.writable) { flush() }
@@ -112,7 +112,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             switch phase {
             case .idle, .readingHead: if !awaitsOthers { readRequest() }
             case .exchanging: readBody()
-            case .entering: if worker.entrances.takesNow(self) { readEntrance() } else { awaitTurn() }
+            case .intercepting: if worker.interceptions.admits(self) { readInterceptor() } else { awaitTurn() }
             case .lingering: discardInput()
             case .handedOver, .closed: break
             }
@@ -134,7 +134,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
         switch phase {
         case .idle: if output.isEmpty { closeIdle() } else { clientGone() }
         case .lingering: close()
-        case .entering: entrance?.deadlinePassed(isLast: closesWhenDrained)
+        case .intercepting: interceptor?.deadlinePassed(isLast: closesWhenDrained)
         case .readingHead:
             takeDriver().reject(.requestTimeout)
             flush()
@@ -350,7 +350,7 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
             feedBody()
             if output.isEmpty, inputStart == before { break }
         }
-        if phase == .entering { feedEntrance() }
+        if phase == .intercepting { feedInterceptor() }
         if phase != .closed, phase != .handedOver { settle() }
         if awaitsOthers { flushSoon() }
     }
@@ -417,8 +417,8 @@ final class ClientConnection: EventHandler, TimerHandler, BatchHandler {
                 taking = nil
                 loop.cancelTimer(timer)
             }
-        case .entering:
-            loop.modify(registration, awaitsTurn ? .edgeTriggered : entrance?.takesInput == true ? .read : Interest())
+        case .intercepting:
+            loop.modify(registration, awaitsTurn ? .edgeTriggered : interceptor?.takesInput == true ? .read : Interest())
         case .lingering: loop.modify(registration, .read)
         case .handedOver, .closed: break
         }

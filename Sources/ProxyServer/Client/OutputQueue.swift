@@ -4,7 +4,7 @@ import Glibc
 import ResponseStore
 
 /// A body's bytes where they lie: kept alive until they have left.
-enum LyingBytes {
+enum BorrowedBytes {
     case none
     case bytes([UInt8])
     case chunk(BodyChunk)
@@ -34,7 +34,7 @@ struct OutputQueue {
     /// Heads, and bodies small enough to be copied behind them.
     var buffer: [UInt8] = []
     private var bufferOffset = 0
-    private var tail = LyingBytes.none
+    private var tail = BorrowedBytes.none
     private var tailRange = 0..<0
     /// What is behind all else, in the kernel's hands.
     private var pipe: Pipe?
@@ -62,7 +62,7 @@ struct OutputQueue {
     var hasTail: Bool { !tailRange.isEmpty || pipedCount > 0 }
 
     /// Puts a body behind the buffer without copying it. There can be one at a time, and nothing is appended until it has left.
-    mutating func setTail(_ bytes: LyingBytes, _ range: Range<Int>) {
+    mutating func setTail(_ bytes: BorrowedBytes, _ range: Range<Int>) {
         precondition(tailRange.isEmpty, "the body before has not left yet")
         tail = bytes
         tailRange = range

@@ -8,7 +8,7 @@ import UpstreamTransport
 /// The body that a driver is sending to its client, wherever it comes from.
 struct BodyDelivery {
     /// `parts` is a body in memory of which several parts are sent.
-    enum Source: UInt8 { case none, origin, memory, parts, disk, filling }
+    enum Source: UInt8 { case none, origin, memory, parts, disk, pending }
 
     /// A piece of a body of which some comes from the store and some from the origin.
     struct Segment {
@@ -32,15 +32,15 @@ struct BodyDelivery {
     var recordingMember: [UInt8] = []
     /// Keeps the body from being evicted while it is sent.
     var hold: BodyHold?
-    var reader: FillingReader?
-    /// Where in the body the filling begins, and what is to be sent after the segment at hand.
+    var reader: PendingReader?
+    /// Where in the body the pending response begins, and what is to be sent after the segment at hand.
     var readerStart: UInt64 = 0
     var segments: [Segment] = []
     var isWaiting = false
     var read: Reply<BodyReadResult>?
     /// A piece read from the disk ahead of its turn.
     var readAhead: (bytes: [UInt8], range: Range<Int>)?
-    /// A body that was gathered, from which it is delivered; what was read of a filling to the end, to have something made of it, where that failed.
+    /// A body that was gathered, from which it is delivered; what was read of a pending response to the end, to have something made of it, where that failed.
     var whole: GatheredBody?
     /// Of a body that was checked, or gathered to have something made of it.
     var checkShare: GatheredMemory.Share?

@@ -118,7 +118,7 @@ extension ExchangeDriver {
     /// The checked body leaves for the client; what the origin still has to send follows it.
     func sendChecked(store: Bool) {
         let received = fetch.checked?.joined ?? []
-        if exchange.isUnattended { return sendCheckedToNobody(received) }
+        if exchange.isBackground { return sendCheckedToNobody(received) }
         guard let connection else { return }
         // Before the head, which says whether it was stored.
         if fetch.hasEnded, store { keepChecked(received) }

@@ -5,7 +5,7 @@ import HTTPWire
 import ProxyCore
 import ResponseStore
 
-/// The client's side: bodies leave as fast as the client takes them, from memory, from the disk, or from a filling.
+/// The client's side: bodies leave as fast as the client takes them, from memory, from the disk, or from a pending response.
 extension ExchangeDriver {
     /// Up to this length a body is copied behind its head and leaves in the same write.
     private static let copiedBodyLength = 16 * 1024
@@ -32,7 +32,7 @@ extension ExchangeDriver {
         }
         if let whole = delivery.whole { return sendBytes(whole.joined, on: connection) }
         if delivery.reader != nil {
-            delivery.source = .filling
+            delivery.source = .pending
             boundSending()
             return pump()
         }
@@ -107,7 +107,7 @@ extension ExchangeDriver {
             delivery.source = .none
             handle(.deliveryEnded(isComplete: true, at: worker.now))
             return connection?.output.isEmpty == false
-        case .parts, .disk, .filling:
+        case .parts, .disk, .pending:
             pump()
             return connection?.output.isEmpty == false
         }
@@ -122,7 +122,7 @@ extension ExchangeDriver {
         {
             let hasMore =
                 switch delivery.source {
-                case .filling: pumpFilling(connection)
+                case .pending: pumpPending(connection)
                 case .disk: pumpDisk(connection)
                 case .parts: pumpParts(connection)
                 case .none, .origin, .memory: false
@@ -132,7 +132,7 @@ extension ExchangeDriver {
         connection.flushSoon()
     }
 
-    private func pumpFilling(_ connection: ClientConnection) -> Bool {
+    private func pumpPending(_ connection: ClientConnection) -> Bool {
         guard let reader = delivery.reader else { return false }
         if delivery.offset >= delivery.end { return endPart(connection) }
         let place = delivery.offset - delivery.readerStart
@@ -216,7 +216,7 @@ extension ExchangeDriver {
     }
 
     /// A piece that is large and not wrapped is written from where it lies.
-    func send(_ bytes: LyingBytes, _ range: Range<Int>, on connection: ClientConnection) {
+    func send(_ bytes: BorrowedBytes, _ range: Range<Int>, on connection: ClientConnection) {
         guard !range.isEmpty else { return }
         if delivery.isChunked || range.count <= Self.copiedBodyLength {
             return bytes.withBytes(range) { appendContent($0.bindMemory(to: UInt8.self).span, to: connection) }

@@ -91,9 +91,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
         case .gathering:
             gather(bytes)
             abandonUnlessWanted()
-        case .filling:
-            guard let filling = fetch.filling else { return }
-            append(bytes, to: filling)
+        case .pending:
+            guard let pending = fetch.pending else { return }
+            append(bytes, to: pending)
             pump()
             abandonUnlessWanted()
         case .checking: gatherForCheck(bytes)
@@ -119,10 +119,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
             storeGathered(trailers)
             endFetch()
             endDirect(trailers)
-        case .filling:
-            finishFilling(trailers)
+        case .pending:
+            finishPending(trailers)
             endFetch()
-            endFilling(isComplete: true)
+            endPending(isComplete: true)
         case .checking:
             fetch.hasEnded = true
             check()
@@ -148,7 +148,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     /// What was to come of the origin's message does not come.
     func fetchBroke(_ fault: Fault) {
-        if tape != nil { endRecording(failedBy: fault) }
+        if recorder != nil { endRecording(failedBy: fault) }
         switch fetch.mode {
         case .none, .checking:
             fetch.mode = .none
@@ -159,38 +159,38 @@ extension ExchangeDriver: OriginExchangeDelegate {
             if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
             endFetch()
             handle(.deliveryEnded(isComplete: false, at: worker.now))
-        case .filling:
-            fetch.filling?.abort()
+        case .pending:
+            fetch.pending?.abort()
             endFetch()
-            endFilling(isComplete: false)
+            endPending(isComplete: false)
         }
         connection?.flushSoon()
         giveBackIfDone()
     }
 
     /// Its readers take the rest from the store, or see that it broke off; where it has none, nothing is left to do.
-    private func endFilling(isComplete: Bool) {
-        guard exchange.isUnattended else { return pump() }
+    private func endPending(isComplete: Bool) {
+        guard exchange.isBackground else { return pump() }
         handle(.deliveryEnded(isComplete: isComplete, at: worker.now))
     }
 
-    /// Until the store has it under its key, whoever asks for it finds the filling.
-    private func finishFilling(_ trailers: Fields) {
-        guard let filling = fetch.filling else { return }
-        if filling.finish(trailers: trailers) {
+    /// Until the store has it under its key, whoever asks for it finds the pending response.
+    private func finishPending(_ trailers: Fields) {
+        guard let pending = fetch.pending else { return }
+        if pending.finish(trailers: trailers) {
             tell(.bodyStored)
             removeOutdated()
         }
         // What is not kept is for those who read it already.
-        guard !filling.isTooLongToKeep, let entry = fetch.entry else { return }
+        guard !pending.isTooLongToKeep, let entry = fetch.entry else { return }
         fetch.entry = nil
         let fetches = worker.fetches
-        filling.whenStored(worker.loop.reply { (_: FillingOutcome) in fetches.remove(entry) })
+        pending.whenStored(worker.loop.reply { (_: PendingOutcome) in fetches.remove(entry) })
     }
 
     /// The origin's part is over. Whoever still waits for it asks for itself.
     func endFetch() {
-        if tape != nil { dropRecording() }
+        if recorder != nil { dropRecording() }
         releaseJoined(.notShareable)
         fetch.reset()
     }
@@ -200,10 +200,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
     /// The exchange has decided: the head goes to the client, the content to it and perhaps into the store.
     func relay(store: Bool) {
         if store { beginStoring() } else { fetch.mode = .direct }
-        if exchange.isUnattended { return relayToNobody() }
-        if fetch.mode == .filling { cutPart() }
+        if exchange.isBackground { return relayToNobody() }
+        if fetch.mode == .pending { cutPart() }
         sendRelayedHead()
-        delivery.source = fetch.mode == .filling ? .filling : .origin
+        delivery.source = fetch.mode == .pending ? .pending : .origin
         boundSending()
         divertIfLarge()
         if exchange.delivery.length == .none || exchange.delivery.length == .known(0) {
@@ -229,7 +229,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
         if case .known(let length) = exchange.responseBody,
             length > UInt64(worker.settings.proxyLimits.gatheredBodyLength) || exchange.partToCut != nil
         {
-            if !beginFilling(length: length) { fetch.mode = .direct }
+            if !beginPending(length: length) { fetch.mode = .direct }
         } else if !worker.store.admitNew() {
             // Said now, since Cache-Status goes with the head.
             tell(.storageRefused(.storeBusy))
@@ -242,9 +242,9 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     /// - Returns: `false` where the store takes no further body now, or is not to have this one.
-    private func beginFilling(length: UInt64?) -> Bool {
+    private func beginPending(length: UInt64?) -> Bool {
         if isOutdated {
-            noteOvertaken()
+            noteInvalidated()
             // A large body is shared by way of the store alone: those who wait ask anew, together.
             releaseJoined(.abandoned)
             return false
@@ -255,26 +255,26 @@ extension ExchangeDriver: OriginExchangeDelegate {
             releaseJoined(.notShareable)
             return false
         }
-        let plan = FillingPlan(
+        let plan = PendingPlan(
             response: stored, length: length, keptLength: exchange.keptBodyLength,
             isInPlaceOfPart: exchange.partToCut != nil, since: fetch.moment)
-        guard let filling = worker.store.beginFilling(plan) else {
+        guard let pending = worker.store.beginPending(plan) else {
             tell(.storageRefused(.storeBusy))
             releaseJoined(.notShareable)
             return false
         }
-        fetch.mode = .filling
-        fetch.filling = filling
+        fetch.mode = .pending
+        fetch.pending = pending
         // Each reader is one for whom the fetch goes on: a client that has left is none.
-        if connection != nil { delivery.reader = filling.attach() }
-        fetch.entry?.publish(.filling(stored, filling))
+        if connection != nil { delivery.reader = pending.attach() }
+        fetch.entry?.publish(.pending(stored, pending))
         return true
     }
 
-    private func append(_ bytes: Span<UInt8>, to filling: Filling) {
-        let flow = filling.append(bytes)
-        // The filling itself is counted where it ends.
-        if filling.isTooLongToKeep, !exchange.isStorageRefused { refuseTooLarge() }
+    private func append(_ bytes: Span<UInt8>, to pending: PendingResponse) {
+        let flow = pending.append(bytes)
+        // The pending response itself is counted where it ends.
+        if pending.isTooLongToKeep, !exchange.isStorageRefused { refuseTooLarge() }
         guard flow == .pause else { return }
         pauseUpstream()
         let number = fetch.number
@@ -282,7 +282,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
             guard fetch.number == number else { return }
             resumeUpstream()
         }
-        filling.whenReady(reply)
+        pending.whenReady(reply)
     }
 
     func sendDirect(_ bytes: Span<UInt8>) {
@@ -296,13 +296,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
 
     private func gather(_ bytes: Span<UInt8>) {
         fetch.gathered.append(bytes)
-        if fetch.gathered.count > worker.settings.proxyLimits.gatheredBodyLength { turnIntoFilling() } else { sendDirect(bytes) }
+        if fetch.gathered.count > worker.settings.proxyLimits.gatheredBodyLength { turnIntoPending() } else { sendDirect(bytes) }
     }
 
     /// The body has turned out larger than what is gathered: from here on it goes through the store.
-    private func turnIntoFilling() {
+    private func turnIntoPending() {
         let sent = delivery.sentCount
-        guard mayKeep(fetch.gathered), beginFilling(length: nil), let filling = fetch.filling else {
+        guard mayKeep(fetch.gathered), beginPending(length: nil), let pending = fetch.pending else {
             fetch.mode = .direct
             // The others have been told to ask for themselves: there is nobody to whom the rest could go.
             if connection == nil { return abandonFetch() }
@@ -310,10 +310,10 @@ extension ExchangeDriver: OriginExchangeDelegate {
             fetch.gathered = []
             return sendDirect(rest.span)
         }
-        append(fetch.gathered.span, to: filling)
+        append(fetch.gathered.span, to: pending)
         fetch.gathered = []
         if connection == nil { return }
-        delivery.source = .filling
+        delivery.source = .pending
         delivery.offset = sent
         pump()
     }
@@ -346,7 +346,7 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func keep(_ stored: StoredResponse, isPromised: Bool) {
         // Asked first because of what a purge makes stale: it is kept from those who come, not from those who have joined.
         if isOutdated {
-            noteOvertaken()
+            noteInvalidated()
             return releaseJoined(.complete(stored))
         }
         switch worker.store.put(stored, isPromised: isPromised, since: fetch.moment) {
@@ -354,18 +354,18 @@ extension ExchangeDriver: OriginExchangeDelegate {
             if exchange.transformSource != nil { shelve(for: kept) }
             releaseJoined(.complete(kept))
         case .busy: tell(.storageRefused(.storeBusy))
-        case .overtaken:
-            tell(.storageRefused(.overtaken))
+        case .invalidated:
+            tell(.storageRefused(.invalidated))
             releaseJoined(.complete(stored))
         }
     }
 
     /// The key was invalidated or purged after the request had gone out: the response may tell what was before (RFC 9111 §4.4).
-    var isOutdated: Bool { worker.store.isOvertaken(exchange.key, since: fetch.moment) }
+    var isOutdated: Bool { worker.store.isInvalidated(exchange.key, since: fetch.moment) }
 
-    private func noteOvertaken() {
-        tell(.storageRefused(.overtaken))
-        worker.store.noteUnstored(.overtaken)
+    private func noteInvalidated() {
+        tell(.storageRefused(.invalidated))
+        worker.store.noteUnstored(.invalidated)
     }
 
     /// What comes is too long for the store, and what it has of an older response does not hold any more.
@@ -415,21 +415,21 @@ extension ExchangeDriver: OriginExchangeDelegate {
     func cancelUpstream() {
         let ownReaders = delivery.reader == nil ? 0 : 1
         switch fetch.mode {
-        case .gathering where isWanted(readersBesides: 0), .filling where isWanted(readersBesides: ownReaders):
+        case .gathering where isWanted(readersBesides: 0), .pending where isWanted(readersBesides: ownReaders):
             worker.keepRunning(self)
         case .recording where isToBeRecordedWhole:
             worker.keepRunning(self)
             // It may have waited for who has left.
             resumeUpstream()
-        case .none, .direct, .gathering, .filling, .checking, .checked, .recording: abandonFetch()
+        case .none, .direct, .gathering, .pending, .checking, .checked, .recording: abandonFetch()
         }
     }
 
     func isWanted(readersBesides count: Int) -> Bool {
         if fetch.entry?.isAwaited == true || fetch.isWorthFinishing { return true }
-        if exchange.isUnattended, exchange.state != .finished { return true }
-        if fetch.isForStore, fetch.filling?.isToBeKept == true { return true }
-        return fetch.filling.map { $0.readerCount > count } ?? false
+        if exchange.isBackground, exchange.state != .finished { return true }
+        if fetch.isForStore, fetch.pending?.isToBeKept == true { return true }
+        return fetch.pending.map { $0.readerCount > count } ?? false
     }
 
     /// Its own client has left, and perhaps the last of the others by now.
@@ -438,13 +438,13 @@ extension ExchangeDriver: OriginExchangeDelegate {
     }
 
     func abandonFetch() {
-        if tape != nil { dropRecording() }
+        if recorder != nil { dropRecording() }
         if fetch.mode == .gathering { worker.store.noteUnstored(.bodyIncomplete) }
         fetch.upstream?.cancel()
-        fetch.filling?.abort()
+        fetch.pending?.abort()
         releaseJoined(.abandoned)
         fetch.reset()
-        if exchange.isUnattended { handle(.deliveryEnded(isComplete: false, at: worker.now)) }
+        if exchange.isBackground { handle(.deliveryEnded(isComplete: false, at: worker.now)) }
         giveBackIfDone()
     }
 }

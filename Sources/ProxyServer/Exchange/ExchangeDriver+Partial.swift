@@ -16,11 +16,11 @@ extension ExchangeDriver {
 
     /// Who asks right behind a part finds it: the look-up comes once the store has written it, unless that is behind.
     func awaitsPart() -> Bool {
-        guard store.hasFillings else { return false }
+        guard store.hasPending else { return false }
         let epoch = epoch
         return worker.store.whenPartIsWritten(
             of: exchange.key,
-            worker.loop.reply { [self] (_: FillingOutcome) in
+            worker.loop.reply { [self] (_: PendingOutcome) in
                 guard self.epoch == epoch else { return }
                 lookUpInMemory()
                 connection?.flush()
@@ -30,8 +30,8 @@ extension ExchangeDriver {
     /// Others' fetch brings what is asked for: it is read along, and goes on for this client where its own leaves.
     func joinBody() {
         guard let body = exchange.joinedBody,
-            let filling = worker.store.fillings(of: exchange.key).first(where: { $0.row == body.row }),
-            let reader = filling.attach()
+            let pending = worker.store.pendingResponses(of: exchange.key).first(where: { $0.row == body.row }),
+            let reader = pending.attach()
         else { return handle(.fetchNotShared(at: worker.now)) }
         delivery.reader = reader
         delivery.readerStart = body.range.lowerBound
@@ -46,10 +46,10 @@ extension ExchangeDriver {
         }
         // What is missing is read along where it comes for another.
         if exchange.joinedBody != nil { return sendCompleted(completion, of: body) }
-        guard !isOutdated, let filling = worker.store.beginFilling(plan(of: whole, completion)), let reader = filling.attach()
+        guard !isOutdated, let pending = worker.store.beginPending(plan(of: whole, completion)), let reader = pending.attach()
         else { return handle(.completionRefused(at: worker.now)) }
-        fetch.mode = .filling
-        fetch.filling = filling
+        fetch.mode = .pending
+        fetch.pending = pending
         // Who comes for it from now on finds what is under way.
         if connection == nil { return releaseJoined(.abandoned) }
         delivery.reader = reader
@@ -58,7 +58,7 @@ extension ExchangeDriver {
     }
 
     /// What is stored, and between it what the reader brings.
-    private func sendCompleted(_ completion: Completion, of body: BodyReference) {
+    private func sendCompleted(_ completion: RangeCompletion, of body: BodyReference) {
         guard let connection else { return }
         delivery.body = body
         delivery.hold = worker.store.hold(body)
@@ -74,18 +74,18 @@ extension ExchangeDriver {
         pump()
     }
 
-    private func plan(of whole: StoredResponse, _ completion: Completion) -> FillingPlan {
+    private func plan(of whole: StoredResponse, _ completion: RangeCompletion) -> PendingPlan {
         let missing = completion.missing
-        return FillingPlan(
+        return PendingPlan(
             response: whole, length: missing.upperBound - missing.lowerBound,
             part: (start: missing.lowerBound, whole: completion.partial.wholeLength), since: fetch.moment)
     }
 
-    private func segments(of completion: Completion) -> [BodyDelivery.Segment] {
+    private func segments(of completion: RangeCompletion) -> [BodyDelivery.Segment] {
         let (wanted, missing) = (completion.wanted, completion.missing)
         return [
             BodyDelivery.Segment(source: .disk, range: wanted.lowerBound..<missing.lowerBound),
-            BodyDelivery.Segment(source: .filling, range: missing),
+            BodyDelivery.Segment(source: .pending, range: missing),
             BodyDelivery.Segment(source: .disk, range: missing.upperBound..<wanted.upperBound),
         ].filter { !$0.range.isEmpty }
     }
@@ -100,7 +100,7 @@ extension ExchangeDriver {
         return true
     }
 
-    /// The origin sends the whole in place of a part: the client reads its part from the filling.
+    /// The origin sends the whole in place of a part: the client reads its part from the pending response.
     func cutPart() {
         guard let part = exchange.partToCut else { return }
         tell(.wholeStored)
@@ -110,7 +110,9 @@ extension ExchangeDriver {
 
     /// A client that asks for many parts has the whole fetched as often: one of these goes on.
     func completeUpstream() {
-        fetch.isForStore = !worker.store.fillings(of: exchange.key).contains { $0 !== fetch.filling && $0.plan.part == nil }
+        fetch.isForStore = !worker.store.pendingResponses(of: exchange.key).contains {
+            $0 !== fetch.pending && $0.plan.part == nil
+        }
         cancelUpstream()
     }
 
@@ -127,26 +129,26 @@ extension ExchangeDriver {
             noteBodyTooLarge()
             return false
         }
-        let plan = FillingPlan(
+        let plan = PendingPlan(
             response: stored, length: length, part: (start: part.start, whole: part.whole), since: fetch.moment)
-        guard let filling = worker.store.beginFilling(plan) else {
+        guard let pending = worker.store.beginPending(plan) else {
             tell(.storageRefused(.partialContent))
             return false
         }
-        fetch.mode = .filling
-        fetch.filling = filling
-        if connection != nil { delivery.reader = filling.attach() }
+        fetch.mode = .pending
+        fetch.pending = pending
+        if connection != nil { delivery.reader = pending.attach() }
         return true
     }
 }
 
 extension ResponseStore {
     func bodiesUnderWay(of key: [UInt8]) -> [BodyUnderWay] {
-        hasFillings ? fillings(of: key).compactMap { $0.underWay } : []
+        hasPending ? pendingResponses(of: key).compactMap { $0.underWay } : []
     }
 }
 
-extension Filling {
+extension PendingResponse {
     /// `nil` where nobody knows how much is to come.
     fileprivate var underWay: BodyUnderWay? {
         guard let count = plan.length, let whole = plan.wholeLength else { return nil }

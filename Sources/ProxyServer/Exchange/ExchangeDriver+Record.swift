@@ -6,12 +6,12 @@ import Recordings
 /// The record of an exchange in the access log: the words of its decisions, as they stand in its trace.
 extension ExchangeDriver {
     func record() {
-        if !exchange.isUnattended { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
+        if !exchange.isBackground { worker.note(exchange.trace.outcome, sentBytes: delivery.sentCount) }
         if let transform = exchange.trace.transform { worker.note(transform) }
         keepTrace()
         if accessLog.isOff { return }
         let record = accessRecord()
-        if let tape = loggedTape { return logOnceRecorded(record, in: tape) }
+        if let recorder = loggedRecorder { return logOnceRecorded(record, in: recorder) }
         let log = accessLog
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
@@ -78,8 +78,8 @@ extension ExchangeDriver {
     }
 
     /// What the recording came to is known to its thread alone, which writes the line then.
-    private func logOnceRecorded(_ record: AccessRecord, in tape: RecordingTape) {
-        loggedTape = nil
+    private func logOnceRecorded(_ record: AccessRecord, in recorder: ExchangeRecorder) {
+        loggedRecorder = nil
         let rule = exchange.decidingRuleName
         let serverKey = exchange.trustRefusal?.serverKey ?? ""
         let user = exchange.user
@@ -89,7 +89,7 @@ extension ExchangeDriver {
             let line = HeldAccessLine(
                 record, method: request.span(of: request.methodName), url: request.span(of: request.rawTarget), rule: rule,
                 serverKey: serverKey, user: user, in: log)
-            tape.tellDigest { digest in
+            recorder.tellDigest { digest in
                 line.write(members: RecordingMember.members(layer: Array("new".utf8), digest: digest) + chain)
             }
         }

@@ -6,7 +6,7 @@ import ProxyCore
 import ProxyPolicy
 import ResponseStore
 
-/// What rules want made of stored responses: found on the shelf, or made there once for all who want the same, off the loop.
+/// What rules want made of stored responses: found in the cache, or made there once for all who want the same, off the loop.
 extension ExchangeDriver {
     func transform() {
         guard let selected = exchange.selected, let plan = exchange.transformPlan, let source = exchange.transformSource else {
@@ -14,10 +14,10 @@ extension ExchangeDriver {
         }
         // What is in no store has no row of its own.
         guard selected.row > 0 else { return gatherStored(selected) }
-        let key = VariantShelf.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
+        let key = TransformCache.Key(row: selected.row, fingerprint: plan.fingerprint, source: source)
         let number = transforming.number
-        let join = worker.shared.variants.join(key, for: selected, within: VariantShelf.Bounds(plan)) {
-            worker.loop.reply { [self] (made: VariantShelf.Made) in
+        let join = worker.shared.variants.join(key, for: selected, within: TransformCache.Bounds(plan)) {
+            worker.loop.reply { [self] (made: TransformCache.Made) in
                 guard transforming.number == number else { return }
                 receive(made)
                 connection?.flush()
@@ -25,7 +25,7 @@ extension ExchangeDriver {
         }
         switch join {
         case .ready(let variant): endTransforming(.variant(variant))
-        case .made(let content): endTransforming(shelved(content, of: selected, key))
+        case .made(let content): endTransforming(cached(content, of: selected, key))
         case .waits(let reply):
             transforming.waiting = reply
             boundTransforming()
@@ -36,7 +36,7 @@ extension ExchangeDriver {
         }
     }
 
-    private func receive(_ made: VariantShelf.Made) {
+    private func receive(_ made: TransformCache.Made) {
         transforming.waiting = nil
         switch made {
         case .content(let content): endTransforming(.made(content))
@@ -45,7 +45,7 @@ extension ExchangeDriver {
         }
     }
 
-    private func shelved(_ content: TransformedContent, of stored: StoredResponse, _ key: VariantShelf.Key) -> TransformEnd {
+    private func cached(_ content: TransformedContent, of stored: StoredResponse, _ key: TransformCache.Key) -> TransformEnd {
         guard let variant = exchange.variant(of: stored, content) else { return .made(content) }
         worker.shared.variants.note(variant, of: stored, key)
         return .variant(variant)
@@ -56,16 +56,17 @@ extension ExchangeDriver {
         guard case .made(let content)? = exchange.transformEnd, let plan = exchange.transformPlan,
             let source = exchange.transformSource, kept.row > 0
         else { return }
-        let key = VariantShelf.Key(row: kept.row, fingerprint: plan.fingerprint, source: source)
+        let key = TransformCache.Key(row: kept.row, fingerprint: plan.fingerprint, source: source)
         let gone = worker.shared.variants.put(
-            .content(content), key, of: kept, within: VariantShelf.Bounds(plan), limit: exchange.context.limits.transformedBytes)
+            .content(content), key, of: kept, within: TransformCache.Bounds(plan), limit: exchange.context.limits.transformedBytes
+        )
         worker.checks.letGo(of: gone)
     }
 
     // MARK: The body
 
     private func gatherStored(_ stored: StoredResponse) {
-        if delivery.reader != nil { return readFilling() }
+        if delivery.reader != nil { return readPending() }
         switch stored.body {
         case .bytes(let bytes): work(on: [bytes], of: stored)
         case .onDisk(let body):
@@ -99,7 +100,7 @@ extension ExchangeDriver {
     }
 
     /// A body that is on its way: what has come of it, and then what comes.
-    private func readFilling() {
+    private func readPending() {
         guard let reader = delivery.reader else { return }
         let gathered = transforming.gathered ?? beginReading()
         if case .known(let length)? = exchange.selectedLength { gathered.reserve(Int(clamping: length)) }
@@ -113,7 +114,7 @@ extension ExchangeDriver {
                 let number = transforming.number
                 let reply = worker.loop.reply { [self] (_: Void) in
                     guard transforming.number == number else { return }
-                    readFilling()
+                    readPending()
                     connection?.flush()
                 }
                 return reader.whenReadable(at: place, reply)
@@ -129,7 +130,7 @@ extension ExchangeDriver {
         let reply = worker.loop.reply { [self] (result: BodyReadResult) in
             guard transforming.number == number else { return }
             switch result {
-            case .bytes(let bytes, let range): if take(bytes.span.extracting(range)) { readFilling() }
+            case .bytes(let bytes, let range): if take(bytes.span.extracting(range)) { readPending() }
             case .failed: endTransforming(.broken(.internalError))
             }
             connection?.flush()
@@ -152,7 +153,7 @@ extension ExchangeDriver {
 
     private func workOnGathered() {
         guard let selected = exchange.selected, let gathered = transforming.gathered else { return }
-        // If it is delivered as it came, it is from here: a filling is read but once.
+        // If it is delivered as it came, it is from here: a pending response is read but once.
         if delivery.reader != nil {
             delivery.reader = nil
             delivery.whole = gathered
@@ -167,13 +168,13 @@ extension ExchangeDriver {
     private func work(on body: [[UInt8]], of stored: StoredResponse) {
         guard let plan = exchange.transformPlan, let source = exchange.transformSource else { return }
         let work = TransformWork(plan, from: source, of: stored.head)
-        let (shelf, limit, lead) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leads)
-        let bounds = VariantShelf.Bounds(plan)
+        let (cache, limit, lead) = (worker.shared.variants, exchange.context.limits.transformedBytes, transforming.leads)
+        let bounds = TransformCache.Bounds(plan)
         let number = transforming.number
         let reply = worker.loop.reply { [self] (end: TransformEnd) in
             guard transforming.number == number else { return }
             if case .made(let content) = end, let lead {
-                endTransforming(shelved(content, of: stored, lead.key))
+                endTransforming(cached(content, of: stored, lead.key))
             } else {
                 endTransforming(end)
             }
@@ -182,7 +183,7 @@ extension ExchangeDriver {
         let isTaken = worker.checks.run(.body, limit: exchange.context.limits.waitingChecks, reply: reply) {
             let end = work.end(of: GatheredBody.join(body))
             // Whoever waits is told, also where the one who began has left.
-            if let lead { shelf.settle(lead, end.forOthers, of: stored, within: bounds, limit: limit) }
+            if let lead { cache.settle(lead, end.forOthers, of: stored, within: bounds, limit: limit) }
             return end
         }
         guard isTaken else {
@@ -244,7 +245,7 @@ extension ExchangeDriver {
 
 extension TransformEnd {
     /// What those are told who wait for the same.
-    fileprivate var forOthers: VariantShelf.Made {
+    fileprivate var forOthers: TransformCache.Made {
         switch self {
         case .made(let content): .content(content)
         // By its own deadline: theirs may be later.

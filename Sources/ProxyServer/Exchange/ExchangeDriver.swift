@@ -39,11 +39,11 @@ final class ExchangeDriver: TunnelDelegate {
     private(set) var peer: PeerAddress
     var metrics = ExchangeMetrics()
     /// What recordings have to do with the exchange; `nil` where nothing has.
-    @exclusivity(unchecked) private(set) var recordings: RecordingsInForce?
+    @exclusivity(unchecked) private(set) var recordings: ActiveRecordings?
     /// Where the exchange is recorded.
-    var tape: RecordingTape?
+    var recorder: ExchangeRecorder?
     /// The same, where the log's line waits for what it comes to.
-    var loggedTape: RecordingTape?
+    var loggedRecorder: ExchangeRecorder?
     /// The request's content where it is too long to be held, for recordings.
     var longContent: LongRequestContent?
     /// What the request's content takes of the memory for all that are gathered.
@@ -80,11 +80,11 @@ final class ExchangeDriver: TunnelDelegate {
         begin(for: connection.peer)
         exchange.begin(id: worker.nextRequestID(), context: worker.context)
         // Of the same settings as the context.
-        if let inForce = worker.recordings { recordings = inForce }
+        if let active = worker.recordings { recordings = active }
     }
 
-    /// For an exchange of nobody's, which the peer has led to.
-    func attachToNobody(as peer: PeerAddress) {
+    /// For a background exchange, which the peer has led to.
+    func attachInBackground(as peer: PeerAddress) {
         begin(for: peer)
         upload.begin(.none, limits: worker.settings.parseLimits)
     }
@@ -186,14 +186,14 @@ final class ExchangeDriver: TunnelDelegate {
         case .lookUp(let onDisk): onDisk ? lookUpOnDisk() : lookUpInMemory()
         case .judgeCredentials: judgeCredentials()
         case .gatherRequestBody: gatherRequestBody()
-        case .recall: recall()
+        case .lookUpRecording: lookUpRecording()
         case .findNearest: findNearest()
         case .beginRecording: beginRecording()
         case .relayRecorded: relayRecorded()
         case .joinFetch: joinFetch()
         case .joinBody: joinBody()
         case .fetch: startFetch()
-        case .validateUnattended: worker.validateUnattended(self)
+        case .validateInBackground: worker.validateInBackground(self)
         case .fillRest: fillRest()
         case .sendStored: sendStored()
         case .complete: completePartial()
@@ -208,8 +208,8 @@ final class ExchangeDriver: TunnelDelegate {
         case .releaseJoined: releaseJoined(.notShareable, isUnshareable: exchange.isStorageRefused)
         case .invalidate: invalidate()
         case .purge: purge()
-        case .sendError: sendMade { exchange.writeError(at: worker.now, into: &$0) }
-        case .sendLocal: sendMade { exchange.writeLocal(at: worker.now, into: &$0) }
+        case .sendError: sendGenerated { exchange.writeError(at: worker.now, into: &$0) }
+        case .sendLocal: sendGenerated { exchange.writeLocal(at: worker.now, into: &$0) }
         case .openTunnel: openTunnel()
         case .splice: splice()
         case .relaySwitched: relaySwitched()
@@ -318,10 +318,10 @@ final class ExchangeDriver: TunnelDelegate {
         switch shared {
         case .complete(let response):
             handle(.fetchShared(response, at: worker.now))
-        case .filling(let response, let filling):
-            guard let reader = filling.attach() else { return handle(.fetchNotShared(at: worker.now)) }
+        case .pending(let response, let pending):
+            guard let reader = pending.attach() else { return handle(.fetchNotShared(at: worker.now)) }
             delivery.reader = reader
-            let length: BodyLength = filling.plan.length.map { .known($0) } ?? .unknown
+            let length: BodyLength = pending.plan.length.map { .known($0) } ?? .unknown
             handle(.fetchShared(response, length: length, at: worker.now))
         case .notShareable:
             handle(.fetchNotShared(at: worker.now))
@@ -351,7 +351,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     // MARK: Answers of our own
 
-    private func sendMade(_ write: (inout [UInt8]) -> Void) {
+    private func sendGenerated(_ write: (inout [UInt8]) -> Void) {
         guard let connection else { return }
         noteUnreadBody()
         let before = connection.output.buffer.count
@@ -372,7 +372,7 @@ final class ExchangeDriver: TunnelDelegate {
 
     private func openTunnel() {
         let transport = worker.transport
-        if transport.enters(tunnelTo: tunnelOrigin) {
+        if transport.intercepts(tunnelTo: tunnelOrigin) {
             delivery.isEntered = true
             return handle(.tunnelOpened(at: worker.now))
         }
@@ -429,7 +429,7 @@ final class ExchangeDriver: TunnelDelegate {
         self.connection = nil
         let gate =
             worker.transport.looksIntoTunnels
-            ? HelloGate(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
+            ? ClientHelloInspector(worker, to: tunnelOrigin, openedBy: opener, via: exchange.tunnelVia) : nil
         Tunnel.start(worker, connection: connection, client: client, upstream: upstream, gate: gate, owner: self)
     }
 
@@ -438,8 +438,8 @@ final class ExchangeDriver: TunnelDelegate {
         connection.output.buffer.append(Tunnel.greeting)
         self.connection = nil
         connection.user = exchange.user
-        connection.enter(
-            TunnelEntrance(
+        connection.intercept(
+            ConnectInterceptor(
                 worker, to: tunnelOrigin, kind: exchange.request.target.hostKind, via: exchange.tunnelVia, on: connection,
                 owner: self))
     }
@@ -473,7 +473,7 @@ final class ExchangeDriver: TunnelDelegate {
     private func finish() {
         record()
         if gatheredShare != nil { letGoOfGathered() }
-        if exchange.isUnattended { noteUnattendedEnd() }
+        if exchange.isBackground { noteUnattendedEnd() }
         if let lookUp {
             loop.forget(lookUp)
             self.lookUp = nil

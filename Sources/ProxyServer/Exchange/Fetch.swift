@@ -16,7 +16,7 @@ struct Fetch {
         /// Into a recording, and to the client what it asked for of it.
         case recording
         /// Into the store; the client reads from there.
-        case filling
+        case pending
         /// Gathered, to be checked before anything is sent.
         case checking
         /// The check is under way.
@@ -33,7 +33,7 @@ struct Fetch {
     /// The body of a check, and what it takes of the memory for all of them.
     var checked: GatheredBody?
     var checkShare: GatheredMemory.Share?
-    var filling: Filling?
+    var pending: PendingResponse?
     /// Counts the fetches, so that a wake-up that comes too late is recognised.
     private(set) var number: UInt64 = 0
     var isUpstreamPaused = false
@@ -49,15 +49,15 @@ struct Fetch {
     /// The client has the part that it asked for, and the store is to have the whole.
     var isForStore = false
     /// When the request went out.
-    var moment = StoreMoment.beginning
+    var moment = StoreEpoch.beginning
 
     /// The origin's answer is still under way.
     var isActive: Bool { upstream != nil || isContinuationDue }
 
     /// A fetch whose client has left is completed for the store when most of it has come (C14), and no other brings the rest.
     var isWorthFinishing: Bool {
-        guard let filling, let length = filling.plan.length else { return false }
-        return filling.isToBeKept && !filling.isOverlapped && receivedCount >= length / 5 * 4
+        guard let pending, let length = pending.plan.length else { return false }
+        return pending.isToBeKept && !pending.isOverlapped && receivedCount >= length / 5 * 4
     }
 
     mutating func reset() {
@@ -67,7 +67,7 @@ struct Fetch {
             switched.close()
             self.switched = nil
         }
-        filling = nil
+        pending = nil
         number &+= 1
         isUpstreamPaused = false
         isRecordingBehind = false

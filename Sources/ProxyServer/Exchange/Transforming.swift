@@ -5,10 +5,10 @@ import ResponseStore
 /// What a driver holds of content that is being made.
 struct Transforming {
     /// What it makes for all who want the same, until the work has been handed over.
-    var leads: VariantShelf.Lead?
+    var leads: TransformCache.Lead?
     /// The work that has been handed over: for how long it is worth being done, and for whom besides.
-    var work: (patience: WorkPatience, lead: VariantShelf.Lead?)?
-    var waiting: Reply<VariantShelf.Made>?
+    var work: (patience: WorkPatience, lead: TransformCache.Lead?)?
+    var waiting: Reply<TransformCache.Made>?
     /// The stored body, as far as it has been read.
     var gathered: GatheredBody?
     /// How much that was, where what was read from can be read but once.

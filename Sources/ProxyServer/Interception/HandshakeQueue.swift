@@ -24,7 +24,7 @@ final class HandshakeQueue: TimerHandler {
 
     private unowned let worker: LoopWorker
     private let beginner: LoopHandle
-    private var waiting = TurnQueue<any QueuedHandshake>()
+    private var waiting = WaitingQueue<any QueuedHandshake>()
     /// Of those that wait, how many have left.
     private var leftCount = 0
     /// Begun, and not at their end, in their order: as many as there may be at most.

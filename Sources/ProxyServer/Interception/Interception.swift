@@ -6,7 +6,7 @@ import UpstreamTransport
 /// of session tickets, which are new with each reading.
 final class Interception: Sendable {
     let context: ServerTLSContext
-    let leaves: LeafShelf
+    let leaves: LeafCertificateCache
 
     /// - Parameter previous: of the settings before. What was made by the same authority is shown on.
     init(_ authority: LocalAuthority, after previous: Interception?) throws(AuthorityFault) {
@@ -14,7 +14,7 @@ final class Interception: Sendable {
         if let leaves = previous?.leaves, leaves.root == authority.root {
             self.leaves = leaves
         } else {
-            leaves = LeafShelf(authority)
+            leaves = LeafCertificateCache(authority)
         }
     }
 }

@@ -86,7 +86,7 @@ final class Listener: EventHandler, TimerHandler, BatchHandler {
             return refuse(descriptor, peer, .clientNotAllowed, isSecure: tls != nil)
         }
         // With the pair of sockets between them, a connection in TLS and the one inside are three.
-        let count = tls == nil ? 1 : SecurePorch.descriptorCount
+        let count = tls == nil ? 1 : TLSListenerConnection.descriptorCount
         if worker.shared.counts.total + count > settings.connectionLimit {
             warn("\(settings.connectionLimit) connections are open, which is the limit: others are refused")
             return refuse(descriptor, peer, .overloaded, isSecure: tls != nil)

@@ -13,7 +13,7 @@ final class LoopWorker: BatchHandler {
     let loop: EventLoop
     let index: Int
     let shared: ServerShared
-    /// The way upstream under the settings in force; a reload makes a new one.
+    /// The way upstream under the active settings; a reload makes a new one.
     private(set) var transport: Transport
     /// Those of settings before, until what they carry has ended.
     @exclusivity(unchecked) private var retiredTransports: [Transport] = []
@@ -27,12 +27,12 @@ final class LoopWorker: BatchHandler {
     let recordBuffer: UnsafeMutableRawBufferPointer
     private(set) var interception: Interception?
     private(set) lazy var handshakes = HandshakeQueue(self, beginner: shared.handshakeBeginners[index].handle)
-    private(set) lazy var entrances = SingleFileQueue(loop)
+    private(set) lazy var interceptions = FairnessQueue(loop)
     /// Of those whose clients leave a connection in TLS.
-    private(set) lazy var departures = SingleFileQueue(loop)
+    private(set) lazy var departures = FairnessQueue(loop)
     @exclusivity(unchecked) private(set) var settings: ServerSettings
     @exclusivity(unchecked) private(set) var context: ExchangeContext
-    @exclusivity(unchecked) private(set) var recordings: RecordingsInForce?
+    @exclusivity(unchecked) private(set) var recordings: ActiveRecordings?
     /// Of what these have; `nil` before the first answer.
     @exclusivity(unchecked) private(set) var replayMemory: ReplayMemory?
     /// Some clients say who they are.
@@ -40,9 +40,9 @@ final class LoopWorker: BatchHandler {
     @exclusivity(unchecked) private var idleDrivers: [ExchangeDriver] = []
     @exclusivity(unchecked) private var runningDrivers: [ObjectIdentifier: ExchangeDriver] = [:]
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
-    private var porches: [ObjectIdentifier: SecurePorch] = [:]
+    private var tlsConnections: [ObjectIdentifier: TLSListenerConnection] = [:]
     /// By the reason, of which there are few.
-    private var porchWarnings: [String: RareWarning] = [:]
+    private var tlsWarnings: [String: RareWarning] = [:]
     /// Those of `connections` that are told that they are not served.
     private var refused: Set<ObjectIdentifier> = []
     private var tunnels: [ObjectIdentifier: any RunningTunnel] = [:]
@@ -114,19 +114,19 @@ final class LoopWorker: BatchHandler {
     func adopt(descriptor: Int32, peer: PeerAddress, tls: ListenerTLS?) {
         guard let tls else { return adopt(descriptor: descriptor, peer: peer) }
         do throws(SystemError) {
-            let porch = try SecurePorch.start(self, descriptor: descriptor, peer: peer, tls: tls)
-            porches[ObjectIdentifier(porch)] = porch
+            let tlsConnection = try TLSListenerConnection.start(self, descriptor: descriptor, peer: peer, tls: tls)
+            tlsConnections[ObjectIdentifier(tlsConnection)] = tlsConnection
         } catch {
             closeDescriptor(descriptor)
-            shared.counts.closed(on: index, SecurePorch.descriptorCount)
+            shared.counts.closed(on: index, TLSListenerConnection.descriptorCount)
         }
     }
 
     /// The connection inside of one in TLS, which has counted it.
-    func adopt(descriptor: Int32, peer: PeerAddress, behind porch: SecurePorch, user: [UInt8]) {
+    func adopt(descriptor: Int32, peer: PeerAddress, behind tlsConnection: TLSListenerConnection, user: [UInt8]) {
         do throws(SystemError) {
             let connection = try ClientConnection(self, descriptor: descriptor, peer: peer)
-            connection.porch = porch
+            connection.tlsConnection = tlsConnection
             connection.user = user
             connections[ObjectIdentifier(connection)] = connection
         } catch {
@@ -138,15 +138,15 @@ final class LoopWorker: BatchHandler {
     /// - Parameter detail: what is known besides the reason.
     func warn(of refusal: TunnelRefusal, _ detail: String?, with peer: PeerAddress, at address: PeerAddress) {
         let reason = "\(refusal.reason)"
-        guard porchWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
+        guard tlsWarnings[reason, default: RareWarning()].isDue(at: loop.now) else { return }
         let words = detail.map { "\(reason): \($0)" } ?? reason
         shared.warn("TLS with \(peer.address) on the listener \(address) failed: \(words); said once a minute")
     }
 
-    func porchEnded(_ porch: SecurePorch) {
-        porches[ObjectIdentifier(porch)] = nil
+    func tlsConnectionEnded(_ tlsConnection: TLSListenerConnection) {
+        tlsConnections[ObjectIdentifier(tlsConnection)] = nil
         // The connection inside counts itself.
-        shared.counts.closed(on: index, SecurePorch.descriptorCount - (porch.hasLetIn ? 1 : 0))
+        shared.counts.closed(on: index, TLSListenerConnection.descriptorCount - (tlsConnection.hasLetIn ? 1 : 0))
         checkDrained()
     }
 
@@ -238,7 +238,7 @@ final class LoopWorker: BatchHandler {
 
     // MARK: Recordings
 
-    /// Keeps an answer of the recordings in force for whoever asks the same.
+    /// Keeps an answer of the recordings active for whoever asks the same.
     func remember(_ answer: ReplayedAnswer) {
         let memory = replayMemory ?? ReplayMemory(limit: settings.proxyLimits.replayedBytes)
         replayMemory = memory
@@ -271,7 +271,7 @@ final class LoopWorker: BatchHandler {
 
     // MARK: Settings and ends
 
-    /// Puts new settings in force for the requests to come. Connections to origins are made anew under them.
+    /// Puts new active settings for the requests to come. Connections to origins are made anew under them.
     func adopt(_ current: ServerShared.Current) {
         settings = current.settings
         context = current.context
@@ -283,11 +283,13 @@ final class LoopWorker: BatchHandler {
         transport = Transport(loop: loop, configuration: current.settings.transport, budgets: shared.budgets)
         // Who may no longer come in is let go with the answer that is under way.
         for connection in Array(connections.values)
-        where !settings.admission.allows(connection.peer, isCertified: connection.porch?.isCertified == true) {
+        where !settings.admission.allows(connection.peer, isCertified: connection.tlsConnection?.isCertified == true) {
             connection.drain()
         }
-        for porch in Array(porches.values)
-        where !porch.hasLetIn && !settings.admission.allows(porch.peer, isCertified: porch.isCertified) { porch.close() }
+        for tlsConnection in Array(tlsConnections.values)
+        where !tlsConnection.hasLetIn && !settings.admission.allows(tlsConnection.peer, isCertified: tlsConnection.isCertified) {
+            tlsConnection.close()
+        }
         planClosing()
     }
 
@@ -318,8 +320,8 @@ final class LoopWorker: BatchHandler {
         isDraining = true
         closeListeners()
         for connection in Array(connections.values) { connection.drain() }
-        for porch in Array(porches.values) where !porch.hasLetIn { porch.close() }
-        for driver in Array(runningDrivers.values) { driver.giveUpUnattended() }
+        for tlsConnection in Array(tlsConnections.values) where !tlsConnection.hasLetIn { tlsConnection.close() }
+        for driver in Array(runningDrivers.values) { driver.giveUpBackground() }
         checkDrained()
     }
 
@@ -328,7 +330,7 @@ final class LoopWorker: BatchHandler {
         closeListeners()
         for connection in Array(connections.values) { connection.close() }
         for tunnel in Array(tunnels.values) { tunnel.close() }
-        for porch in Array(porches.values) { porch.close() }
+        for tlsConnection in Array(tlsConnections.values) { tlsConnection.close() }
         transport.close()
         for retired in retiredTransports { retired.close() }
         retiredTransports = []
@@ -343,7 +345,9 @@ final class LoopWorker: BatchHandler {
     }
 
     private func checkDrained() {
-        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, porches.isEmpty, runningDrivers.isEmpty else { return }
+        guard let whenDrained, connections.isEmpty, tunnels.isEmpty, tlsConnections.isEmpty, runningDrivers.isEmpty else {
+            return
+        }
         self.whenDrained = nil
         whenDrained()
     }

@@ -5,7 +5,7 @@ import Recordings
 import ResponseStore
 import UpstreamTransport
 
-/// What the loops share: the store, the fetches under way, the budgets upstream, and the settings in force.
+/// What the loops share: the store, the fetches under way, the budgets upstream, and the active settings.
 final class ServerShared: Sendable {
     /// The settings and what has been compiled from them; replaced as one by a reload.
     struct Current: Sendable {
@@ -14,14 +14,14 @@ final class ServerShared: Sendable {
         /// `nil` where no authority is given.
         let interception: Interception?
         /// `nil` where nothing is replayed and nothing recorded.
-        let recordings: RecordingsInForce?
+        let recordings: ActiveRecordings?
     }
 
     let store: ResponseStore
     let fetches = FetchTable()
-    let unattended = UnattendedCount()
+    let background = BackgroundCount()
     let checks: CheckPool
-    let variants = VariantShelf()
+    let variants = TransformCache()
     /// Of the contents of requests that are gathered.
     let requestMemory = GatheredMemory()
     /// The thread on which certificates for hosts are made.

@@ -15,8 +15,8 @@ extension ExchangeDriver {
             request.fields.remove(.ifRange)
         }
         let isLogged = accessLog.tellsMembers
-        tape = file.begin(request, isLogged: isLogged)
-        if isLogged { loggedTape = tape }
+        recorder = file.begin(request, isLogged: isLogged)
+        if isLogged { loggedRecorder = recorder }
     }
 
     func relayRecorded() {
@@ -33,17 +33,17 @@ extension ExchangeDriver {
 
     /// Of the interim responses, those with the status 103 are recorded. What a 100 or a 102 says holds for one connection alone.
     func recordInformational(_ head: borrowing ResponseHead) {
-        guard let tape, head.status == .earlyHints else { return }
-        tape.earlyHints(head.fields.alone)
+        guard let recorder, head.status == .earlyHints else { return }
+        recorder.earlyHints(head.fields.alone)
     }
 
     private func recordHead() {
-        guard let tape else { return }
+        guard let recorder else { return }
         let isUnshared = ResponseDirectives(exchange.response.fields, targets: .none).forbidsSharing
-        if isUnshared, !tape.file.keepsUnshared {
-            tape.drop()
-            self.tape = nil
-            return noteUnrecorded(tape.file, "no_store")
+        if isUnshared, !recorder.file.keepsUnshared {
+            recorder.drop()
+            self.recorder = nil
+            return noteUnrecorded(recorder.file, "no_store")
         }
         var reason: [UInt8] = []
         var fields = Fields()
@@ -52,15 +52,15 @@ extension ExchangeDriver {
             for index in phrase.indices { reason.append(phrase[index]) }
             fields = response.fields.alone
         }
-        tape.head(status: exchange.response.status, reason: reason, fields: fields)
+        recorder.head(status: exchange.response.status, reason: reason, fields: fields)
     }
 
     /// Content of the origin's response.
     func record(_ bytes: Span<UInt8>) {
-        if let tape {
+        if let recorder {
             var octets: [UInt8] = []
             octets.append(bytes)
-            tape.append(octets)
+            recorder.append(octets)
         }
         sendAsked(bytes)
         waitForRecording()
@@ -78,7 +78,9 @@ extension ExchangeDriver {
 
     /// The disk is not to fall behind by more than the window.
     private func waitForRecording() {
-        guard let tape, !fetch.isRecordingBehind, tape.file.isBehind(worker.settings.proxyLimits.recordedWindow) else { return }
+        guard let recorder, !fetch.isRecordingBehind, recorder.file.isBehind(worker.settings.proxyLimits.recordedWindow) else {
+            return
+        }
         pauseUpstream()
         fetch.isRecordingBehind = true
         let number = fetch.number
@@ -88,27 +90,27 @@ extension ExchangeDriver {
             let isClientBehind = (connection?.output.pendingCount ?? 0) >= worker.settings.proxyLimits.relayWindow
             if !isClientBehind { resumeUpstream() }
         }
-        tape.file.whenCaughtUp { reply.send(()) }
+        recorder.file.whenCaughtUp { reply.send(()) }
     }
 
-    func endRecording(_ trailers: Fields) { finishTape(trailers, failure: nil) }
+    func endRecording(_ trailers: Fields) { finishRecorder(trailers, failure: nil) }
 
     /// The origin failed, or what it sent broke off. What is none of its faults is not recorded as one.
     func endRecording(failedBy fault: Fault) {
         guard let failure = RecordedFailure(fault) else { return dropRecording() }
-        finishTape(Fields(), failure: failure)
+        finishRecorder(Fields(), failure: failure)
     }
 
-    private func finishTape(_ trailers: Fields, failure: RecordedFailure?) {
-        guard let tape else { return }
-        self.tape = nil
+    private func finishRecorder(_ trailers: Fields, failure: RecordedFailure?) {
+        guard let recorder else { return }
+        self.recorder = nil
         if longContent != nil, !upload.isComplete {
-            tape.drop()
-            return noteUnrecorded(tape.file, "request_unread")
+            recorder.drop()
+            return noteUnrecorded(recorder.file, "request_unread")
         }
         let isUnshared = ResponseDirectives(exchange.response.fields, targets: .none).forbidsSharing
-        tape.finish(
-            RecordingTape.End(
+        recorder.finish(
+            ExchangeRecorder.End(
                 times: recordedTimes,
                 protocolName: Array(exchange.response.version.isAtLeast11 ? "HTTP/1.1".utf8 : "HTTP/1.0".utf8),
                 trailers: trailers, chain: exchange.upstreamChain?.octets, failure: failure,
@@ -132,15 +134,15 @@ extension ExchangeDriver {
 
     /// The exchange ends without an answer of the origin's that could be recorded.
     func dropRecording() {
-        guard let tape else { return }
-        self.tape = nil
-        tape.drop()
-        noteUnrecorded(tape.file, "left")
+        guard let recorder else { return }
+        self.recorder = nil
+        recorder.drop()
+        noteUnrecorded(recorder.file, "left")
     }
 
     /// Its client has left: what has an end is recorded to it.
     var isToBeRecordedWhole: Bool {
-        if tape == nil { return false }
+        if recorder == nil { return false }
         if case .known = exchange.responseBody { return true }
         return false
     }
@@ -157,7 +159,7 @@ extension ExchangeDriver {
     }
 
     /// What goes through a tunnel is not recorded.
-    func noteUnrecordedHost(in recordings: RecordingsInForce?) {
+    func noteUnrecordedHost(in recordings: ActiveRecordings?) {
         recordings?.file?.noteTunnel(
             to: String(decoding: exchange.originHost, as: UTF8.self) + ":\(exchange.originPort)")
     }

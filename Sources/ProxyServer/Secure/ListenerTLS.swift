@@ -7,7 +7,7 @@ package final class ListenerTLS: Sendable {
     package enum Shown: Sendable {
         /// A certificate with its key, by which we are known.
         case identity(ClientIdentity)
-        /// Certificates of the authority in force: for the name that a client asks for, where it is one of these, else for the address that
+        /// Certificates of the active CA: for the name that a client asks for, where it is one of these, else for the address that
         /// it has connected to.
         case authority(names: [LeafName])
     }

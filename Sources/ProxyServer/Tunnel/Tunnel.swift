@@ -33,7 +33,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     private var owner: ExchangeDriver?
     private var toUpstream: TunnelDirection
     private var toClient: TunnelDirection
-    private var gate: HelloGate?
+    private var gate: ClientHelloInspector?
     private let uninspected: UninspectedReason?
     /// What the client sent before there was a tunnel, where the gate is to see it.
     private var early: [UInt8]
@@ -58,7 +58,7 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     ///   - uninspected: why the tunnel hides its requests, though its host is to be intercepted; noted once it is open.
     static func start(
         _ worker: LoopWorker, connection: ClientConnection, client: ClientConnection.HandedOver, upstream: Int32,
-        received: [UInt8] = [], gate: HelloGate?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
+        received: [UInt8] = [], gate: ClientHelloInspector?, uninspected: UninspectedReason? = nil, owner: ExchangeDriver
     ) {
         let tunnel = Tunnel(
             worker, client: client, upstream: upstream, received: received, gate: gate, uninspected: uninspected, owner: owner)
@@ -67,7 +67,8 @@ final class Tunnel: RunningTunnel, TimerHandler, BatchHandler {
     }
 
     private init(
-        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, received: [UInt8], gate: HelloGate?,
+        _ worker: LoopWorker, client: ClientConnection.HandedOver, upstream: Int32, received: [UInt8],
+        gate: ClientHelloInspector?,
         uninspected: UninspectedReason?, owner: ExchangeDriver
     ) {
         self.worker = worker

@@ -6,10 +6,10 @@ import ResponseStore
 /// What a fetch that others have joined brought.
 enum SharedFetch: Sendable {
     case complete(StoredResponse)
-    /// The body is still on its way: it is read from the filling.
-    case filling(StoredResponse, Filling)
+    /// The body is still on its way: it is read from the pending response.
+    case pending(StoredResponse, PendingResponse)
     case notShareable
-    /// The client for which it was made has left before an answer came, or what came is overtaken: one of those who waited is to
+    /// The client for which it was made has left before an answer came, or what came is out of date: one of those who waited is to
     /// ask anew.
     case abandoned
 }

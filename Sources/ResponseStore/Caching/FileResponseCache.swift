@@ -56,13 +56,13 @@ public final class FileResponseCache: ResponseCaching {
 
     // MARK: Keeping
 
-    public func moment(for key: CachedResponse.Key) -> CacheMoment { CacheMoment(store.moment(of: key.octets)) }
+    public func moment(for key: CachedResponse.Key) -> InvalidationEpoch { InvalidationEpoch(store.moment(of: key.octets)) }
 
     @discardableResult
-    public func store(_ response: CachedResponse, since moment: CacheMoment) async -> Bool {
+    public func store(_ response: CachedResponse, since moment: InvalidationEpoch) async -> Bool {
         guard let octets = response.octets else { return false }
         if octets.count <= Self.pieceLength {
-            if case .accepted = store.put(sharingChain(response.stored), since: StoreMoment(moment)) { return true }
+            if case .accepted = store.put(sharingChain(response.stored), since: StoreEpoch(moment)) { return true }
             return false
         }
         let length = UInt64(octets.count)
@@ -82,20 +82,20 @@ public final class FileResponseCache: ResponseCaching {
     private static let pieceLength = 256 << 10
 
     public func beginStoring(
-        _ response: CachedResponse, length: UInt64?, since moment: CacheMoment
+        _ response: CachedResponse, length: UInt64?, since moment: InvalidationEpoch
     ) async -> (any CachedBodyWriting)? {
-        let plan = FillingPlan(response: sharingChain(response.stored), length: length, since: StoreMoment(moment))
-        return store.beginFilling(plan).map(StoredBodyWriter.init)
+        let plan = PendingPlan(response: sharingChain(response.stored), length: length, since: StoreEpoch(moment))
+        return store.beginPending(plan).map(StoredBodyWriter.init)
     }
 
-    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: CacheMoment) async {
-        store.freshen(old.stored, as: sharingChain(new.stored), since: StoreMoment(moment))
+    public func freshen(_ old: CachedResponse, as new: CachedResponse, since moment: InvalidationEpoch) async {
+        store.freshen(old.stored, as: sharingChain(new.stored), since: StoreEpoch(moment))
     }
 
     /// Many responses come by one chain, which stands in the store once.
     private func sharingChain(_ response: StoredResponse) -> StoredResponse {
         guard let chain = response.chain else { return response }
-        return response.vouchedFor(underTrust: response.facts.trust, by: store.shared(chain))
+        return response.withTrust(policyMark: response.facts.trust, chain: store.shared(chain))
     }
 
     // MARK: Forgetting
@@ -105,14 +105,14 @@ public final class FileResponseCache: ResponseCaching {
     public func remove(_ key: CachedResponse.Key) async { store.invalidate([key.octets]) }
 }
 
-extension CacheMoment {
-    fileprivate init(_ moment: StoreMoment) {
+extension InvalidationEpoch {
+    fileprivate init(_ moment: StoreEpoch) {
         self.init(removals: moment.purge, removalsOfKey: moment.invalidation)
     }
 }
 
-extension StoreMoment {
-    fileprivate init(_ moment: CacheMoment) {
+extension StoreEpoch {
+    fileprivate init(_ moment: InvalidationEpoch) {
         self.init(purge: moment.removals, invalidation: moment.removalsOfKey)
     }
 }

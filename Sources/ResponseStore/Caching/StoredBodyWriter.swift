@@ -2,20 +2,20 @@ import HTTPCaching
 
 /// Hands a body over to the store as it comes, no faster than it is written.
 final class StoredBodyWriter: CachedBodyWriting {
-    private let filling: Filling
+    private let pending: PendingResponse
 
-    init(_ filling: Filling) { self.filling = filling }
+    init(_ pending: PendingResponse) { self.pending = pending }
 
-    deinit { filling.abort() }
+    deinit { pending.abort() }
 
     func append(_ octets: [UInt8]) async {
-        if filling.append(octets.span) == .proceed { return }
+        if pending.append(octets.span) == .proceed { return }
         await withCheckedContinuation { continuation in
-            filling.whenReady { continuation.resume() }
+            pending.whenReady { continuation.resume() }
         }
     }
 
-    func finish(_ trailers: CachedResponse.Trailers) async { filling.finish(trailers: trailers.fields) }
+    func finish(_ trailers: CachedResponse.Trailers) async { pending.finish(trailers: trailers.fields) }
 
-    func abort() { filling.abort() }
+    func abort() { pending.abort() }
 }

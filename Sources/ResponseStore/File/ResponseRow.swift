@@ -4,13 +4,13 @@ import HTTPMessage
 /// A row of the table `response`, without its inline body.
 struct ResponseRow {
     enum State: Int64 {
-        case filling = 0
+        case pending = 0
         case complete = 1
         case partial = 2
         case dropped = 3
 
         /// One that cannot be is that of a row to be tidied up: it costs no more than that.
-        init(stored value: Int64) { self = State(rawValue: value) ?? .filling }
+        init(stored value: Int64) { self = State(rawValue: value) ?? .pending }
     }
 
     /// What a row costs beside its bytes, for the marks.

@@ -227,7 +227,7 @@ final class WritingTables {
         totals.bytes += row.size
     }
 
-    /// The last change of a filling's row.
+    /// The last change of a pending response's row.
     func finish(_ row: ResponseRow, lastAccess: Int64) throws(StoreError) {
         try set(size: row.size, ofRow: row.id)
         completeRow.bind(1, row.id)

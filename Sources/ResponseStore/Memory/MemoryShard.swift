@@ -3,7 +3,7 @@ struct MemoryShard: Sendable {
     var table = MemoryTable()
     /// One copy for each row that may be on the disk, waiting to be written included.
     var keys = KeyTable()
-    /// Of a file beneath memory: the keys of which what stands there may be out of date.
+    /// Of a backing store: the keys of which what stands there may be out of date.
     private(set) var hidden = KeyTable()
     /// Counts every change, so that a look-up on the disk can tell whether one came between.
     var changes: UInt64 = 0

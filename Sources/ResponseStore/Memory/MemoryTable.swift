@@ -9,7 +9,7 @@ struct MemoryTable: Sendable {
         var seen: UInt32 = 0
         /// `nil` where the place is free.
         var variants: StoredVariants?
-        var whereabouts = Whereabouts()
+        var prefetchHint = PrefetchHint()
     }
 
     private var places: [Place] = []
@@ -34,7 +34,7 @@ struct MemoryTable: Sendable {
     mutating func insert(_ variants: StoredVariants, hash: UInt64) -> StoredVariants? {
         let new = Place(
             hash: hash, seen: variants.accessStamp.load(ordering: .relaxed), variants: variants,
-            whereabouts: Whereabouts(of: variants))
+            prefetchHint: PrefetchHint(of: variants))
         byteCount += variants.byteCount
         let key = variants.key
         if let index = index(of: hash, key.span) {
@@ -100,7 +100,7 @@ struct MemoryTable: Sendable {
         var index = home(of: hash)
         while !isFree(index) {
             if places[index].hash == hash {
-                places[index].whereabouts.fetch()
+                places[index].prefetchHint.fetch()
                 if places[index].variants?.key.isEqual(to: key) == true { return index }
             }
             index = (index + 1) & mask

@@ -72,7 +72,7 @@ extension MemoryTier {
 
     /// Lets the clock's hand go round until the low mark is reached.
     /// - Parameter hand: Where it stands, kept by the writer.
-    func evict(hand: inout MemoryHand) -> Int {
+    func evict(hand: inout ClockHand) -> Int {
         var evictedCount = 0
         // Two rounds see everything unused; more only when all of it is in use.
         var rounds = 0
@@ -80,10 +80,10 @@ extension MemoryTier {
             var evicted: [StoredVariants] = []
             shards[hand.shard].withLock { shard in
                 let (bytes, count) = (shard.table.byteCount, shard.table.count)
-                shard.table.sweep(from: hand.place, count: MemoryHand.stride, into: &evicted)
+                shard.table.sweep(from: hand.place, count: ClockHand.stride, into: &evicted)
                 totalBytes.subtract(bytes - shard.table.byteCount, ordering: .relaxed)
                 totalEntries.subtract(count - shard.table.count, ordering: .relaxed)
-                hand.place += MemoryHand.stride
+                hand.place += ClockHand.stride
                 if hand.place >= shard.table.capacity {
                     hand.place = 0
                     hand.shard = (hand.shard + 1) % MemoryTier.shardCount
@@ -103,14 +103,14 @@ extension MemoryTier {
             var isAtEnd = false
             while !isAtEnd {
                 shards[index].withLock { shard in
-                    shard.table.forEach(from: place, count: MemoryHand.stride) { variants in
+                    shard.table.forEach(from: place, count: ClockHand.stride) { variants in
                         let stamp = variants.accessStamp.load(ordering: .relaxed)
                         let recorded = variants.recordedAccess.load(ordering: .relaxed)
                         guard stamp & 1 == 1, stamp >> 1 >= recorded &+ interval else { return }
                         variants.recordedAccess.store(now, ordering: .relaxed)
                         for response in variants.responses where response.row != 0 { rows.append(response.row) }
                     }
-                    place += MemoryHand.stride
+                    place += ClockHand.stride
                     isAtEnd = place >= shard.table.capacity
                 }
             }
@@ -119,7 +119,7 @@ extension MemoryTier {
 }
 
 /// Where the clock's hand stands.
-struct MemoryHand {
+struct ClockHand {
     /// Places passed while a shard's lock is held.
     static let stride = 64
     var shard = 0

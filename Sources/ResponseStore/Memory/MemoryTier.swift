@@ -13,8 +13,8 @@ final class MemoryTier: Sendable {
     let marks: StoreConfiguration.Marks
     /// Whether there is a disk below that takes what is new.
     let hasDisk: Bool
-    /// What is read beneath, and never written.
-    let fileBeneath: FileBeneath?
+    /// What is read behind, and never written.
+    let backingStore: ReadOnlyBackingStore?
     let purges: PurgeMarks
     let unstored: UnstoredCounts
     let shards: InlineArray<64, Guarded<MemoryShard>>
@@ -25,13 +25,14 @@ final class MemoryTier: Sendable {
     let keysAreComplete = Atomic<Bool>(false)
 
     init(
-        hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, fileBeneath: FileBeneath? = nil, purges: PurgeMarks,
+        hasher: KeyHasher, marks: StoreConfiguration.Marks, hasDisk: Bool, backingStore: ReadOnlyBackingStore? = nil,
+        purges: PurgeMarks,
         unstored: UnstoredCounts
     ) {
         self.hasher = hasher
         self.marks = marks
         self.hasDisk = hasDisk
-        self.fileBeneath = fileBeneath
+        self.backingStore = backingStore
         self.purges = purges
         self.unstored = unstored
         shards = InlineArray { _ in Guarded(MemoryShard()) }
@@ -60,13 +61,13 @@ final class MemoryTier: Sendable {
         let now = now
         return shards[shard(hash)].withLock { shard in
             if let variants = shard.table.find(hash.low, key) {
-                if let fileBeneath, variants.responses.contains(where: \.isOnDisk) {
-                    return fileBeneath.isUsed ? .unknown : .absent
+                if let backingStore, variants.responses.contains(where: \.isOnDisk) {
+                    return backingStore.isUsed ? .unknown : .absent
                 }
                 variants.noteAccess(now: now)
                 return .found(variants)
             }
-            if let fileBeneath { return fileBeneath.isUsed && !shard.hidden.contains(hash.high) ? .unknown : .absent }
+            if let backingStore { return backingStore.isUsed && !shard.hidden.contains(hash.high) ? .unknown : .absent }
             return knowsKeys && !shard.keys.contains(hash.high) ? .absent : .unknown
         }
     }
@@ -99,7 +100,7 @@ final class MemoryTier: Sendable {
             }
             guard let found else { return .absent }
             // Another process may take a body from its file at any time: who asks again is shown what is there then.
-            if fileBeneath != nil, found.responses.contains(where: \.isOnDisk) { return .found(found) }
+            if backingStore != nil, found.responses.contains(where: \.isOnDisk) { return .found(found) }
             if byteCount + found.byteCount <= room { dropped = insert(found, hash, into: &shard) }
             return .found(found)
         }
@@ -110,11 +111,11 @@ final class MemoryTier: Sendable {
     // MARK: Changing
 
     /// Now, for a key.
-    func moment(_ hash: KeyHash) -> StoreMoment {
-        StoreMoment(purge: purges.latest, invalidation: shards[shard(hash)].withLock { $0.invalidations(hash.low) })
+    func moment(_ hash: KeyHash) -> StoreEpoch {
+        StoreEpoch(purge: purges.latest, invalidation: shards[shard(hash)].withLock { $0.invalidations(hash.low) })
     }
 
-    func wasInvalidated(_ hash: KeyHash, since: StoreMoment) -> Bool {
+    func wasInvalidated(_ hash: KeyHash, since: StoreEpoch) -> Bool {
         shards[shard(hash)].withLock { $0.invalidations(hash.low) } != since.invalidation
     }
 
@@ -122,13 +123,13 @@ final class MemoryTier: Sendable {
     /// - Parameter enqueue: Called under the shard's lock with what purges have left of it.
     /// - Returns: `accepted` where the queue took it, or a newer one stands in its place; else nothing has changed.
     func put(
-        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Bool
+        _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Bool
     ) -> PutResult {
         let knowsKeys = keysAreComplete.load(ordering: .acquiring)
         let now = now
         var dropped: [StoredVariants?] = []
         let result = shards[shard(hash)].withLock { shard -> PutResult in
-            guard let response = left(of: response, hash, since: since, in: shard) else { return .overtaken }
+            guard let response = left(of: response, hash, since: since, in: shard) else { return .invalidated }
             if isSuperseded(response, hash, in: &shard) { return .accepted(response) }
             let mayHaveOthers = hasDisk && (!knowsKeys || shard.keys.contains(hash.high))
             guard enqueue(response) else { return .busy }
@@ -150,7 +151,7 @@ final class MemoryTier: Sendable {
     /// - Returns: What purges and invalidations have left of it: `nil` for nothing.
     @discardableResult
     func promote(
-        _ response: StoredResponse, _ hash: KeyHash, since: StoreMoment, displace: ((StoredResponse) -> Void)? = nil
+        _ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, displace: ((StoredResponse) -> Void)? = nil
     ) -> StoredResponse? {
         let mayKnowNothing = hasDisk && !keysAreComplete.load(ordering: .acquiring)
         let now = now
@@ -177,9 +178,9 @@ final class MemoryTier: Sendable {
 
     /// Replaces a response by its freshened self and queues that for the disk (RFC 9111 §4.3.4).
     func freshen(
-        _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment, enqueue: (StoredResponse) -> Void
+        _ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch, enqueue: (StoredResponse) -> Void
     ) {
-        if fileBeneath != nil, keepAboveFile(old, as: new, hash, since: since) { return }
+        if backingStore != nil, keepAboveFile(old, as: new, hash, since: since) { return }
         change(hash, key: new.key) { variants in
             // What it would freshen is purged too.
             guard let new = purges.left(of: new, since: since.purge) else { return nil }
@@ -215,7 +216,7 @@ final class MemoryTier: Sendable {
             return count
         }
         // It may mean anything that stands there.
-        fileBeneath?.leave(because: "a purge may cover what stands in it")
+        backingStore?.leave(because: "a purge may cover what stands in it")
         for index in 0..<MemoryTier.shardCount {
             // Judged outside the lock, since there may be thousands.
             let all = shards[index].withLock { shard in
@@ -287,16 +288,16 @@ final class MemoryTier: Sendable {
 
     /// What purges and invalidations since then have left of a response: `nil` for nothing.
     func left(
-        of response: StoredResponse, _ hash: KeyHash, since: StoreMoment, in shard: borrowing MemoryShard
+        of response: StoredResponse, _ hash: KeyHash, since: StoreEpoch, in shard: borrowing MemoryShard
     ) -> StoredResponse? {
         guard shard.invalidations(hash.low) == since.invalidation else { return nil }
         return purges.left(of: response, since: since.purge)
     }
 
-    /// What a file beneath has for the key may be out of date from now on.
+    /// What a file behind has for the key may be out of date from now on.
     private func hideFile(_ hash: KeyHash, in shard: inout MemoryShard) {
-        guard let fileBeneath, !shard.hide(hash.high, limit: fileBeneath.hiddenKeysOfShard) else { return }
-        fileBeneath.leave(because: "too much of what stands in it has been fetched or changed since")
+        guard let backingStore, !shard.hide(hash.high, limit: backingStore.hiddenKeysOfShard) else { return }
+        backingStore.leave(because: "too much of what stands in it has been fetched or changed since")
     }
 
     private func noteChange(_ hash: KeyHash, in shard: inout MemoryShard) {

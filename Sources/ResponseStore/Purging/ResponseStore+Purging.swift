@@ -31,12 +31,12 @@ extension ResponseStore {
         let published = core.purges.publish(request.target, isSoft: isSoft, at: now) { core.makeRow() }
         guard let purge = published else { return false }
         alsoFrom(purge)
-        for filling in core.fillings.all {
-            let response = filling.plan.response
-            let entry = StoredEntry(response, bodyLength: filling.plan.length)
+        for pending in core.pendingResponses.all {
+            let response = pending.plan.response
+            let entry = StoredEntry(response, bodyLength: pending.plan.length)
             // A body whose length nobody knows yet is taken for one that is meant.
-            let isMeant = filling.plan.length == nil ? purge.mayCover(key: response.key) : purge.matches(entry)
-            if isMeant { filling.stopKeeping() }
+            let isMeant = pending.plan.length == nil ? purge.mayCover(key: response.key) : purge.matches(entry)
+            if isMeant { pending.stopKeeping() }
         }
         let inMemoryAlone = core.memory.purge(purge)
         core.queue.add(.purge(PurgeWork(purge: purge, inMemoryAlone: inMemoryAlone, report: report)), urgent: true)

@@ -6,8 +6,8 @@ extension StoreWriter {
     func begin(_ work: PurgeWork) throws(StoreError) {
         guard let tables else { return }
         var scan = PurgeScan(work: work, count: work.inMemoryAlone)
-        for filling in core.fillings.all where work.purge.mayCover(key: filling.plan.response.key) {
-            if let row = try tables.row(filling.row), row.state == .filling { try dropAbandoned(row) }
+        for pending in core.pendingResponses.all where work.purge.mayCover(key: pending.plan.response.key) {
+            if let row = try tables.row(pending.row), row.state == .pending { try dropAbandoned(row) }
         }
         guard case .keys(let keys) = work.purge.target else {
             try tables.insert(work.purge)
@@ -15,7 +15,7 @@ extension StoreWriter {
         }
         for key in keys {
             for summary in try tables.rows(ofKey: core.memory.hasher.hash(key)) {
-                if summary.state == .filling { try dropAbandoned(summary) }
+                if summary.state == .pending { try dropAbandoned(summary) }
                 guard summary.state == .complete || summary.state == .partial, let row = try tables.parts(ofRow: summary.id),
                     row.key == key
                 else { continue }

@@ -39,18 +39,18 @@ final class StoreReader {
         // Changes to other keys of the shard come between now and then; a few tries see a quiet moment.
         for _ in 0..<3 {
             guard case .ready(let changes) = core.memory.beginLookUp(job.hash) else { break }
-            if core.memory.fileBeneath != nil {
+            if core.memory.backingStore != nil {
                 let known = core.memory.find(job.key.span)
                 if case .unknown = known {} else { return job.answer(LookUpResult(known)) }
             }
             // Taken before the reading: what is at its end by then is gone from the file, and what comes later is a change.
-            let purges = core.memory.fileBeneath == nil ? core.purges.active : try tables.purgesUnderWay()
+            let purges = core.memory.backingStore == nil ? core.purges.active : try tables.purgesUnderWay()
             var found = try tables.responses(
                 ofKey: job.key, job.hash, bodyLimit: core.configuration.memoryBodyLimit,
-                sealing: core.memory.fileBeneath != nil)
+                sealing: core.memory.backingStore != nil)
             if !purges.isEmpty { found.responses = found.responses.compactMap(purges.left) }
             // Before `endLookUp`, which fails where the row was deleted meanwhile: from then on the body cannot go before its response.
-            if core.memory.fileBeneath == nil { found.responses = found.responses.map(core.holds.held) }
+            if core.memory.backingStore == nil { found.responses = found.responses.map(core.holds.held) }
             for row in found.badRows { reportDamage(row) }
             let variants = variants(found)
             if let answer = core.memory.endLookUp(job.key, job.hash, startedAt: changes, found: variants) {
@@ -145,8 +145,8 @@ final class StoreReader {
     }
 
     private func failed(_ job: ReadJob, _ error: StoreError) {
-        if error.code == .damaged, let beneath = core.memory.fileBeneath {
-            beneath.leave(because: error.message)
+        if error.code == .damaged, let backing = core.memory.backingStore {
+            backing.leave(because: error.message)
         } else if error.code == .damaged {
             core.queue.add(
                 .fileIsDamaged(generation: core.fileGeneration.load(ordering: .acquiring), reason: error.message), urgent: true)

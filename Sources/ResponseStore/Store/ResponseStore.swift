@@ -20,11 +20,11 @@ package final class ResponseStore: Sendable {
             lock = Guarded(nil)
             core =
                 configuration.isInMemory
-                ? StoreCore(configuration, secret: secret, nextRow: 1) : try StoreCore(readingBeneath: configuration)
+                ? StoreCore(configuration, secret: secret, nextRow: 1) : try StoreCore(readingBackingStore: configuration)
             memory = core.memory
             let core = core
             threads = Guarded(
-                [StoreThread(name: "store-writer") { MemoryKeeper(core).run() }] + ResponseStore.readers(of: core))
+                [StoreThread(name: "store-writer") { MemoryOnlyWriter(core).run() }] + ResponseStore.readers(of: core))
             return
         }
         try FileSystem.makeFolder(FileSystem.folder(of: configuration.path))
@@ -89,7 +89,7 @@ package final class ResponseStore: Sendable {
     package func lookUp(_ key: [UInt8], reply: Reply<LookUpResult>) { lookUp(key) { reply.send($0) } }
 
     func lookUp(_ key: [UInt8], _ answer: @escaping @Sendable (LookUpResult) -> Void) {
-        guard core.memory.hasDisk || core.memory.fileBeneath?.isUsed == true else {
+        guard core.memory.hasDisk || core.memory.backingStore?.isUsed == true else {
             return answer(LookUpResult(core.memory.find(key.span).orAbsent))
         }
         let job = LookUpJob(key: key, hash: core.memory.hasher.hash(key), answer: answer)
@@ -119,17 +119,17 @@ package final class ResponseStore: Sendable {
     }
 
     /// Whether any body is on its way.
-    package var hasFillings: Bool { core.fillings.count > 0 }
+    package var hasPending: Bool { core.pendingResponses.count > 0 }
 
     /// The bodies on their way for a key that can be found in the store before long. No call of it waits for the disk.
-    package func fillings(of key: [UInt8]) -> [Filling] {
-        core.fillings.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
+    package func pendingResponses(of key: [UInt8]) -> [PendingResponse] {
+        core.pendingResponses.all(of: core.memory.hasher.hash(key.span)).filter { $0.plan.response.key == key && $0.isStoring }
     }
 
     /// Answers once a part that has come to its end can be found by its key, or certainly never will be. The writer is hurried.
     /// - Returns: `false` where there is none, or the writer is behind: nothing answers then.
-    package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<FillingOutcome>) -> Bool {
-        guard hasFillings, let part = fillings(of: key).first(where: \.endsInPart), core.queue.refusal == nil else {
+    package func whenPartIsWritten(of key: [UInt8], _ reply: @autoclosure () -> Reply<PendingOutcome>) -> Bool {
+        guard hasPending, let part = pendingResponses(of: key).first(where: \.endsInPart), core.queue.refusal == nil else {
             return false
         }
         part.whenStored(reply())
@@ -157,7 +157,7 @@ package final class ResponseStore: Sendable {
     /// Stores a response whose body is at hand: in memory at once, on the disk within a second.
     /// - Parameter isPromised: `admitNew` was asked when its head came, and only a full disk refuses it now.
     /// - Parameter since: `moment` when its fetch began; `nil`: now.
-    package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment? = nil) -> PutResult {
+    package func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch? = nil) -> PutResult {
         core.put(response, isPromised: isPromised, since: since ?? moment(of: response.key))
     }
 
@@ -166,7 +166,7 @@ package final class ResponseStore: Sendable {
 
     /// Begins to store a response whose body is yet to come.
     /// - Returns: `nil` when the writer is behind, the disk full, or the body too long: it is not stored then.
-    package func beginFilling(_ plan: FillingPlan) -> Filling? {
+    package func beginPending(_ plan: PendingPlan) -> PendingResponse? {
         let isForDisk = core.memory.hasDisk && !plan.response.facts.isMemoryOnly
         // Memory alone keeps nothing in part.
         if plan.part != nil, !isForDisk { return nil }
@@ -175,38 +175,38 @@ package final class ResponseStore: Sendable {
             return nil
         }
         let hash = core.memory.hasher.hash(plan.response.key)
-        let filling = Filling(
+        let pending = PendingResponse(
             plan, row: core.makeRow(), keyHash: hash, core: core, isStoring: isForDisk,
             since: plan.since ?? moment(of: plan.response.key))
-        if plan.part != nil { for other in fillings(of: plan.response.key) { other.noteOverlap(by: plan) } }
-        core.fillings.add(filling)
-        // A purge or an invalidation that comes from here on finds it among the fillings.
-        let isPurged = core.purges.left(of: plan.response, since: filling.since.purge) !== plan.response
-        if isPurged || core.memory.wasInvalidated(hash, since: filling.since) { filling.stopKeeping() }
-        core.counters.fillings.wrappingAdd(1, ordering: .relaxed)
-        return filling
+        if plan.part != nil { for other in pendingResponses(of: plan.response.key) { other.noteOverlap(by: plan) } }
+        core.pendingResponses.add(pending)
+        // A purge or an invalidation that comes from here on finds it among the pending responses.
+        let isPurged = core.purges.left(of: plan.response, since: pending.since.purge) !== plan.response
+        if isPurged || core.memory.wasInvalidated(hash, since: pending.since) { pending.stopKeeping() }
+        core.counters.pendingResponses.wrappingAdd(1, ordering: .relaxed)
+        return pending
     }
 
-    private func refusal(of plan: FillingPlan, isForDisk: Bool) -> UnstoredReason? {
+    private func refusal(of plan: PendingPlan, isForDisk: Bool) -> UnstoredReason? {
         if plan.wholeLength ?? 0 > greatestBodyLength(of: plan.response) { return .bodyTooLong }
-        if !core.mayBeginFilling { return .bodiesFull }
+        if !core.mayBeginPending { return .bodiesFull }
         return isForDisk ? core.queue.refusal : nil
     }
 
     // MARK: Changing
 
     /// Who begins a fetch notes it before the request goes out, and shows it when there is something to store.
-    package func moment(of key: [UInt8]) -> StoreMoment { core.memory.moment(core.memory.hasher.hash(key)) }
+    package func moment(of key: [UInt8]) -> StoreEpoch { core.memory.moment(core.memory.hasher.hash(key)) }
 
     /// Whether what is fetched for this key since then may have been purged or invalidated meanwhile: it is not stored then.
-    package func isOvertaken(_ key: [UInt8], since moment: StoreMoment) -> Bool {
+    package func isInvalidated(_ key: [UInt8], since moment: StoreEpoch) -> Bool {
         core.memory.wasInvalidated(core.memory.hasher.hash(key), since: moment)
             || core.purges.mayCover(key: key, since: moment.purge)
     }
 
     /// Replaces a stored response, whole or in part, by its freshened self (RFC 9111 §4.3.4).
     /// - Parameter since: `moment` when the request went out that the 304 answers; `nil`: now.
-    package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreMoment? = nil) {
+    package func freshen(_ old: StoredResponse, as new: StoredResponse, since: StoreEpoch? = nil) {
         let hash = core.memory.hasher.hash(new.key)
         let since = since ?? core.memory.moment(hash)
         if core.memory.hasDisk, new.facts.isMemoryOnly { return takeOffDisk(old, as: new, hash, since: since) }
@@ -218,7 +218,7 @@ package final class ResponseStore: Sendable {
     }
 
     /// The 304 forbids the disk what stands there: the row goes, and memory alone keeps the response where it has the body (T45).
-    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreMoment) {
+    private func takeOffDisk(_ old: StoredResponse, as new: StoredResponse, _ hash: KeyHash, since: StoreEpoch) {
         let core = core
         let removeRow = {
             core.partials.remove(row: old.row)
@@ -236,9 +236,9 @@ package final class ResponseStore: Sendable {
             let hash = core.memory.hasher.hash(key)
             // Counted first: a body that is not found among those on their way sees it when it begins.
             core.memory.countInvalidation(hash)
-            let fillings = core.fillings.all(of: hash).filter { $0.plan.response.key == key }
-            for filling in fillings { filling.stopKeeping() }
-            core.memory.invalidate(key, hash, isBeingWritten: !fillings.isEmpty) {
+            let pendingResponses = core.pendingResponses.all(of: hash).filter { $0.plan.response.key == key }
+            for pending in pendingResponses { pending.stopKeeping() }
+            core.memory.invalidate(key, hash, isBeingWritten: !pendingResponses.isEmpty) {
                 core.queue.add(.invalidate(key: key, hash), urgent: true)
             }
             // Behind it: the writer keeps no part of a key of which a change waits.
@@ -268,7 +268,8 @@ package final class ResponseStore: Sendable {
             refusedBusy: unstored.reduce(0) { $1.key.isBusy ? $0 + $1.value : $0 },
             notStored: counters.notStored.load(ordering: .relaxed), unstored: unstored,
             damagedEntries: counters.damagedEntries.load(ordering: .relaxed),
-            damagedFiles: counters.damagedFiles.load(ordering: .relaxed), fillings: counters.fillings.load(ordering: .relaxed),
+            damagedFiles: counters.damagedFiles.load(ordering: .relaxed),
+            pendingResponses: counters.pendingResponses.load(ordering: .relaxed),
             partials: counters.partials.load(ordering: .relaxed), knowsKeys: counters.knowsKeys.load(ordering: .relaxed))
     }
 }

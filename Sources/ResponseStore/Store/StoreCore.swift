@@ -20,9 +20,9 @@ final class StoreCore: Sendable {
     /// Those who list and look at the store, on a thread of their own: a page takes longer than a look-up may wait.
     let browsers = ReaderPool<BrowseJob>(limit: 64)
     let checkpointer = Checkpointer()
-    let fillings = FillingRegistry()
+    let pendingResponses = PendingRegistry()
     let partials = PartialDirectory()
-    let fillingBudget: FillingBudget
+    let pendingBudget: PendingBudget
     let holds = BodyHolds()
     let purges = PurgeMarks()
     let chains: ChainDirectory
@@ -36,18 +36,18 @@ final class StoreCore: Sendable {
         self.chains = chains
         self.secret = secret
         var configuration = configuration
-        // What all fillings together have no room for cannot come whole.
+        // What all pending responses together have no room for cannot come whole.
         configuration.memoryBodyLimit = min(
-            configuration.memoryBodyLimit, configuration.memory.high, configuration.limits.fillingBytes / 2)
+            configuration.memoryBodyLimit, configuration.memory.high, configuration.limits.pendingBytes / 2)
         self.configuration = configuration
         file = configuration.isInMemory ? nil : StoreFile(path: configuration.path, role: configuration.role)
         memory = MemoryTier(
             hasher: KeyHasher(secret: secret), marks: configuration.memory, hasDisk: configuration.writesFile,
-            fileBeneath: configuration.readsFileBeneath ? FileBeneath(configuration) : nil, purges: purges,
+            backingStore: configuration.readsBackingStore ? ReadOnlyBackingStore(configuration) : nil, purges: purges,
             unstored: unstored)
         queue = WriterQueue(limits: configuration.limits)
         readers = ReaderPool(limit: configuration.limits.queuedReads)
-        fillingBudget = FillingBudget(limit: configuration.limits.fillingBytes)
+        pendingBudget = PendingBudget(limit: configuration.limits.pendingBytes)
         lastRow.store(nextRow - 1, ordering: .relaxed)
     }
 
@@ -60,9 +60,9 @@ final class StoreCore: Sendable {
         memory.hasDisk && !response.facts.isMemoryOnly ? bodyLimit : UInt64(configuration.memoryBodyLimit)
     }
 
-    /// Each filling may always have two chunks in memory, so their number is bounded too.
-    var mayBeginFilling: Bool {
-        !fillingBudget.isExceeded && fillings.count < max(1, configuration.limits.fillingBytes / (2 * Chunk.length))
+    /// Each pending response may always have two chunks in memory, so their number is bounded too.
+    var mayBeginPending: Bool {
+        !pendingBudget.isExceeded && pendingResponses.count < max(1, configuration.limits.pendingBytes / (2 * Chunk.length))
     }
 
     func makeRow() -> StoredRowID { lastRow.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
@@ -70,7 +70,7 @@ final class StoreCore: Sendable {
     /// - Parameters:
     ///   - isPromised: The store has begun to fill it.
     ///   - since: When its fetch began.
-    func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreMoment) -> PutResult {
+    func put(_ response: StoredResponse, isPromised: Bool = false, since: StoreEpoch) -> PutResult {
         let hash = memory.hasher.hash(response.key)
         let placed = response.placed(body: response.body, row: makeRow())
         let isForDisk = memory.hasDisk && !response.facts.isMemoryOnly
@@ -81,25 +81,25 @@ final class StoreCore: Sendable {
                 refusal = queue.offer(.store($0, hash), isPromised: isPromised)
                 return refusal == nil
             }
-            if case .overtaken = result { refusal = .overtaken }
+            if case .invalidated = result { refusal = .invalidated }
             if let refusal { unstored.note(refusal) }
             nudgeIfFull()
             return result
         }
         guard let kept = keepInMemory(placed, hash, since: since) else {
-            unstored.note(.overtaken)
-            return .overtaken
+            unstored.note(.invalidated)
+            return .invalidated
         }
         nudgeIfFull()
         return .accepted(kept)
     }
 
     /// Memory alone keeps it: what it takes the place of leaves the disk, or does not come there.
-    func keepInMemory(_ response: StoredResponse, _ hash: KeyHash, since: StoreMoment) -> StoredResponse? {
-        for filling in fillings.all(of: hash) {
-            let other = filling.plan.response
+    func keepInMemory(_ response: StoredResponse, _ hash: KeyHash, since: StoreEpoch) -> StoredResponse? {
+        for pending in pendingResponses.all(of: hash) {
+            let other = pending.plan.response
             if other.key == response.key, response.replaces(other), response.requestTime > other.requestTime {
-                filling.stopKeeping(because: .superseded)
+                pending.stopKeeping(because: .superseded)
             }
         }
         return memory.promote(response, hash, since: since) { [queue] in
@@ -118,39 +118,39 @@ package enum PutResult: Sendable {
     /// The writer is behind, or the disk full: it is not stored.
     case busy
     /// It was purged or invalidated after its fetch had begun: it is not stored.
-    case overtaken
+    case invalidated
 }
 
-/// The fillings under way, by the hash of their keys.
-final class FillingRegistry: Sendable {
-    private let fillings = Guarded<[UInt64: [Filling]]>([:])
+/// The pending responses under way, by the hash of their keys.
+final class PendingRegistry: Sendable {
+    private let pendingResponses = Guarded<[UInt64: [PendingResponse]]>([:])
     private let number = Atomic<Int>(0)
 
     var count: Int { number.load(ordering: .relaxed) }
 
-    func add(_ filling: Filling) {
-        fillings.withLock { $0[filling.keyHash.low, default: []].append(filling) }
+    func add(_ pending: PendingResponse) {
+        pendingResponses.withLock { $0[pending.keyHash.low, default: []].append(pending) }
         number.add(1, ordering: .relaxed)
     }
 
     /// Removes it, where it is there.
-    func remove(_ filling: Filling) {
-        let hash = filling.keyHash.low
-        let wasThere = fillings.withLock { fillings in
-            guard let index = fillings[hash]?.firstIndex(where: { $0 === filling }) else { return false }
-            fillings[hash]?.remove(at: index)
-            if fillings[hash]?.isEmpty ?? false { fillings[hash] = nil }
+    func remove(_ pending: PendingResponse) {
+        let hash = pending.keyHash.low
+        let wasThere = pendingResponses.withLock { pendingResponses in
+            guard let index = pendingResponses[hash]?.firstIndex(where: { $0 === pending }) else { return false }
+            pendingResponses[hash]?.remove(at: index)
+            if pendingResponses[hash]?.isEmpty ?? false { pendingResponses[hash] = nil }
             return true
         }
         if wasThere { number.subtract(1, ordering: .relaxed) }
     }
 
-    func all(of hash: KeyHash) -> [Filling] { fillings.withLock { $0[hash.low] ?? [] } }
+    func all(of hash: KeyHash) -> [PendingResponse] { pendingResponses.withLock { $0[hash.low] ?? [] } }
 
-    var all: [Filling] { fillings.withLock { $0.values.flatMap { $0 } } }
+    var all: [PendingResponse] { pendingResponses.withLock { $0.values.flatMap { $0 } } }
 
     func lookAfter(now: Int64) {
-        for filling in all { filling.lookAfter(now: now) }
+        for pending in all { pending.lookAfter(now: now) }
     }
 }
 

@@ -40,7 +40,7 @@ final class Checkpointer: Sendable {
                 monitor.wake()
                 core.queue.nudge()
             case .closeFile: connection = nil
-            case .look: core.fillings.lookAfter(now: Clock.monotonicMilliseconds())
+            case .look: core.pendingResponses.lookAfter(now: Clock.monotonicMilliseconds())
             case .stop:
                 connection = nil
                 monitor.withLock { $0.hasFileOpen = false }

@@ -7,7 +7,7 @@ struct DiskRoom {
     /// For so long the store stays below the size at which the disk was full.
     private static let memoryMilliseconds: Int64 = 600_000
 
-    let ballast: Ballast
+    let reservedSpace: ReservedSpace
     private let configured: StoreConfiguration.Marks
     private var learned: StoreConfiguration.Marks?
     private var learnedAt: Int64 = 0
@@ -17,10 +17,10 @@ struct DiskRoom {
 
     init(_ configuration: StoreConfiguration) {
         configured = configuration.disk
-        ballast = Ballast(besideStoreAt: configuration.path, length: configuration.limits.ballastBytes)
+        reservedSpace = ReservedSpace(besideStoreAt: configuration.path, length: configuration.limits.reservedSpaceBytes)
     }
 
-    /// The marks in force: the configured ones, or lower ones while the disk does not give as much.
+    /// The marks that apply: the configured ones, or lower ones while the disk does not give as much.
     var marks: (high: Int64, low: Int64) {
         let marks = learned ?? configured
         return (Int64(marks.high), Int64(marks.low))
@@ -47,6 +47,6 @@ struct DiskRoom {
     mutating func retireLearnedMark(now: Int64) {
         guard learned != nil, !isMakingRoom, now - learnedAt >= DiskRoom.memoryMilliseconds else { return }
         learned = nil
-        ballast.make()
+        reservedSpace.make()
     }
 }

@@ -3,7 +3,7 @@ import HTTPCaching
 /// How bodies that came in part are joined in the file: extents of one representation, under one strong entity tag
 /// (RFC 9111 §3.3, §3.4). When nothing is missing any more, the response is as any other.
 extension StoreWriter {
-    /// The octets in a filling's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
+    /// The octets in a pending response's chunks, from `base` of its representation on, join what is stored of the same, or are the first of it.
     /// - Returns: the response, where it is whole now.
     func join(_ id: StoredRowID, base: UInt64, length: UInt64) throws(StoreError) -> StoredResponse? {
         guard let tables, let own = try tables.parts(ofRow: id), length > 0, own.bodyLength > 0,
@@ -115,7 +115,7 @@ extension StoreWriter {
     }
 
     private func discardJoined(_ id: StoredRowID) throws(StoreError) -> StoredResponse? {
-        if let row = try tables?.row(id) { try discardFilling(row) }
+        if let row = try tables?.row(id) { try discardPending(row) }
         return nil
     }
 
@@ -146,8 +146,8 @@ extension StoreWriter {
 
     // MARK: What the previous process left
 
-    /// A filling with a strong validator joins what is stored of the same; others go.
-    func tidyUpFilling(_ row: WritingTables.RowSummary) throws(StoreError) {
+    /// A pending response with a strong validator joins what is stored of the same; others go.
+    func tidyUpPending(_ row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         let end = try tables.end(ofBody: row.bodyID)
         let length = end.map { UInt64($0.number) * UInt64(Chunk.length) + UInt64($0.length) } ?? 0
@@ -157,7 +157,7 @@ extension StoreWriter {
 
     /// A response in part is known of from now on.
     func tidyUpPartial(_ row: WritingTables.RowSummary) throws(StoreError) {
-        // A filling before it may have made it whole, or taken its place.
+        // A pending response before it may have made it whole, or taken its place.
         guard let tables, let now = try tables.row(row.id), now.state == .partial else { return }
         core.memory.noteStoredKey(row.keyHash)
         notedPartials.insert(row.id)

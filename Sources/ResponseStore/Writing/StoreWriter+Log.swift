@@ -42,9 +42,9 @@ extension StoreWriter {
             core.checkpointer.request()
         }
         guard !isLogLong, !postponed.isEmpty else { return }
-        let fillings = postponed
+        let pendingResponses = postponed
         postponed = []
-        write(fillings.map { .filling($0) })
+        write(pendingResponses.map { .pending($0) })
     }
 
     private static let checkpointRetryMilliseconds: Int64 = 100

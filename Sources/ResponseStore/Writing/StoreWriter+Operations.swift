@@ -30,12 +30,12 @@ extension StoreWriter {
         case .purge(let work):
             transaction.mustHappen.append(operation)
             try begin(work)
-        case .filling(let filling) where isLogLong && filling.isAppending:
-            postponed.append(filling)
-        case .filling(let filling):
-            transaction.fillings.append(filling)
-            while let work = filling.takeWork() {
-                if try write(work, of: filling) { break }
+        case .pending(let pending) where isLogLong && pending.isAppending:
+            postponed.append(pending)
+        case .pending(let pending):
+            transaction.pendingResponses.append(pending)
+            while let work = pending.takeWork() {
+                if try write(work, of: pending) { break }
             }
         case .accessed(let rows, let time):
             for row in rows { try tables.set(lastAccess: time, ofRow: row) }
@@ -156,7 +156,7 @@ extension StoreWriter {
         for row in try tables.rows(ofKey: hash) {
             switch row.state {
             case .complete, .partial: try delete(row)
-            case .filling: try dropAbandoned(row)
+            case .pending: try dropAbandoned(row)
             case .dropped: break
             }
         }
@@ -228,115 +228,115 @@ extension StoreWriter {
         switch row.state {
         case .complete: row.id >= firstRow || keyCursor?.hasPassed(row) ?? true
         case .partial: row.id >= firstRow || notedPartials.contains(row.id)
-        case .filling, .dropped: false
+        case .pending, .dropped: false
         }
     }
 
-    // MARK: Fillings
+    // MARK: Pending responses
 
-    /// - Returns: Whether the filling has come to its end.
-    private func write(_ work: FillingWork, of filling: Filling) throws(StoreError) -> Bool {
+    /// - Returns: Whether the pending response has come to its end.
+    private func write(_ work: PendingWork, of pending: PendingResponse) throws(StoreError) -> Bool {
         switch work {
         case .run(let run):
-            if run.isFirst { try insertFilling(filling) }
-            try write(run, of: filling)
-            transaction.runs.append((filling, run))
+            if run.isFirst { try insertPending(pending) }
+            try write(run, of: pending)
+            transaction.runs.append((pending, run))
             return false
         case .complete(let run, let length, let whole, let trailers):
-            try complete(filling, run, length: length, whole: whole, trailers: trailers)
+            try complete(pending, run, length: length, whole: whole, trailers: trailers)
             return true
         case .keepPartial(let run, let length):
-            try keepPartial(filling, run, length: length)
+            try keepPartial(pending, run, length: length)
             return true
         case .discard:
-            try discard(filling)
-            transaction.ended.append((filling, nil, isPart: false))
+            try discard(pending)
+            transaction.ended.append((pending, nil, isPart: false))
             return true
         case .keepInMemory(let chunks, let trailers):
-            filling.keepInMemory(chunks, trailers: trailers)
+            pending.keepInMemory(chunks, trailers: trailers)
             return false
         }
     }
 
-    private func insertFilling(_ filling: Filling) throws(StoreError) {
-        row.fill(from: filling.plan.response, filling.keyHash, core.memory.hasher)
-        row.chain = try tables?.chains.number(of: filling.plan.response.chain) ?? 0
-        row.id = filling.row
-        row.bodyID = filling.row
-        row.state = .filling
-        row.generation = -filling.row
-        row.bodyLength = Int64(clamping: filling.plan.wholeLength ?? 0)
+    private func insertPending(_ pending: PendingResponse) throws(StoreError) {
+        row.fill(from: pending.plan.response, pending.keyHash, core.memory.hasher)
+        row.chain = try tables?.chains.number(of: pending.plan.response.chain) ?? 0
+        row.id = pending.row
+        row.bodyID = pending.row
+        row.state = .pending
+        row.generation = -pending.row
+        row.bodyLength = Int64(clamping: pending.plan.wholeLength ?? 0)
         try insert(row)
         try tables?.set(size: 0, ofRow: row.id)
-        guard let part = filling.plan.part else { return }
+        guard let part = pending.plan.part else { return }
         try tables?.extents.put(ExtentRow(id: row.id, response: row.id, base: part.start, length: 0))
     }
 
-    private func write(_ run: FillingRun, of filling: Filling) throws(StoreError) {
+    private func write(_ run: PendingRun, of pending: PendingResponse) throws(StoreError) {
         guard let tables else { return }
         for (index, chunk) in run.chunks.enumerated() {
             try chunk.withBytes(0..<chunk.count) { (bytes) throws(StoreError) in
-                try tables.insert(chunk: run.firstChunk + index, ofBody: filling.row, bytes)
+                try tables.insert(chunk: run.firstChunk + index, ofBody: pending.row, bytes)
             }
         }
         let start = UInt64(run.firstChunk) * UInt64(Chunk.length)
         transaction.byteCount += Int(run.end - start)
-        try tables.set(size: Int64(run.end), ofRow: filling.row)
+        try tables.set(size: Int64(run.end), ofRow: pending.row)
     }
 
     private func complete(
-        _ filling: Filling, _ run: FillingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields
+        _ pending: PendingResponse, _ run: PendingRun, length: UInt64, whole: [BodyChunk]?, trailers: Fields
     ) throws(StoreError) {
         guard let tables else { return }
         let bytes = whole.flatMap { length <= UInt64(core.configuration.memoryBodyLimit) ? $0.joinedBytes : nil }
         let body: StoredBody =
-            bytes.map { .bytes($0) } ?? .onDisk(core.holds.held(BodyReference(id: filling.row, length: length)))
-        let response = filling.response(body: body, trailers: trailers)
-        row.fill(from: response, filling.keyHash, core.memory.hasher)
+            bytes.map { .bytes($0) } ?? .onDisk(core.holds.held(BodyReference(id: pending.row, length: length)))
+        let response = pending.response(body: body, trailers: trailers)
+        row.fill(from: response, pending.keyHash, core.memory.hasher)
         row.chain = try tables.chains.number(of: response.chain)
-        guard try replace(filling.keyHash, by: response, variant: row.variant) else {
-            try discard(filling)
-            transaction.ended.append((filling, nil, isPart: false))
+        guard try replace(pending.keyHash, by: response, variant: row.variant) else {
+            try discard(pending)
+            transaction.ended.append((pending, nil, isPart: false))
             return
         }
         if let bytes, run.isFirst, bytes.count <= StoreLimits.inlineBodyLength {
             try insertInline(bytes)
             transaction.byteCount += bytes.count
         } else {
-            row.bodyID = filling.row
+            row.bodyID = pending.row
             if run.isFirst { try insert(row) }
-            try write(run, of: filling)
+            try write(run, of: pending)
             try putInPlace(row) { (row) throws(StoreError) in try tables.finish(row, lastAccess: Clock.seconds()) }
         }
         transaction.storedCount += 1
-        transaction.expected.append(filling.keyHash)
-        transaction.ended.append((filling, response, isPart: false))
+        transaction.expected.append(pending.keyHash)
+        transaction.ended.append((pending, response, isPart: false))
     }
 
-    private func keepPartial(_ filling: Filling, _ run: FillingRun, length: UInt64) throws(StoreError) {
-        if run.isFirst { try insertFilling(filling) }
-        try write(run, of: filling)
+    private func keepPartial(_ pending: PendingResponse, _ run: PendingRun, length: UInt64) throws(StoreError) {
+        if run.isFirst { try insertPending(pending) }
+        try write(run, of: pending)
         let partialCount = transaction.partialCount
-        let response = try join(filling.row, base: filling.plan.part?.start ?? 0, length: length)
+        let response = try join(pending.row, base: pending.plan.part?.start ?? 0, length: length)
         if response == nil, transaction.partialCount == partialCount { transaction.supersededCount += 1 }
-        transaction.ended.append((filling, response, isPart: true))
+        transaction.ended.append((pending, response, isPart: true))
     }
 
-    /// What was kept all the same, whole or in part, is no filling any more: it goes as others do.
-    private func discard(_ filling: Filling) throws(StoreError) {
-        guard let tables, let row = try tables.row(filling.row), row.state == .filling || row.state == .dropped else { return }
-        try discardFilling(row)
+    /// What was kept all the same, whole or in part, is no pending response any more: it goes as others do.
+    private func discard(_ pending: PendingResponse) throws(StoreError) {
+        guard let tables, let row = try tables.row(pending.row), row.state == .pending || row.state == .dropped else { return }
+        try discardPending(row)
     }
 
     /// A body that is not kept any more may have readers, for whom its chunks stay. If this process is killed before they have gone, the
     /// next one must not take what came of it for a part.
     func dropAbandoned(_ row: WritingTables.RowSummary) throws(StoreError) {
-        let isStoring = core.fillings.all(of: row.keyHash).contains { $0.row == row.id && $0.isStoring }
+        let isStoring = core.pendingResponses.all(of: row.keyHash).contains { $0.row == row.id && $0.isStoring }
         if !isStoring { try tables?.drop(row: row.id) }
     }
 
-    /// Deletes a filling's row and whatever chunks it has.
-    func discardFilling(_ row: WritingTables.RowSummary) throws(StoreError) {
+    /// Deletes a pending response's row and whatever chunks it has.
+    func discardPending(_ row: WritingTables.RowSummary) throws(StoreError) {
         guard let tables else { return }
         var row = row
         let end = try tables.end(ofBody: row.bodyID)

@@ -40,7 +40,7 @@ extension StoreWriter {
         endPurges()
         for operation in mustHappen { operation.keyHash.map { core.memory.settle($0) } }
         mustHappen = []
-        for filling in core.fillings.all { filling.fileIsGone() }
+        for pending in core.pendingResponses.all { pending.fileIsGone() }
         core.memory.forgetDisk()
         core.partials.removeAll()
         notedPartials = []
@@ -76,7 +76,7 @@ extension StoreWriter {
     /// What cannot be written is not done, and who asked for it is told. The mark of a purge that is in effect stays in the file.
     func giveUpPurges(_ error: StoreError) {
         // The room that was kept for this: a full disk is when deleting is wanted.
-        if error.code == .diskFull, room.ballast.remove() { return }
+        if error.code == .diskFull, room.reservedSpace.remove() { return }
         notices.tell(.writeFailed(error.message), kind: .writeFailed)
         interruptPurges()
     }
@@ -85,7 +85,7 @@ extension StoreWriter {
 
     /// Evicts some of the store, gives its room back to the disk, and lets responses in again.
     func makeRoom() {
-        room.ballast.remove()
+        room.reservedSpace.remove()
         let attempts = room.attempts
         while room.attempts == attempts, totals.bytes > room.marks.low, evictForRoom() {}
         while room.attempts == attempts, deleteChunkSlice() {}
@@ -95,7 +95,7 @@ extension StoreWriter {
         }
         giveRoomBack()
         room.didMakeRoom(now: Clock.monotonicMilliseconds())
-        room.ballast.make()
+        room.reservedSpace.make()
         core.queue.refusesNew.store(false, ordering: .relaxed)
     }
 

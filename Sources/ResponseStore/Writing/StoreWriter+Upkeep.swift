@@ -145,7 +145,7 @@ extension StoreWriter {
     /// 4,096 rows.
     private static let openingSlices = 64
 
-    /// Fillings with a strong validator are kept in part; others, and dropped bodies, are deleted.
+    /// Pending responses with a strong validator are kept in part; others, and dropped bodies, are deleted.
     func tidyUpSlice() {
         guard !hasTidiedUp, begin(), let tables else { return }
         do {
@@ -153,7 +153,7 @@ extension StoreWriter {
             for row in rows {
                 tidiedUpTo = row.id
                 switch row.state {
-                case .filling: try tidyUpFilling(row)
+                case .pending: try tidyUpPending(row)
                 case .dropped:
                     try tables.extents.delete(row.id)
                     transaction.dropping.append(try droppedBody(row))

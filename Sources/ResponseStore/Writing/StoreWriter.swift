@@ -22,7 +22,7 @@ final class StoreWriter {
     var isLogLong = false
     /// When a checkpoint is asked for again that could not empty a long log.
     var nextCheckpoint: Int64 = 0
-    var postponed: [Filling] = []
+    var postponed: [PendingResponse] = []
     /// Rows of responses in part that the previous process left, once memory has noted their keys.
     var notedPartials: Set<StoredRowID> = []
     /// What the previous process left unfinished has ids below this one.
@@ -35,7 +35,7 @@ final class StoreWriter {
     var purging: [PurgeScan]
     /// After a failure the next try is no earlier.
     var nextPurge: Int64 = 0
-    var hand = MemoryHand()
+    var hand = ClockHand()
     let start = Clock.monotonicMilliseconds()
     var lastAccessSweep: Int64 = 0
     var lastReopening: Int64 = 0
@@ -61,7 +61,7 @@ final class StoreWriter {
             let opened = try openTables(file, secret: secret, chains, configuration)
             let core = StoreCore(configuration, secret: opened.secret, nextRow: opened.nextRow, chains: chains)
             let writer = StoreWriter(core, file, opened)
-            if file.role == .cache { writer.room.ballast.make() }
+            if file.role == .cache { writer.room.reservedSpace.make() }
             writer.publishTotals()
             writer.tidyUpAtOpening()
             opening.withLock { $0 = .success(core) }
@@ -119,7 +119,7 @@ final class StoreWriter {
             case .quiet: if !hasUpkeep { tables?.connection.releaseMemory() }
             case .stopping(let operations):
                 perform(operations)
-                for filling in core.fillings.all { end(filling, nil) }
+                for pending in core.pendingResponses.all { end(pending, nil) }
                 interruptPurges()
                 tables = nil
                 return
@@ -224,8 +224,8 @@ final class StoreWriter {
             }
         }
         for (scan, isDone) in done.purges { didBegin(scan, isDone: isDone) }
-        for (filling, run) in done.runs { filling.didCommit(run) }
-        for (filling, response, isPart) in done.ended { end(filling, response, isPart: isPart) }
+        for (pending, run) in done.runs { pending.didCommit(run) }
+        for (pending, response, isPart) in done.ended { end(pending, response, isPart: isPart) }
         core.unstored.note(.superseded, count: done.supersededCount)
         core.counters.stored.wrappingAdd(done.storedCount, ordering: .relaxed)
         core.counters.partials.wrappingAdd(done.partialCount, ordering: .relaxed)
@@ -233,13 +233,13 @@ final class StoreWriter {
         keepLogShort()
     }
 
-    private func end(_ filling: Filling, _ response: StoredResponse?, isPart: Bool = false) {
-        core.fillings.remove(filling)
+    private func end(_ pending: PendingResponse, _ response: StoredResponse?, isPart: Bool = false) {
+        core.pendingResponses.remove(pending)
         if let response {
-            core.memory.promote(response, filling.keyHash, since: filling.since)
-            filling.didEnd(.stored(response))
+            core.memory.promote(response, pending.keyHash, since: pending.since)
+            pending.didEnd(.stored(response))
         } else {
-            filling.didEnd(.notStored, isCounted: isPart)
+            pending.didEnd(.notStored, isCounted: isPart)
         }
     }
 
@@ -259,10 +259,10 @@ final class StoreWriter {
         for operation in failed.mustHappen { putOff(operation) }
         for hash in failed.unwritten { core.memory.rowIsGone(hash) }
         for hash in failed.settled { core.memory.settle(hash) }
-        for filling in failed.fillings {
-            filling.stopStoring(because: .writeFailed)
+        for pending in failed.pendingResponses {
+            pending.stopStoring(because: .writeFailed)
             // Not even its row could be deleted, which the next process does.
-            if filling.isDiscarded { end(filling, nil) }
+            if pending.isDiscarded { end(pending, nil) }
         }
         for job in failed.lookUps { forward(job) }
         judge(error)
@@ -278,9 +278,9 @@ final class StoreWriter {
         case .freshen(_, let hash): core.memory.settle(hash)
         case .purge(let work) where file.role == .kept: work.report(.interrupted)
         case .remove, .displace, .invalidate, .purge: putOff(operation)
-        case .filling(let filling):
-            filling.giveUpStoring()
-            while let work = filling.takeWork() { filling.endUnstored(work) }
+        case .pending(let pending):
+            pending.giveUpStoring()
+            while let work = pending.takeWork() { pending.endUnstored(work) }
         case .lookUp(let job): forward(job)
         case .accessed, .dropDamaged, .fileIsDamaged, .limitPages: break
         }

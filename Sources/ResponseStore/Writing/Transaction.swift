@@ -14,10 +14,10 @@ struct Transaction {
     var dropped: [(row: StoredRowID, hash: KeyHash)] = []
     /// Rows whose bodies are too long for memory, once they are written.
     var long: [(row: StoredRowID, hash: KeyHash)] = []
-    var runs: [(Filling, FillingRun)] = []
-    var ended: [(Filling, StoredResponse?, isPart: Bool)] = []
-    /// Fillings whose writing is at stake.
-    var fillings: [Filling] = []
+    var runs: [(PendingResponse, PendingRun)] = []
+    var ended: [(PendingResponse, StoredResponse?, isPart: Bool)] = []
+    /// Pending responses whose writing is at stake.
+    var pendingResponses: [PendingResponse] = []
     var lookUps: [LookUpJob] = []
     /// Deletions that must not be lost with a failed transaction.
     var mustHappen: [WriterOperation] = []

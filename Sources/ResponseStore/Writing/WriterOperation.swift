@@ -8,7 +8,7 @@ enum WriterOperation: Sendable {
     /// Memory alone keeps this one, which has no content here: what it takes the place of goes.
     case displace(by: StoredResponse, KeyHash)
     case invalidate(key: [UInt8], KeyHash)
-    case filling(Filling)
+    case pending(PendingResponse)
     case purge(PurgeWork)
     /// Rows that were used.
     case accessed([StoredRowID], at: Int64)
@@ -27,7 +27,7 @@ enum WriterOperation: Sendable {
     /// What it costs the writer.
     var work: Int {
         switch self {
-        case .filling(let filling): filling.unwrittenBytes + WriterOperation.fixedWork
+        case .pending(let pending): pending.unwrittenBytes + WriterOperation.fixedWork
         default: byteCount + WriterOperation.fixedWork
         }
     }

@@ -90,7 +90,7 @@ final class WriterQueue: Sendable {
     /// Adds what must not be refused, or is bounded elsewhere.
     /// - Parameter urgent: Somebody waits for it.
     func add(_ operation: WriterOperation, urgent: Bool) {
-        // Looked up before: a filling has a lock of its own.
+        // Looked up before: a pending response has a lock of its own.
         let (bytes, work) = (operation.byteCount, operation.work)
         let now = Clock.monotonicMilliseconds()
         let (isTaken, wakes) = monitor.withLock { contents in

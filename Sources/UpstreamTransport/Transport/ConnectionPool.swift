@@ -9,7 +9,7 @@ final class Endpoint {
     /// Who we are for it, the same for as long as there is this pool.
     var identity: ClientIdentity?
     /// That is being opened before anybody asks, and that nobody has taken over.
-    var early: EarlyConnection?
+    var early: Preconnect?
     @exclusivity(unchecked) fileprivate var idle: [UpstreamConnection] = []
     var idleCount: Int { idle.count }
     /// Connections and exchanges that refer to it; at zero it is forgotten.

@@ -60,7 +60,7 @@ final class Connector {
         check(larder_curl_multi_set_timer(multi, connectorSetsTimer))
         check(larder_curl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, this))
         timer = loop.makeTimer(ConnectorTimer(self))
-        nudgeTimer = loop.makeTimer(ConnectorNudge(self))
+        nudgeTimer = loop.makeTimer(CurlWorkTimer(self))
     }
 
     /// Begins to connect. `milliseconds` is libcurl's own limit; zero is its default of five minutes.
@@ -164,7 +164,7 @@ final class Connector {
         // Not from within libcurl, and whoever has ended one may be about to close.
         if waiting.isEmpty || isTurnPlanned { return }
         isTurnPlanned = true
-        loop.atEndOfBatch(ConnectorTurn(self))
+        loop.atEndOfBatch(CurlWaitBatch(self))
     }
 
     private func end(_ attempt: CurlAttempt) {
@@ -333,6 +333,6 @@ final class Connector {
     private func planKick() {
         if isKickPlanned { return }
         isKickPlanned = true
-        loop.atEndOfBatch(ConnectorKick(self))
+        loop.atEndOfBatch(CurlActionBatch(self))
     }
 }

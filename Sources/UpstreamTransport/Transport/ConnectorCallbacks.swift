@@ -64,19 +64,19 @@ final class ConnectorTimer: TimerHandler {
     func deadlinePassed(_ timer: TimerID) { connector?.kick() }
 }
 
-final class ConnectorNudge: TimerHandler {
+final class CurlWorkTimer: TimerHandler {
     private weak var connector: Connector?
     init(_ connector: Connector) { self.connector = connector }
     func deadlinePassed(_ timer: TimerID) { connector?.nudge() }
 }
 
-final class ConnectorTurn: BatchHandler {
+final class CurlWaitBatch: BatchHandler {
     private weak var connector: Connector?
     init(_ connector: Connector) { self.connector = connector }
     func batchEnded() { connector?.beginWaiting() }
 }
 
-final class ConnectorKick: BatchHandler {
+final class CurlActionBatch: BatchHandler {
     private weak var connector: Connector?
     init(_ connector: Connector) { self.connector = connector }
     func batchEnded() { connector?.kick() }

@@ -94,7 +94,7 @@ final class TLSChannel {
     var reliableUntil: POSIXTime? { attempt.judge?.reliableUntil }
 
     /// Whether the server has sent nothing for us (tickets of sessions are not), has not ended, and is still believed.
-    func isStill(at now: Timestamp) -> Bool {
+    func isReusable(at now: Timestamp) -> Bool {
         if let end = reliableUntil, now.seconds > end.seconds { return false }
         // Most often nothing has come.
         if isDrained, hasNoInput { return true }

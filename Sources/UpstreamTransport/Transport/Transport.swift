@@ -15,8 +15,8 @@ package final class Transport {
     /// Where every read of this loop goes: a head's kept beginning and one read behind it.
     let readBuffer: UnsafeMutableRawBufferPointer
     var tunnels: [ObjectIdentifier: TunnelOpening] = [:]
-    var probes: [KeptVerdicts.Key: Probe] = [:]
-    var earlyConnections: [ObjectIdentifier: EarlyConnection] = [:]
+    var probes: [TrustVerdictCache.Key: Probe] = [:]
+    var earlyConnections: [ObjectIdentifier: Preconnect] = [:]
 
     static let readLength = 64 * 1024
     private static let spareExchangeLimit = 1024
@@ -238,7 +238,7 @@ package final class Transport {
     func becameIdle(_ connection: UpstreamConnection) {
         if isClosed { return connection.close() }
         if budgets.hasWaiters {
-            guard connection.isStill else { return connection.close() }
+            guard connection.isReusable else { return connection.close() }
             switch budgets.settle(afterUseOf: connection.endpoint.key, member: member) {
             case .keep: break
             case .close: return connection.close()

@@ -116,8 +116,8 @@ final class UpstreamConnection: EventHandler, BatchHandler {
 
     /// The server has sent nothing since the last response, and not ended: what has come since then is not reported before the
     /// batch's next events, and must not be taken for the answer to the next request.
-    var isStill: Bool {
-        if let channel { return channel.isStill(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
+    var isReusable: Bool {
+        if let channel { return channel.isReusable(at: Timestamp(milliseconds: transport.loop.wallClockMilliseconds)) }
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, larder_msg_peek | larder_msg_dontwait) < 0 && errno == EAGAIN
     }
@@ -156,7 +156,7 @@ final class UpstreamConnection: EventHandler, BatchHandler {
     func ready(_ events: ReadyEvents) {
         guard let exchange else {
             // The server closed an idle connection, or sent what nobody asked for. What TLS has to say among itself is neither.
-            if channel == nil || !isStill { transport.idleConnectionStirred(self) }
+            if channel == nil || !isReusable { transport.idleConnectionStirred(self) }
             return
         }
         if events.isWritable {

@@ -114,7 +114,7 @@ final class UpstreamExchange: TimerHandler, BatchHandler, ConnectObserver {
             output.append(head.span)
         }
         while let connection = transport.pool.take(from: endpoint) {
-            if connection.isStill { return start(on: connection, isReused: true) }
+            if connection.isReusable { return start(on: connection, isReused: true) }
             connection.close()
         }
         awaitConnection(endpoint)

@@ -30,7 +30,7 @@ package struct ConnectPolicy: Sendable {
     /// Whether the fallback denies hosts altogether, and not CONNECT alone.
     package var deniesUnnamedHosts = false
     /// Of all loops, and of this reading of the settings alone: those of another one begin with none.
-    let kept = KeptVerdicts()
+    let kept = TrustVerdictCache()
 
     /// - Parameter fallback: for hosts without an entry.
     package init(fallback: ConnectWay = .tunnel) {
@@ -94,7 +94,7 @@ extension ConnectPolicy {
 
     /// What becomes of an entered tunnel whose client begins with a ClientHello.
     /// - Parameter now: of the loop, for what has been learned of the host's clients.
-    func decideEntered(on hello: ClientHello, host: String, port: UInt16, at now: MonotonicTime) -> EntranceDecision {
+    func decideIntercepted(on hello: ClientHello, host: String, port: UInt16, at now: MonotonicTime) -> InterceptionDecision {
         if hello.hasEncryptedHello, !allowsEncryptedHello { return .refuse(.encryptedHello) }
         var judged = host
         var way = way(host: host, port: port)

@@ -10,7 +10,7 @@ package enum HelloDecision: Equatable, Sendable {
 }
 
 /// What becomes of a tunnel that was entered: nobody is connected to yet.
-package enum EntranceDecision: Equatable, Sendable {
+package enum InterceptionDecision: Equatable, Sendable {
     /// Its TLS ends here, as this host's.
     case intercept(host: String)
     /// The client gets a tunnel after all, as its host's settings have it.
@@ -127,7 +127,7 @@ extension Transport {
         let host = origin.judgedHost
         // Whoever was given a tunnel, for having said nothing or by settings of before, is not let past what is to be looked into.
         if let hello, configuration.connect.mayIntercept(host: host, port: origin.port) {
-            switch decideEntered(on: hello, inTunnelTo: origin) {
+            switch decideIntercepted(on: hello, inTunnelTo: origin) {
             case .intercept: return .refuse(.openedBefore)
             case .refuse(.otherProtocol): return .refuse(.otherProtocol)
             case .refuse, .tunnel, .tunnelUninspected: break
@@ -140,7 +140,7 @@ extension Transport {
     }
 
     /// Whether what a client sends first into a tunnel is read before anybody is connected to.
-    package func enters(tunnelTo origin: Origin) -> Bool {
+    package func intercepts(tunnelTo origin: Origin) -> Bool {
         configuration.connect.isEntered(host: origin.judgedHost, port: origin.port)
     }
 
@@ -161,8 +161,8 @@ extension Transport {
     }
 
     /// What becomes of an entered tunnel whose client begins with a ClientHello.
-    package func decideEntered(on hello: ClientHello, inTunnelTo origin: Origin) -> EntranceDecision {
-        configuration.connect.decideEntered(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
+    package func decideIntercepted(on hello: ClientHello, inTunnelTo origin: Origin) -> InterceptionDecision {
+        configuration.connect.decideIntercepted(on: hello, host: origin.judgedHost, port: origin.port, at: loop.now)
     }
 
     /// A client has refused the certificate that we showed it for this host.

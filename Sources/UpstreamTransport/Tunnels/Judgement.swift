@@ -12,7 +12,7 @@ package final class Judgement: BatchHandler {
     /// A kept verdict was there.
     package private(set) var isKept = false
     /// What the verdict is kept as.
-    private(set) var key: KeptVerdicts.Key?
+    private(set) var key: TrustVerdictCache.Key?
     /// As whom the server is judged.
     package let host: String
     /// The verified chain, where a handshake was made for this judgement, and the chain ends at an anchor; else empty.
@@ -46,7 +46,7 @@ package final class Judgement: BatchHandler {
         probe.add(self)
     }
 
-    func decide(_ result: Result<VettedServer, TransportError>, keptAs key: KeptVerdicts.Key? = nil) {
+    func decide(_ result: Result<VettedServer, TransportError>, keptAs key: TrustVerdictCache.Key? = nil) {
         decided = result
         self.key = key
         isKept = key != nil
@@ -75,7 +75,8 @@ extension Transport {
             guard configuration.gate.isOpen(to: host) else { throw .egressClosed }
             let policy = try policy(host: host, port: port)
             let now = wallClock
-            let key = KeptVerdicts.Key(fingerprint: policy.inForce(at: now).fingerprint, host: host, port: port, address: address)
+            let key = TrustVerdictCache.Key(
+                fingerprint: policy.active(at: now).fingerprint, host: host, port: port, address: address)
             if policy.permitsKeptVerdicts(at: now), let server = configuration.connect.kept.server(for: key, at: loop.now, now) {
                 judgement.decide(.success(server), keptAs: key)
             } else if let probe = probes[key] {

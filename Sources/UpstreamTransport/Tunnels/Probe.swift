@@ -6,12 +6,12 @@ import ServerTrust
 /// hears of this one. Confined to its loop.
 final class Probe: ConnectObserver {
     private let transport: Transport
-    let key: KeptVerdicts.Key
+    let key: TrustVerdictCache.Key
     private let policy: TrustPolicy
     private var attempt: (any ConnectAttempt)?
     private var judgements: [Judgement] = []
 
-    init(_ transport: Transport, _ key: KeptVerdicts.Key, by policy: TrustPolicy) {
+    init(_ transport: Transport, _ key: TrustVerdictCache.Key, by policy: TrustPolicy) {
         self.transport = transport
         self.key = key
         self.policy = policy

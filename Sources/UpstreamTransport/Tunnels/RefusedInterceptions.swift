@@ -18,7 +18,7 @@ final class RefusedInterceptions: Sendable {
     func note(host: String, port: UInt16, until end: MonotonicTime, at now: MonotonicTime) {
         ends.withLock { ends in
             if ends.count >= Self.limit { ends = ends.filter { $0.value > now } }
-            // Where as many are in force, one more goes on being intercepted.
+            // Where as many are active, one more goes on being intercepted.
             if ends.count < Self.limit { ends[Host(name: host, port: port)] = end }
         }
     }

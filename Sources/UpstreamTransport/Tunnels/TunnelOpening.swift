@@ -32,7 +32,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     private var attempt: (any ConnectAttempt)?
     private var refusal: TransportError?
     /// The server of the verdict that was kept, until it is connected to.
-    private var kept: (server: VettedServer, key: KeptVerdicts.Key)?
+    private var kept: (server: VettedServer, key: TrustVerdictCache.Key)?
 
     init(
         _ transport: Transport, to origin: Origin, via: String, isPlain: Bool, milliseconds: Int, delegate: any TunnelDelegate
@@ -65,7 +65,7 @@ package final class TunnelOpening: ConnectObserver, JudgementDelegate, BatchHand
     }
 
     /// The server may have moved since it was judged.
-    private func judgeAgain(_ gone: (server: VettedServer, key: KeptVerdicts.Key)) {
+    private func judgeAgain(_ gone: (server: VettedServer, key: TrustVerdictCache.Key)) {
         transport.configuration.connect.kept.forget(gone.server, for: gone.key)
         outcome = .probed
         began = transport.loop.now

@@ -52,7 +52,7 @@ final class RecordedStage {
 
     /// A proxy that replays it.
     func replaying(
-        _ yaml: String = "", loops: Int = 1, terms: (inout RecordingLayers.Terms) -> Void = { _ in },
+        _ yaml: String = "", loops: Int = 1, terms: (inout ReplaySources.Terms) -> Void = { _ in },
         change: (inout ServerSettings) -> Void = { _ in }
     ) throws -> TestProxy {
         let layers = try Recorder.layers([path], change: terms)

@@ -30,12 +30,12 @@ enum Recorder {
     }
 
     static func layers(
-        _ paths: [String], change: (inout RecordingLayers.Terms) -> Void = { _ in }
-    ) throws -> RecordingLayers {
-        var terms = RecordingLayers.Terms()
+        _ paths: [String], change: (inout ReplaySources.Terms) -> Void = { _ in }
+    ) throws -> ReplaySources {
+        var terms = ReplaySources.Terms()
         terms.files = paths
         terms.key = key
         change(&terms)
-        return try RecordingLayers(terms)
+        return try ReplaySources(terms)
     }
 }

@@ -14,9 +14,9 @@ extension TestProxy {
 
     /// Returns when what is on its way to the store can be found there, or certainly never will be.
     func waitUntilStored() {
-        for filling in store.core.fillings.all {
+        for pending in store.core.pendingResponses.all {
             let isStored = DispatchSemaphore(value: 0)
-            filling.whenStored { _ in isStored.signal() }
+            pending.whenStored { _ in isStored.signal() }
             isStored.wait()
         }
     }

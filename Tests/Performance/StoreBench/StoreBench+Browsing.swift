@@ -93,13 +93,13 @@ extension StoreBench {
         let body = [UInt8](repeating: 0x61, count: 1024)
         let store = try ResponseStore(configuration)
         let template = response(number: 0, body: body)
-        let filling = Measure()
+        let pending = Measure()
         for number in 0..<count {
             let response = Self.response(number: number, body: body, like: template)
             while case .busy = store.put(response) { usleep(1000) }
         }
         drain(store, until: count)
-        filling.report("store 1 KiB, \(count) of them", count: count)
+        pending.report("store 1 KiB, \(count) of them", count: count)
         return store
     }
 }

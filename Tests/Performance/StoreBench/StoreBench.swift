@@ -150,23 +150,23 @@ enum StoreBench {
         let loop = try EventLoop()
         let length = mebibytes << 20
         let piece = (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let plan = FillingPlan(response: response(number: 0, body: []), length: UInt64(length))
-        guard let filling = store.beginFilling(plan) else { return print("no filling") }
+        let plan = PendingPlan(response: response(number: 0, body: []), length: UInt64(length))
+        guard let pending = store.beginPending(plan) else { return print("no pending") }
         var sent = 0
         var pauses = 0
         var top = 0
         func send() {
             while sent < length {
                 sent += piece.count
-                if filling.append(piece.span) == .pause {
+                if pending.append(piece.span) == .pause {
                     pauses += 1
                     top = max(top, Measure.residentMebibytes())
-                    filling.whenReady(loop.reply { _ in send() })
+                    pending.whenReady(loop.reply { _ in send() })
                     return
                 }
             }
-            filling.finish()
-            filling.whenStored(loop.reply { _ in loop.stop() })
+            pending.finish()
+            pending.whenStored(loop.reply { _ in loop.stop() })
         }
         let measure = Measure()
         send()
@@ -217,12 +217,12 @@ enum StoreBench {
         configuration.disk = .init(high: 16 << 30, low: 15 << 30)
         let body = [UInt8](repeating: 0x61, count: 1024)
         var store = try ResponseStore(configuration)
-        let filling = Measure()
+        let pending = Measure()
         for number in 0..<count {
             while case .busy = store.put(response(number: number, body: body)) { usleep(1000) }
         }
         drain(store, until: count)
-        filling.report("store 1 KiB, \(count) of them", count: count)
+        pending.report("store 1 KiB, \(count) of them", count: count)
         store.shutdown()
         for name in ["cold", "warm"] {
             if name == "cold" { dropPages(path) }
@@ -276,6 +276,6 @@ enum StoreBench {
     }
 
     static func removeFiles(_ path: String) {
-        for suffix in ["", "-wal", "-shm", ".lock", ".ballast"] { unlink(path + suffix) }
+        for suffix in ["", "-wal", "-shm", ".lock", ".reserved"] { unlink(path + suffix) }
     }
 }

@@ -8,12 +8,12 @@ import HTTPWire
 final class DrivenProxy {
     private let world: SimulatedWorld
     private let attended: DrivenExchange
-    private let unattended: DrivenExchange
+    private let background: DrivenExchange
 
     init(context: ExchangeContext) {
         world = SimulatedWorld(seed: 0, context: context, isTracing: false)
         attended = DrivenExchange(world)
-        unattended = DrivenExchange(world)
+        background = DrivenExchange(world)
     }
 
     func run(_ step: ModelStep) throws -> ModelOutcome {
@@ -22,8 +22,8 @@ final class DrivenProxy {
         outcome.forwarded = attended.forwarded
         outcome.answer = attended.answer
         if attended.isToBeValidated {
-            try unattended.validate(step, served: attended)
-            outcome.background = unattended.forwarded
+            try background.validate(step, served: attended)
+            outcome.background = background.forwarded
         }
         outcome.stored = world.stored.values.flatMap { $0 }.map { stored in
             ModelOutcome.line(url: Self.url(stored.key), ModelFields(stored.head.fields))
@@ -113,12 +113,12 @@ final class DrivenExchange {
             try handle(.lookedUp(found, isComplete: true, at: now), step)
         case .joinFetch: try handle(.leadsFetch(at: now), step)
         case .fetch: try fetch(step)
-        case .validateUnattended: isToBeValidated = true
+        case .validateInBackground: isToBeValidated = true
         case .sendStored:
             try noteHead(ofStored: true) { $0.writeStoredHead(at: $1, into: &$2) }
             try deliver(step)
         case .relay(let store):
-            if !exchange.isUnattended { try noteHead(ofStored: false) { $0.writeRelayedHead(at: $1, into: &$2) } }
+            if !exchange.isBackground { try noteHead(ofStored: false) { $0.writeRelayedHead(at: $1, into: &$2) } }
             if store { try keep() }
             try deliver(step)
         case .freshen:
@@ -135,7 +135,8 @@ final class DrivenExchange {
         case .finish: isFinished = true
         case .gatherRequestBody, .complete, .purge, .sendLocal, .checkBody, .sendChecked, .openTunnel, .splice, .completeUpstream,
             .cancelUpstream, .relaySwitched,
-            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .recall, .findNearest, .beginRecording,
+            .joinBody, .fillRest, .judgeRecordedChain, .judgeCredentials, .transform, .lookUpRecording, .findNearest,
+            .beginRecording,
             .relayRecorded,
             .abortClient:
             throw Unexpected(text: "\(command)")

@@ -25,8 +25,8 @@ final class SimulatedConnection {
     private var answer: OriginAnswer?
     private var mode = Mode.idle
     private var entry: SimulatedFetch?
-    private var filling: SimulatedFilling?
-    private var source: SimulatedFilling?
+    private var pending: SimulatedPending?
+    private var source: SimulatedPending?
     private var gathered: [UInt8] = []
     private var pendingEvents: [ExchangeEvent] = []
     private var isHandling = false
@@ -51,7 +51,7 @@ final class SimulatedConnection {
         answer = nil
         mode = .idle
         gathered = []
-        filling = nil
+        pending = nil
         source = nil
         client = SimulatedClient(using: &world.random)
         steps = []
@@ -135,7 +135,7 @@ final class SimulatedConnection {
                         ? .requestBodyEnded(content: content, at: now) : .requestBodyTooLong(at: now))
             }
         case .joinFetch: joinFetch()
-        case .validateUnattended:
+        case .validateInBackground:
             if world.fetches[exchange.key] == nil { world.add().start(validating: exchange, as: client) }
         case .fetch: fetch()
         case .sendStored: sendStored()
@@ -144,7 +144,7 @@ final class SimulatedConnection {
         // Nobody is asked who it is.
         case .judgeCredentials: problem("nobody needs credentials")
         // The mode is live.
-        case .recall, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")
+        case .lookUpRecording, .findNearest, .beginRecording, .relayRecorded: problem("there are no recordings")
         // No rule wants anything made of content.
         case .transform: problem("nothing is to be made")
         // Nothing came over TLS.
@@ -232,9 +232,9 @@ final class SimulatedConnection {
         guard exchange.state == .joining else { return }
         switch result {
         case .complete(let response): handle(.fetchShared(response, at: world.now))
-        case .filling(let response, let filling):
-            source = filling
-            let length: BodyLength = filling.length.map { .known($0) } ?? .unknown
+        case .pending(let response, let pending):
+            source = pending
+            let length: BodyLength = pending.length.map { .known($0) } ?? .unknown
             handle(.fetchShared(response, length: length, at: world.now))
             if exchange.state == .fetching { source = nil }
         case .notShareable: handle(.fetchNotShared(at: world.now))
@@ -306,7 +306,7 @@ final class SimulatedConnection {
         switch mode {
         case .relaying: client.body += bytes
         case .storing:
-            filling?.append(bytes)
+            pending?.append(bytes)
             gathered += bytes
             if source == nil { client.body += bytes }
         case .checking: gathered += bytes
@@ -325,7 +325,7 @@ final class SimulatedConnection {
             let stored = isWhole ? exchange.makeStoredResponse(body: .bytes(gathered)) : nil
             if let stored { world.put(stored) }
             if isWhole, stored == nil { problem("a response that is to be kept cannot be made") }
-            filling?.state = isWhole ? .complete : .failed
+            pending?.state = isWhole ? .complete : .failed
             release(stored.map { .complete($0) } ?? .notShareable)
             endFetch()
             if source == nil { handle(.deliveryEnded(isComplete: isWhole, at: world.now)) }
@@ -354,7 +354,7 @@ final class SimulatedConnection {
     private func cancelUpstream() {
         let isWanted = entry.map { !$0.waiters.isEmpty || $0.result != nil } ?? false
         if mode == .storing, isWanted { return }
-        filling?.state = .failed
+        pending?.state = .failed
         release(.abandoned)
         endFetch()
     }
@@ -378,7 +378,7 @@ final class SimulatedConnection {
         expect(mode == .waiting && answer != nil, .relay(store: store))
         if store { judgeStorage() }
         mode = store ? .storing : .relaying
-        if exchange.isUnattended { return expect(store, .relay(store: store)) }
+        if exchange.isBackground { return expect(store, .relay(store: store)) }
         sendHead { $0.writeRelayedHead(at: $1, into: &$2) }
         guard store, world.random.chance(50) else { return }
         if world.random.chance(10) {
@@ -390,11 +390,11 @@ final class SimulatedConnection {
         }
         var length: UInt64?
         if case .known(let known) = exchange.responseBody { length = known }
-        let filling = SimulatedFilling(length: length)
-        self.filling = filling
-        source = filling
+        let pending = SimulatedPending(length: length)
+        self.pending = pending
+        source = pending
         if let entry, let stored = exchange.makeStoredResponse(body: .bytes([])) {
-            publish(.filling(stored, filling), to: entry)
+            publish(.pending(stored, pending), to: entry)
         }
         readSource(from: 0)
     }
@@ -405,7 +405,7 @@ final class SimulatedConnection {
             one.client.body += source.bytes[start...]
             let end = source.bytes.count
             switch source.state {
-            case .filling: source.whenMore { [weak one] in one?.readSource(from: end) }
+            case .pending: source.whenMore { [weak one] in one?.readSource(from: end) }
             case .complete: one.handle(.deliveryEnded(isComplete: true, at: one.world.now))
             case .failed: one.handle(.deliveryEnded(isComplete: false, at: one.world.now))
             }
@@ -415,14 +415,14 @@ final class SimulatedConnection {
     private func sendChecked(store: Bool) {
         expect(mode == .checked, .sendChecked(store: store))
         if store { judgeStorage() }
-        if !exchange.isUnattended { sendHead { $0.writeRelayedHead(at: $1, into: &$2) } }
+        if !exchange.isBackground { sendHead { $0.writeRelayedHead(at: $1, into: &$2) } }
         if store, let stored = exchange.makeStoredResponse(body: .bytes(gathered)) {
             world.put(stored)
             release(.complete(stored))
         }
         release(.notShareable)
         let range = exchange.delivery.range.map { Int($0.lowerBound)..<Int($0.upperBound) } ?? 0..<gathered.count
-        if exchange.delivery.sendsContent, !exchange.isUnattended { client.body += gathered[range] }
+        if exchange.delivery.sendsContent, !exchange.isBackground { client.body += gathered[range] }
         endFetch()
         later { $0.handle(.deliveryEnded(isComplete: true, at: $0.world.now)) }
     }
@@ -455,7 +455,7 @@ final class SimulatedConnection {
         finishCount += 1
         if finishCount > 1 { problem("finished twice") }
         if exchange.state != .finished { problem("finish in \(exchange.state)") }
-        if isConnected, !isLeaving, !exchange.isUnattended {
+        if isConnected, !isLeaving, !exchange.isBackground {
             client.judge(exchange, number: number, of: world.origin.answers).map(problem)
         }
         source = nil

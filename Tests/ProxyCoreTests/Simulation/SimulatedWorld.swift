@@ -9,7 +9,7 @@ import ProxyPolicy
 final class SimulatedFetch {
     enum Result {
         case complete(StoredResponse)
-        case filling(StoredResponse, SimulatedFilling)
+        case pending(StoredResponse, SimulatedPending)
         case notShareable, abandoned
     }
 
@@ -21,12 +21,12 @@ final class SimulatedFetch {
 }
 
 /// A body on its way into the store, read by several.
-final class SimulatedFilling {
-    enum State { case filling, complete, failed }
+final class SimulatedPending {
+    enum State { case pending, complete, failed }
 
     let length: UInt64?
     var bytes: [UInt8] = []
-    var state = State.filling { didSet { wake() } }
+    var state = State.pending { didSet { wake() } }
     private var readers: [() -> Void] = []
 
     init(length: UInt64?) { self.length = length }

@@ -17,7 +17,7 @@ struct AuthorityReport {
     }
 
     /// Whether it can certify at a time.
-    func isInForce(at now: POSIXTime) -> Bool {
+    func isActive(at now: POSIXTime) -> Bool {
         guard let first = facts.notBefore, let last = facts.notAfter else { return false }
         return now >= first && now <= last
     }
@@ -26,7 +26,7 @@ struct AuthorityReport {
         """
         \(printable(facts.subject, limit: 512))
           sha256  \(fingerprint)
-          valid   \(days)\(isInForce(at: now) ? "" : ", not now")
+          valid   \(days)\(isActive(at: now) ? "" : ", not now")
           for     \(permitted.map { printable($0.joined(separator: ", "), limit: 4096) } ?? "every host")
 
         """
@@ -36,7 +36,7 @@ struct AuthorityReport {
         [
             ("subject", .string(facts.subject)), ("sha256", .string(fingerprint)), ("serial_number", .string(facts.serialNumber)),
             ("not_before", .string(day(facts.notBefore))), ("not_after", .string(day(facts.notAfter))),
-            ("in_force", .bool(isInForce(at: now))), ("permitted", permitted.map { .array($0.map { .string($0) }) } ?? .null),
+            ("in_force", .bool(isActive(at: now))), ("permitted", permitted.map { .array($0.map { .string($0) }) } ?? .null),
         ]
     }
 

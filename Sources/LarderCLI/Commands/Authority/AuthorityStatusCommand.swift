@@ -49,7 +49,7 @@ extension AuthorityCommand {
                 let turn = roots.turn.map { JSONText.string($0.description) } ?? .null
                 Terminal.output(JSONText.object([("roots", .array(members)), ("turn", turn)]).written() + "\n")
             }
-            if try !report(roots.signing.certificate, in: folder).isInForce(at: now) {
+            if try !report(roots.signing.certificate, in: folder).isActive(at: now) {
                 throw AuthorityCommand.refuse("the root is not in its time: nobody would believe what it certifies")
             }
         }

@@ -130,7 +130,7 @@ struct FetchCommand: ParsableCommand {
             Terminal.talk("larder: \(error.sentence)\n")
             throw ExitCode(error.kind.exitCode)
         }
-        let way = try FetchWay(options, FetchWay.Terms(policy: policy, store: store, isOffline: offline))
+        let way = try FetchRoute(options, FetchRoute.Terms(policy: policy, store: store, isOffline: offline))
         if !quiet { tell(way) }
         let endings = try fetch(items, terms, way, signals)
         way.close(waits: signals.number == nil)
@@ -144,7 +144,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     /// What it shall be known of before.
-    private func tell(_ way: FetchWay) {
+    private func tell(_ way: FetchRoute) {
         if let remark = way.remark { Terminal.talk("larder: \(remark)\n") }
         let environment = ProcessInfo.processInfo.environment
         let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"]
@@ -157,7 +157,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     private func fetch(
-        _ items: [FetchItem], _ terms: FetchTerms, _ way: FetchWay, _ signals: FetchSignals
+        _ items: [FetchItem], _ terms: FetchTerms, _ way: FetchRoute, _ signals: FetchSignals
     ) throws -> [FetchAll.Ending] {
         let session: HTTPSession
         do throws(SessionError) {
@@ -218,7 +218,7 @@ struct FetchCommand: ParsableCommand {
 
     private func place() throws(FetchFailure) -> FetchTerms.Place {
         if let output {
-            if let outlet = FetchOutlet(output) { return .outlet(outlet) }
+            if let outlet = FetchOutput(output) { return .outlet(outlet) }
             return .file(output)
         }
         guard let folder, !folder.isEmpty else { return .folder(".") }

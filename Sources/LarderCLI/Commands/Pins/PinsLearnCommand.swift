@@ -109,7 +109,7 @@ extension PinsCommand {
             do throws(PinsFolder.Refusal) {
                 let path = try PinsFolder(trust).add(learned, isEnforced: mode == .enforce || pinsOnly)
                 Terminal.talk(learned.remarks)
-                Terminal.talk("larder: wrote \(printable(path, limit: 4096)); larder reload puts it in force\n")
+                Terminal.talk("larder: wrote \(printable(path, limit: 4096)); larder reload activates it\n")
                 return true
             } catch {
                 Terminal.talk("larder: \(printable(error.reason, limit: 4096))\n")

@@ -58,7 +58,7 @@ extension PinsCommand {
             try write(rotation, of: site, to: file)
         }
 
-        private func site(in settings: LarderSettings) throws -> TrustSite {
+        private func site(in settings: LarderSettings) throws -> SettingsLocation {
             let sites = settings.tls.loaded?.sites ?? []
             if let (name, port) = TrustEntry.parts(of: host) {
                 let scopes = [TrustPolicySet.Entry.Labels.all, .one].compactMap { HostScope(host: name, labels: $0, port: port) }
@@ -81,7 +81,7 @@ extension PinsCommand {
         }
 
         /// Whose pins hold for a server; `nil` where nobody's do, or at one port those of one and at another port others.
-        private func site(ofServer name: String, _ port: UInt16?, in trust: LoadedTrust) -> TrustSite? {
+        private func site(ofServer name: String, _ port: UInt16?, in trust: LoadedTrust) -> SettingsLocation? {
             guard NamedServer(argument: host) != nil else { return nil }
             let ports = port.map { [$0] } ?? [NamedServer.usualPort] + trust.sites.compactMap { $0.entry?.port }
             let found = ports.map { trust.site(host: name, port: $0) }.filter { $0.terms.pins != nil }
@@ -89,7 +89,7 @@ extension PinsCommand {
         }
 
         /// The keys of the chain that the server shows now. Of a pattern there is no server.
-        private func shownKeys(_ settings: LarderSettings, of site: TrustSite) throws -> [SHA256Digest] {
+        private func shownKeys(_ settings: LarderSettings, of site: SettingsLocation) throws -> [SHA256Digest] {
             guard let server = NamedServer(argument: host)?.at(site.entry?.port) else {
                 try requireForce("is a pattern")
                 return []
@@ -110,7 +110,7 @@ extension PinsCommand {
         }
 
         /// - Returns: `nil` where a person has to change it.
-        private func file(of site: TrustSite) throws -> PinsFile? {
+        private func file(of site: SettingsLocation) throws -> PinsFile? {
             guard site.isIncluded, let entry = site.entry, let file = PinsFile(path: site.source) else { return nil }
             guard file.policy(of: entry.name) == .mapping(site.terms.words) else {
                 throw refuse("\(site.source): it was changed meanwhile; nothing is written")
@@ -118,7 +118,7 @@ extension PinsCommand {
             return file
         }
 
-        private func write(_ rotation: PinRotation, of site: TrustSite, to file: PinsFile?) throws {
+        private func write(_ rotation: PinRotation, of site: SettingsLocation, to file: PinsFile?) throws {
             guard var file, let entry = site.entry else {
                 Terminal.talk(
                     "larder: \(printable(site.position, limit: 4096)) was written by a person, who has to change it; the pins become\n"
@@ -132,7 +132,7 @@ extension PinsCommand {
             } catch {
                 throw refuse("cannot write \(site.source): \(error.reason)")
             }
-            Terminal.talk("larder: wrote \(printable(site.source, limit: 4096)); larder reload puts it in force\n")
+            Terminal.talk("larder: wrote \(printable(site.source, limit: 4096)); larder reload activates it\n")
         }
 
         private func refuse(_ reason: String) -> ExitCode {
@@ -149,7 +149,7 @@ extension TrustTerms {
     }
 }
 
-extension TrustSite {
+extension SettingsLocation {
     /// What is pinned, value by value, as it was when the settings were read.
     fileprivate func items(_ sources: [PinTerms.Source]) -> [PinRotation.Item] {
         sources.map { source in

@@ -31,6 +31,6 @@ struct NetworkOptions: ParsableArguments {
         guard netns else { return nil }
         do throws(OwnNetwork.Refusal) {
             return try OwnNetwork(answeringNamesBy: names == .listener ? folder : nil)
-        } catch { throw PrivateLarder.fail(error.reason) }
+        } catch { throw EphemeralProxy.fail(error.reason) }
     }
 }

@@ -36,7 +36,7 @@ struct ProjectCommand: ParsableCommand {
             guard let policy = try ProjectCommand.policy(of: folder) else {
                 return Terminal.output("settings  none\n")
             }
-            let standing: ProjectSettings.Standing
+            let standing: ProjectSettings.Status
             do throws(ProjectDecisions.Failure) {
                 standing = try ProjectSettings.standing(of: folder, policy: policy, environment)
             } catch { throw ProjectCommand.fail(error.reason) }

@@ -101,7 +101,7 @@ struct RecordCommand: ParsableCommand {
         let file = output ?? ProjectFolder.recording(of: project)
         if let key { try Self.makeKey(at: key) }
         let network = try networkOptions.network(in: run.folder)
-        let larder = try PrivateLarder(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
+        let larder = try EphemeralProxy(options, terms(recordingInto: file, of: project, in: network), in: run.folder)
         if noStore == .keep {
             Terminal.talk(
                 "larder: recording into \(printable(file, limit: 4096)); answers that no cache may keep are recorded too\n")
@@ -109,18 +109,18 @@ struct RecordCommand: ParsableCommand {
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network) }
         let tally = larder.close()
         let summary = larder.recordings.ended.map { RecordSummary(file: $0.file, result: $0.result, tally: tally) }
-        let unseen = UnseenRun(tally, hasOwnNetwork: network != nil)
+        let unseen = UnobservedRun(tally, hasOwnNetwork: network != nil)
         if let summary { Terminal.talk(summary.text(remarks: (unseen.map { [$0.sentence] } ?? []) + run.remarks(on: larder))) }
         let ended = try code.get()
         if ended != 0 { throw ExitCode(ended) }
-        guard let summary, summary.isWritten else { throw PrivateLarder.failureCode }
+        guard let summary, summary.isWritten else { throw EphemeralProxy.failureCode }
         if strict, !summary.isComplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
 
     private func terms(
         recordingInto file: String, of project: ProjectFolder?, in network: OwnNetwork?
-    ) -> PrivateLarder.Terms {
-        var terms = PrivateLarder.Terms()
+    ) -> EphemeralProxy.Terms {
+        var terms = EphemeralProxy.Terms()
         terms.network = network
         terms.policy = policy
         terms.project = project.map { ProjectSettings(folder: $0, choice: projectOptions.projectSettings, isReplayed: false) }
@@ -152,10 +152,10 @@ struct RecordCommand: ParsableCommand {
     static func makeKey(at path: String) throws {
         if FileManager.default.fileExists(atPath: path) { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw PrivateLarder.fail("cannot write \(path): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw EphemeralProxy.fail("cannot write \(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
         let code = Descriptor.write(ProjectKey.make().text[...], to: descriptor)
-        if code != 0 { throw PrivateLarder.fail("cannot write \(path): \(String(cString: strerror(code)))") }
+        if code != 0 { throw EphemeralProxy.fail("cannot write \(path): \(String(cString: strerror(code)))") }
     }
 }
 

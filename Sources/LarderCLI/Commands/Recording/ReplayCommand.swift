@@ -115,18 +115,19 @@ struct ReplayCommand: ParsableCommand {
         let named = file
         let file = named ?? ProjectFolder.recording(of: project)
         guard named != nil || FileManager.default.fileExists(atPath: file) else {
-            throw PrivateLarder.fail("there is no \(file): make it with `larder record -- COMMAND`, or name a recording")
+            throw EphemeralProxy.fail("there is no \(file): make it with `larder record -- COMMAND`, or name a recording")
         }
         let isStrict =
             strict
             ?? (project.map { $0.recording == URL(filePath: file).resolvingSymlinksInPath().standardizedFileURL.path } ?? false)
         let network = try networkOptions.network(in: run.folder)
         let formerClock = try clock == .freeze ? Self.formerClock(of: file) : nil
-        let larder = try PrivateLarder(options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
+        let larder = try EphemeralProxy(
+            options, terms(replaying: file, of: project, in: network, at: formerClock), in: run.folder)
         if let refreshed = larder.refreshed { Terminal.talk("larder: \(printable(refreshed.refreshing, limit: 4096))\n") }
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder, in: network, at: formerClock) }
         let tally = larder.close()
-        let unseen = UnseenRun(tally, hasOwnNetwork: network != nil)
+        let unseen = UnobservedRun(tally, hasOwnNetwork: network != nil)
         if larder.refreshed != nil {
             return try end(code.get(), refreshedBy: larder, run, tally, unseen: unseen, isStrict: isStrict)
         }
@@ -156,10 +157,10 @@ struct ReplayCommand: ParsableCommand {
 
     /// What was to be replayed has been recorded anew.
     private func end(
-        _ code: Int32, refreshedBy larder: PrivateLarder, _ run: CommandRun, _ tally: RequestTally?, unseen: UnseenRun?,
+        _ code: Int32, refreshedBy larder: EphemeralProxy, _ run: CommandRun, _ tally: RequestTally?, unseen: UnobservedRun?,
         isStrict: Bool
     ) throws {
-        guard let recording = larder.recordings.ended else { throw PrivateLarder.failureCode }
+        guard let recording = larder.recordings.ended else { throw EphemeralProxy.failureCode }
         let summary = RecordSummary(file: recording.file, result: recording.result, tally: tally)
         if !quiet || !summary.isWritten {
             let remark = unused || prune ? ["nothing was replayed: --unused and --prune tell and take out nothing"] : []
@@ -168,7 +169,7 @@ struct ReplayCommand: ParsableCommand {
             Terminal.talk("larder: \(unseen.sentence)\n")
         }
         if code != 0 { throw ExitCode(code) }
-        guard summary.isWritten else { throw PrivateLarder.failureCode }
+        guard summary.isWritten else { throw EphemeralProxy.failureCode }
         let hasFailed = tally.map { $0.missedCount + $0.failedCount > 0 } ?? false
         if isStrict, hasFailed || !summary.isComplete || unseen?.failsStrict == true { throw RunCommand.strictCode }
     }
@@ -178,24 +179,24 @@ struct ReplayCommand: ParsableCommand {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         do throws(SnapshotError) {
             return FormerClock(of: try Snapshot(path: file).manifest.lastRecorded, now: now)
-        } catch { throw PrivateLarder.fail(error.text(of: file)) }
+        } catch { throw EphemeralProxy.fail(error.text(of: file)) }
     }
 
-    private static func prune(_ layers: RecordingLayers) throws(ExitCode) {
+    private static func prune(_ layers: ReplaySources) throws(ExitCode) {
         for (path, used) in zip(layers.terms.files, layers.usedPlaces) {
             do throws(SnapshotError) {
                 let source = try Snapshot(path: path)
                 guard used.count < source.count else { continue }
                 let count = try SnapshotMaintenance.keep(of: source, at: path) { used.contains($0) }
                 Terminal.talk("larder: took \(count) out of \(printable(path, limit: 4096))\n")
-            } catch { throw PrivateLarder.fail("\(path) stays as it was: \(error)") }
+            } catch { throw EphemeralProxy.fail("\(path) stays as it was: \(error)") }
         }
     }
 
     private func terms(
         replaying file: String, of project: ProjectFolder?, in network: OwnNetwork?, at formerClock: FormerClock?
-    ) -> PrivateLarder.Terms {
-        var terms = PrivateLarder.Terms()
+    ) -> EphemeralProxy.Terms {
+        var terms = EphemeralProxy.Terms()
         terms.clock = formerClock
         terms.network = network
         terms.policy = policy

@@ -8,18 +8,18 @@ import TextCoding
 struct CommandRun {
     let environment: [String: String]
     let folder: PrivateFolder
-    private let given: GivenState
+    private let given: InheritedState
     private let signals: RunSignals
 
     /// To be made before anything is changed, and any thread is made.
     /// - Throws: 125, after saying what is wrong.
     init() throws(ExitCode) {
-        given = GivenState()
+        given = InheritedState()
         ProcessMemorySecrecy.begin(hasChild: true)
         signals = RunSignals(given.signals)
         environment = ProcessInfo.processInfo.environment
         guard let folder = PrivateFolder(environment) else {
-            throw PrivateLarder.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
+            throw EphemeralProxy.fail("there is no place for temporary files: neither TMPDIR nor /tmp can be written to")
         }
         self.folder = folder
         signals.sweep(folder)
@@ -28,7 +28,7 @@ struct CommandRun {
     func end() { folder.remove() }
 
     /// - Returns: the command's exit code.
-    func run(_ command: [String], through larder: JoinedLarder) throws(ExitCode) -> Int32 {
+    func run(_ command: [String], through larder: AttachedProxy) throws(ExitCode) -> Int32 {
         Self.warn(of: OtherProxies(environment))
         return try start(command, larder.environment.values(over: environment))
     }
@@ -38,7 +38,7 @@ struct CommandRun {
     ///   - clock: by which it is told the time; `nil`: this machine's.
     /// - Returns: the command's exit code.
     func run(
-        _ command: [String], through larder: PrivateLarder, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
+        _ command: [String], through larder: EphemeralProxy, in network: OwnNetwork? = nil, at clock: FormerClock? = nil
     ) throws(ExitCode) -> Int32 {
         let former = clock?.variables(over: environment) ?? [:]
         let variables = try variables(for: larder)
@@ -49,7 +49,7 @@ struct CommandRun {
     }
 
     /// What a person should know of a run, where it was not as they may think.
-    func remarks(on larder: PrivateLarder) -> [String] {
+    func remarks(on larder: EphemeralProxy) -> [String] {
         var remarks: [String] = []
         if let remark = larder.storeRemark { remarks.append(remark) }
         let leftOut = ["no_proxy", "NO_PROXY", "no_grpc_proxy", "npm_config_noproxy", "NPM_CONFIG_NOPROXY"]
@@ -61,15 +61,15 @@ struct CommandRun {
 
     /// Writes the files that the variables name.
     /// - Returns: what is set for the command.
-    private func variables(for larder: PrivateLarder) throws(ExitCode) -> [String: String] {
+    private func variables(for larder: EphemeralProxy) throws(ExitCode) -> [String: String] {
         let files = ClientFiles(folder: folder.path)
-        let former = FormerVariables(environment, behind: files)
+        let former = OriginalEnvironment(environment, behind: files)
         let trust = ClientTrust(larder.settings.tls, environment: former.values)
         let variables = ClientEnvironment(proxy: larder.address, files: files, carriesTrust: !trust.isEmpty)
         do throws(WholeFile.Unwritten) {
             try ClientFolder(variables, trust: trust, former: former).fill(folder)
         } catch {
-            throw PrivateLarder.fail("cannot write to \(folder.path): \(error.reason)")
+            throw EphemeralProxy.fail("cannot write to \(folder.path): \(error.reason)")
         }
         let others = OtherProxies(environment)
         if larder.settings.upstream.proxy == nil, let name = others.replaced(by: variables).first {
@@ -104,7 +104,7 @@ struct CommandRun {
             case .notExecutable(let reason):
                 Terminal.talk("larder: \(name): \(reason)\n")
                 throw ExitCode(ProgramSearch.notExecutableCode)
-            case .system(let reason): throw PrivateLarder.fail("cannot start \(name): \(reason)")
+            case .system(let reason): throw EphemeralProxy.fail("cannot start \(name): \(reason)")
             }
         }
     }

@@ -24,8 +24,8 @@ struct EnvCommand: ParsableCommand {
 
     func run() throws {
         let given = ProcessInfo.processInfo.environment
-        let larder = try JoinedLarder(options.load(), over: given, filesIn: .user)
-        if larder.asksEverybody { Terminal.talk("larder: \(PrivateLarder.asking)\n") }
+        let larder = try AttachedProxy(options.load(), over: given, filesIn: .user)
+        if larder.asksEverybody { Terminal.talk("larder: \(EphemeralProxy.asking)\n") }
         Terminal.output(shell.text(larder.environment, over: given))
     }
 }

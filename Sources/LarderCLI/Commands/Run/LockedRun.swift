@@ -8,18 +8,18 @@ import Snapshots
 /// A run whose answers are held against a lock.
 struct LockedRun {
     private let lock: LockFile
-    private let run: SeenRun
+    private let run: ObservedRun
 
     /// - Throws: 125, after saying what is wrong with the lock.
     init(lock path: String, in folder: PrivateFolder) throws(ExitCode) {
         do throws(LockFile.Unusable) {
             lock = try LockFile(path: path)
-        } catch { throw PrivateLarder.fail("\(error)") }
-        run = SeenRun(in: folder)
+        } catch { throw EphemeralProxy.fail("\(error)") }
+        run = ObservedRun(in: folder)
     }
 
     /// - Parameter key: the project's; `nil`: the one that the settings name.
-    func set(_ terms: inout PrivateLarder.Terms, key: String?) { run.set(&terms, by: "--locked", key: key) }
+    func set(_ terms: inout EphemeralProxy.Terms, key: String?) { run.set(&terms, by: "--locked", key: key) }
 
     /// - Returns: what was answered in another way than is locked, or could not be seen.
     func violations(
@@ -32,7 +32,7 @@ struct LockedRun {
             let hint = "? secrets were sent or answered: without the project's key (--key) they are others each time"
             return found + answers.gaps.map { "? \($0)" } + (isByChance ? [hint] : [])
         } catch {
-            throw PrivateLarder.fail("what was answered cannot be held against the lock: \(error)")
+            throw EphemeralProxy.fail("what was answered cannot be held against the lock: \(error)")
         }
     }
 

@@ -31,7 +31,7 @@ struct NetworkCommand: ParsableCommand {
         if let make {
             NetworkMaking.handOver(to: make, answersNames: names)
         } else if program.count > 1 {
-            let words = GivenText().last(Array(program.dropFirst()))
+            let words = InheritedText().last(Array(program.dropFirst()))
             if let preload { setenv(OwnNetwork.preload, preload, 1) }
             throw ExitCode(NetworkEntering.become(program[0], words, through: through, resolver: resolver))
         }

@@ -6,7 +6,7 @@ import TextCoding
 /// What a run has replayed, in a few lines for people.
 struct ReplaySummary {
     let tally: RequestTally
-    let layers: RecordingLayers
+    let layers: ReplaySources
     let remarks: [String]
 
     private static let unusedLimit = 1000

@@ -95,13 +95,13 @@ struct RunCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         if join {
-            guard let larder = try? JoinedLarder(options.load(), over: run.environment, filesIn: .of(run.folder)) else {
-                throw PrivateLarder.failureCode  // it has said why
+            guard let larder = try? AttachedProxy(options.load(), over: run.environment, filesIn: .of(run.folder)) else {
+                throw EphemeralProxy.failureCode  // it has said why
             }
-            if larder.asksEverybody { throw PrivateLarder.fail(PrivateLarder.asking) }
+            if larder.asksEverybody { throw EphemeralProxy.fail(EphemeralProxy.asking) }
             throw ExitCode(try run.run(command, through: larder))
         }
-        var terms = PrivateLarder.Terms()
+        var terms = EphemeralProxy.Terms()
         terms.policy = policy
         terms.store = store
         terms.log = log
@@ -113,10 +113,10 @@ struct RunCommand: ParsableCommand {
             let key = key ?? ProjectFolder()?.key
             lockedRun.set(&terms, key: key.map { URL(filePath: $0).path })
         }
-        let larder = try PrivateLarder(options, terms, in: run.folder)
+        let larder = try EphemeralProxy(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
         let tally = larder.close()
-        let unseen = UnseenRun(tally, hasOwnNetwork: false, offersNetwork: false)
+        let unseen = UnobservedRun(tally, hasOwnNetwork: false, offersNetwork: false)
         if summary, let tally {
             let told = [unseen?.sentence, tally.untrustedRemark, tally.clearTextRemark, offline ? tally.offlineRemark : nil]
             let remarks = told.compactMap { $0 } + run.remarks(on: larder)

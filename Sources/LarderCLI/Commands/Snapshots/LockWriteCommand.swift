@@ -82,43 +82,43 @@ struct LockWriteCommand: ParsableCommand {
         let run = try CommandRun()
         defer { run.end() }
         // Not once the command has run for an hour.
-        if let reason = Self.hindrance(to: output) { throw PrivateLarder.fail("cannot write \(output): \(reason)") }
+        if let reason = Self.hindrance(to: output) { throw EphemeralProxy.fail("cannot write \(output): \(reason)") }
         let key = key ?? ProjectFolder()?.key
         if let key { try RecordCommand.makeKey(at: key) }
-        let seen = SeenRun(in: run.folder)
-        var terms = PrivateLarder.Terms()
+        let seen = ObservedRun(in: run.folder)
+        var terms = EphemeralProxy.Terms()
         terms.policy = policy
         terms.log = log
         terms.interceptsNobody = noIntercept
         terms.isCounted = true
         seen.set(&terms, by: "lock write", key: key.map { URL(filePath: $0).path })
-        let larder = try PrivateLarder(options, terms, in: run.folder)
+        let larder = try EphemeralProxy(options, terms, in: run.folder)
         let code = Result { () throws(ExitCode) in try run.run(command, through: larder) }
-        let unseen = UnseenRun(larder.close(), hasOwnNetwork: false, offersNetwork: false)
+        let unseen = UnobservedRun(larder.close(), hasOwnNetwork: false, offersNetwork: false)
         if let unseen { Terminal.talk("larder: \(unseen.sentence)\n") }
         let ended = try code.get()
         if ended != 0 {
             Terminal.talk("larder: no lock is written: the command has ended with \(ended)\n")
             throw ExitCode(ended)
         }
-        guard let recording = larder.recordings.ended else { throw PrivateLarder.fail("nothing was recorded") }
-        let answers: SeenRun.Answers
+        guard let recording = larder.recordings.ended else { throw EphemeralProxy.fail("nothing was recorded") }
+        let answers: ObservedRun.Answers
         do throws(SnapshotError) {
             answers = try seen.answers(recording)
-        } catch { throw PrivateLarder.fail("no lock is written: what was answered is not there whole: \(error)") }
+        } catch { throw EphemeralProxy.fail("no lock is written: what was answered is not there whole: \(error)") }
         if !answers.gaps.isEmpty {
             for gap in answers.gaps { Terminal.talk("larder: not locked: \(printable(gap, limit: 4096))\n") }
             Terminal.talk("larder: no lock is written: not everything that was asked for was answered whole\n")
             throw RunCommand.strictCode
         }
         if answers.holdsSecrets, larder.settings.recordings.key == nil {
-            throw PrivateLarder.fail(
+            throw EphemeralProxy.fail(
                 "no lock is written: secrets were sent or answered, which only the project's key lets be known again; give --key FILE, here "
                     + "and with `larder run --locked`")
         }
         do throws(WholeFile.Unwritten) {
             try WholeFile.write(answers.lock.text, to: output, replaces: true)
-        } catch { throw PrivateLarder.fail("cannot write \(output): \(error.reason)") }
+        } catch { throw EphemeralProxy.fail("cannot write \(output): \(error.reason)") }
         Terminal.talk("larder: \(answers.lock.entries.count) locked in \(printable(output, limit: 4096))\n")
     }
 

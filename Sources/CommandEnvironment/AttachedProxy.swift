@@ -1,0 +1,111 @@
+import AdminClient
+import CommandSupport
+import Foundation
+import HTTPMessage
+import LarderSettings
+import ServerTrust
+
+/// The Larder that runs already, as programs are told of it.
+package struct AttachedProxy {
+    /// Why programs cannot be told.
+    package struct Failure: Error, CustomStringConvertible {
+        package enum Kind {
+            case otherVersion
+            /// It runs well, and has none that speaks plain HTTP.
+            case listeners
+            /// Those that programs need cannot be written.
+            case files
+            case answer
+        }
+
+        package let matter: Kind
+        package let description: String
+
+        package init(matter: Kind, description: String) {
+            self.matter = matter
+            self.description = description
+        }
+    }
+
+    /// Where the files stand that programs need.
+    package enum Place {
+        /// In the user's folder for such.
+        case user
+        case of(PrivateFolder)
+    }
+
+    package let environment: ClientEnvironment
+    /// Whether it has an authority by which it intercepts.
+    package var intercepts: Bool { root != nil }
+    /// Of that authority, as the running Larder uses it.
+    package let root: Certificate?
+    /// Whether the settings have everybody asked for a password, which no program knows.
+    package let asksEverybody: Bool
+
+    /// Asks it, and writes the files.
+    package init(
+        _ client: AdminClient, over given: [String: String], filesIn place: Place, asksEverybody: Bool = false
+    ) throws(Failure) {
+        self.asksEverybody = asksEverybody
+        let answer = try Self.asked(client)
+        guard let proxies = answer["proxies"] as? [String] else {
+            throw Failure(matter: .otherVersion, description: "the Larder that runs is of another version")
+        }
+        guard let proxy = proxies.lazy.compactMap({ ListenAddress($0) }).first?.reachedLocally else {
+            throw Failure(matter: .listeners, description: "the Larder that runs has no listener that speaks plain HTTP")
+        }
+        let root = (answer["root"] as? String).flatMap { Self.certificates($0).first }
+        let anchors = (answer["anchors"] as? [String] ?? []).flatMap(Self.certificates)
+        self.root = root
+        /// - Parameter write: fills the folder, or brings it up to date.
+        func told(
+            in folder: String, _ write: (ClientFolder) throws(WholeFile.Unwritten) -> Void
+        ) throws(Failure) -> ClientEnvironment {
+            let files = ClientFiles(folder: folder)
+            let former = OriginalEnvironment(given, behind: files)
+            let trust = ClientTrust(root: root, anchors: anchors, environment: former.values)
+            let environment = ClientEnvironment(proxy: proxy, files: files, carriesTrust: !trust.isEmpty)
+            do throws(WholeFile.Unwritten) {
+                try write(ClientFolder(environment, trust: trust, former: former))
+            } catch {
+                throw Failure(matter: .files, description: "cannot write to \(folder): \(error.reason)")
+            }
+            return environment
+        }
+        switch place {
+        case .of(let folder):
+            environment = try told(in: folder.path) { writer throws(WholeFile.Unwritten) in try writer.fill(folder) }
+        case .user:
+            let folders = UserFolders(given)
+            guard let first = folders.state ?? folders.runtime else {
+                throw Failure(
+                    matter: .files,
+                    description: "none of XDG_STATE_HOME, HOME and XDG_RUNTIME_DIR says where the files for programs may stand")
+            }
+            func kept(below place: String) throws(Failure) -> ClientEnvironment {
+                try told(in: "\(place)/clients/\(proxy.address)-\(proxy.port)") { writer throws(WholeFile.Unwritten) in
+                    try writer.update()
+                }
+            }
+            do throws(Failure) {
+                environment = try kept(below: first)
+            } catch {
+                // A home that cannot be written to is none: until the session ends they may stand elsewhere.
+                guard let other = folders.runtime, other != first else { throw error }
+                environment = try kept(below: other)
+            }
+            ClientFolder.sweep(besides: environment.files)
+        }
+    }
+
+    private static func asked(_ client: AdminClient) throws(Failure) -> JSONAnswer {
+        do throws(AdminClient.Failure) {
+            let (status, text) = try client.send("GET", AdminClient.setUpPath, accept: "application/json")
+            return JSONAnswer(status.isSuccessful ? text : "")
+        } catch {
+            throw Failure(matter: .answer, description: "\(error)")
+        }
+    }
+
+    private static func certificates(_ pem: String) -> [Certificate] { Certificate.reading(pem: Array(pem.utf8)) ?? [] }
+}

@@ -1,0 +1,38 @@
+import CLinux
+
+/// The words and variables that this process was begun with, octet by octet: neither has to be UTF-8, and a child gets them as they are.
+package struct InheritedText {
+    private let words: [[CChar]]
+    private let variables: [[CChar]]
+
+    package init() {
+        words = Self.texts(CommandLine.unsafeArgv)
+        variables = larder_variables().map(Self.texts) ?? []
+    }
+
+    /// The last words of the command line, which are the child's.
+    package func last(_ command: [String]) -> [[CChar]] {
+        zip(command, words.suffix(command.count)).map { word, octets in
+            Self.text(octets) == word ? octets : Array(word.utf8CString)
+        }
+    }
+
+    /// Those that there are, but for what is set to something else.
+    func variables(changing changed: [String: String]) -> [[CChar]] {
+        let kept = variables.filter { octets in
+            changed[Self.text(octets.prefix { $0 != CChar(UInt8(ascii: "=")) })] == nil
+        }
+        return kept + changed.map { Array("\($0.key)=\($0.value)".utf8CString) }
+    }
+
+    private static func text(_ octets: some Sequence<CChar>) -> String {
+        String(decoding: octets.lazy.map { UInt8(bitPattern: $0) }.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// With the zero behind each.
+    private static func texts(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> [[CChar]] {
+        var texts: [[CChar]] = []
+        while let text = list[texts.count] { texts.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))) }
+        return texts
+    }
+}

@@ -1,0 +1,37 @@
+/// Those who wait for their turn, in the order in which they came, in storage that is used again.
+package struct WaitingQueue<Element> {
+    /// `nil` where its turn has been.
+    private var elements: [Element?] = []
+    private var next = 0
+
+    /// So many places are kept when all turns have been.
+    private static var keptPlaces: Int { 1024 }
+
+    package init() {}
+
+    package var isEmpty: Bool { next == elements.count }
+    package var count: Int { elements.count - next }
+    package var first: Element? { isEmpty ? nil : elements[next] }
+
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    package mutating func popFirst() -> Element? {
+        if isEmpty { return nil }
+        let first = elements[next].take()
+        next += 1
+        if isEmpty {
+            elements.removeAll(keepingCapacity: next <= Self.keptPlaces)
+            next = 0
+        } else if next > Self.keptPlaces, next * 2 > elements.count {
+            elements.removeFirst(next)
+            next = 0
+        }
+        return first
+    }
+
+    /// Lets those go that wait no more.
+    package mutating func removeAll(where hasLeft: (Element) -> Bool) {
+        elements = elements[next...].filter { $0.map(hasLeft) == false }
+        next = 0
+    }
+}

@@ -1,0 +1,111 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+
+/// Background validation (RFC 5861 §3): the caller has its stale response already.
+extension CachedCall {
+    /// A transfer of its own, which the session knows as any other. One for a key at a time.
+    func validateInBackground(_ stored: StoredResponse) {
+        let refusal = Storability.refusalWhateverMethod(head, directives, overrides, .none)
+        let session = run.session
+        guard refusal == nil, !directives.contains(.onlyIfCached), session.validations.enter(key, at: .now)
+        else { return }
+        var request = request.described
+        request.method = .get
+        // The caller's wishes about caches are not the cache's own.
+        request.fields["Cache-Control"] = nil
+        request.fields["Pragma"] = nil
+        Task { [request] in
+            // Another validation may have ended between this call's look-up and its entry here.
+            let isStored = await isStillStored(stored)
+            let retryAfter = isStored ? await Self.validate(stored, by: request, in: session) : nil
+            session.validations.leave(key, until: retryAfter, at: .now)
+        }
+    }
+
+    /// Whether the cache has no newer response for these requests. Of two that came within one millisecond, the one in the cache is the newer.
+    private func isStillStored(_ stored: StoredResponse) async -> Bool {
+        await cache.responses(for: key).allSatisfy { found in
+            let found = found.stored
+            if found.nominatedFields != stored.nominatedFields || stored.isNewer(than: found) { return true }
+            return !found.isNewer(than: stored) && found.preparedHead == stored.preparedHead
+        }
+    }
+
+    /// - Returns: until when the origin server, which sent an error, asks to wait.
+    private static func validate(
+        _ stored: StoredResponse, by request: HTTPRequest, in session: HTTPSession
+    ) async -> Timestamp? {
+        do throws(SessionError) {
+            let scope = try TransferScope(session, request, Transfer())
+            let consumption = ResponseChannel.BodyConsumption.pieces(window: session.configuration.limits.unreadBodyLength)
+            let retryAfter = try await scope.run {
+                await Self.validate(stored, by: TransferTask(scope, request, consumption: consumption))
+            }
+            scope.end(nil)
+            return retryAfter
+        } catch {
+            // Monitors have heard of it. What is kept stays as it is, and is asked about again with its next use.
+            return nil
+        }
+    }
+
+    private static func validate(_ stored: StoredResponse, by run: TransferTask) async -> Result<Timestamp?, SessionError> {
+        do throws(SessionError) {
+            let prepared = try PreparedRequest(run.request, of: run.session)
+            guard let call = CachedCall(run, prepared),
+                case .replaced(let arrived, let keeping) = try await call.validation(of: stored, mayStandIn: false)
+            else { return .success(nil) }
+            // An error of the origin's leaves what is kept as it is (RFC 9111 §4.3.3).
+            if arrived.head.status.code >= 500 || Reuse.isError(arrived.head.status) {
+                let now = Timestamp.now
+                let wait = RetryAfter.milliseconds(arrived.head.fields, at: now)
+                arrived.discard()
+                return .success(wait.map { Timestamp(milliseconds: now.milliseconds + $0) })
+            }
+            await keeping.keep(arrived)
+            return await arrived.link.drain().map { nil }
+        } catch { return .failure(error) }
+    }
+}
+
+/// The keys of the background validations in flight, and of those for which the origin server asks to wait (Retry-After).
+final class BackgroundValidations: Sendable {
+    /// Keys that wait at the same time.
+    static let postponedLimit = 1024
+
+    private struct Keys {
+        var inFlight: Set<CachedResponse.Key> = []
+        var postponed: [CachedResponse.Key: (start: Timestamp, end: Timestamp)] = [:]
+    }
+
+    private let keys = Guarded(Keys())
+
+    /// Whether no validation is in flight.
+    var isEmpty: Bool { keys.withLock { $0.inFlight.isEmpty } }
+
+    /// - Returns: `false` where a validation is in flight or has to wait.
+    func enter(_ key: CachedResponse.Key, at now: Timestamp) -> Bool {
+        keys.withLock { keys in
+            if let wait = keys.postponed[key] {
+                // A clock that was set back ends the wait: it would last longer than was asked for.
+                if wait.start <= now, now < wait.end { return false }
+                keys.postponed[key] = nil
+            }
+            return keys.inFlight.insert(key).inserted
+        }
+    }
+
+    /// - Parameter end: until when the next validation waits.
+    func leave(_ key: CachedResponse.Key, until end: Timestamp?, at now: Timestamp) {
+        keys.withLock { keys in
+            keys.inFlight.remove(key)
+            guard let end else { return }
+            keys.postponed[key] = (now, end)
+            // The one that ends first is over already, or loses the least of its wait.
+            if keys.postponed.count > Self.postponedLimit, let first = keys.postponed.min(by: { $0.value.end < $1.value.end }) {
+                keys.postponed[first.key] = nil
+            }
+        }
+    }
+}

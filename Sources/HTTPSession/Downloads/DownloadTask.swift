@@ -1,0 +1,190 @@
+import EventLoop
+import HTTPMessage
+
+/// One download: asks, writes, and goes on where it broke off.
+///
+/// A part is only added to what has the same strong entity tag: it is asked for with If-Range (RFC 9110 §13.1.5), and what comes is
+/// checked all the same. Whatever else comes begins anew.
+struct DownloadTask {
+    private let scope: TransferScope
+    private let request: HTTPRequest
+    private let destination: DownloadDestination
+    private let token: ResumeToken?
+    private var session: HTTPSession { scope.session }
+
+    init(_ scope: TransferScope, _ request: HTTPRequest, _ destination: DownloadDestination, _ token: ResumeToken?) {
+        self.scope = scope
+        self.request = request
+        self.destination = destination
+        self.token = token
+    }
+
+    func result() async -> Result<DownloadedFile, SessionError> {
+        do throws(SessionError) { return .success(try await run()) } catch { return .failure(error) }
+    }
+
+    private func run() async throws(SessionError) -> DownloadedFile {
+        guard request.method == .get else { throw SessionError(.malformedRequest, "a download is a GET") }
+        var part = try await beginning()
+        let last: TransferTask.OpenResponse
+        do throws(SessionError) { last = try await fetch(&part) } catch {
+            var failure = error
+            failure.resumeToken = await part.token(for: request.target)
+            throw failure
+        }
+        do throws(SystemError) {
+            let name = SuggestedName.name(for: HTTPFields(last.head.fields), last.uri)
+            let path = try await part.move(to: destination, suggested: name)
+            return DownloadedFile(
+                path: path, length: part.length, status: Int(last.head.status.code), fields: HTTPFields(last.head.fields),
+                uri: last.uri,
+                keptLength: part.keptLength, metrics: scope.ledger.metrics)
+        } catch {
+            await part.remove()
+            throw SessionError(.downloadMoveFailed, "\(error)").about(last.response)
+        }
+    }
+
+    private func beginning() async throws(SessionError) -> DownloadPart {
+        if let token {
+            guard token.target == request.target else { throw SessionError(.resumeRejected, "the token is of another target") }
+            do throws(SystemError) { return try await DownloadPart.take(token, session.files) } catch {
+                throw SessionError(.resumeRejected, "\(error)")
+            }
+        }
+        let folder = destination.folder
+        do throws(SystemError) {
+            if destination.makesFolders {
+                try await session.files.run { () throws(SystemError) in try FileMove.makeFolder(folder) }
+            }
+            return try await DownloadPart.begin(in: folder, session.files)
+        } catch { throw SessionError(.downloadMoveFailed, "\(error)") }
+    }
+
+    // MARK: Exchanges
+
+    /// Fetches until the whole is there.
+    /// - Returns: the last response, whose body was taken.
+    private func fetch(_ part: inout DownloadPart) async throws(SessionError) -> TransferTask.OpenResponse {
+        var fruitless = 0
+        for _ in 0...session.configuration.limits.resumptions {
+            let before = part.length
+            let step: Step
+            do throws(SessionError) { step = try await exchange(&part) } catch {
+                // What has to be thrown away is no fruit.
+                fruitless = part.canGoOn && part.length > before ? 1 : fruitless + 1
+                try await waitAfter(error, tries: fruitless)
+                if !part.canGoOn { try await beginAnew(&part) }
+                continue
+            }
+            switch step {
+            case .whole(let arrived): return arrived
+            case .goOn: fruitless = 0
+            case .anew:
+                fruitless += 1
+                if fruitless > session.configuration.limits.tries {
+                    throw SessionError(.resumeRejected, "the origin's parts do not fit")
+                }
+                try await beginAnew(&part)
+            }
+        }
+        throw SessionError(.incompleteResponse, "too many parts")
+    }
+
+    private enum Step {
+        case whole(TransferTask.OpenResponse)
+        /// It was a part, and the next one is to be asked for.
+        case goOn
+        /// What is there does not belong to what came.
+        case anew
+    }
+
+    private func exchange(_ part: inout DownloadPart) async throws(SessionError) -> Step {
+        let arrived = try await TransferTask(
+            scope, asking(for: part), consumption: .pieces(window: session.configuration.limits.unreadBodyLength)
+        ).result().get()
+        do throws(SessionError) {
+            let plan = try DownloadPlan(arrived.head, having: part)
+            switch plan {
+            case .anew:
+                arrived.discard()
+                return .anew
+            case .alreadyWhole:
+                arrived.discard()
+                return .whole(arrived)
+            case .fromStart(let tag, let total):
+                if part.length > 0 { try await beginAnew(&part) }
+                part.note(entityTag: tag, total: total)
+                scope.transfer.resumeReceiving(at: 0, of: total)
+                try await take(arrived, into: &part, expected: total)
+                return .whole(arrived)
+            case .part(let length, let total):
+                part.note(entityTag: part.entityTag, total: total)
+                scope.transfer.resumeReceiving(at: part.length, of: total)
+                try await take(arrived, into: &part, expected: length)
+                return part.length == total ? .whole(arrived) : .goOn
+            }
+        } catch {
+            arrived.link.cancel()
+            throw error.about(arrived.response)
+        }
+    }
+
+    private func asking(for part: DownloadPart) -> HTTPRequest {
+        var request = request
+        // Parts are of one representation, and no coding is undone (RFC 9110 §14.2).
+        if !request.fields.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
+        guard part.canGoOn, let tag = part.entityTag else { return request }
+        request.fields["Range"] = "bytes=\(part.length)-"
+        request.fields["If-Range"] = tag
+        return request
+    }
+
+    /// - Parameter expected: how many octets have to come; `nil` where that is not known.
+    private func take(_ arrived: TransferTask.OpenResponse, into part: inout DownloadPart, expected: UInt64?)
+        async throws(SessionError)
+    {
+        var left = expected
+        while true {
+            switch await arrived.link.next() {
+            case .failure(let failure): throw SessionError(link: failure)
+            case .success(nil):
+                if let left, left > 0 { throw SessionError(.incompleteResponse, "\(left) octets are missing") }
+                return
+            case .success(let octets?):
+                if let known = left {
+                    // More than the part: nobody can say which octets are right.
+                    guard UInt64(octets.count) <= known else {
+                        try await beginAnew(&part)
+                        throw SessionError(.malformedResponse, "more octets than announced")
+                    }
+                    left = known - UInt64(octets.count)
+                }
+                do throws(SystemError) { try await part.append(octets) } catch { throw SessionError(.fileFailed, "\(error)") }
+            }
+        }
+    }
+
+    private func beginAnew(_ part: inout DownloadPart) async throws(SessionError) {
+        do throws(SystemError) { try await part.beginAnew() } catch { throw SessionError(.fileFailed, "\(error)") }
+    }
+
+    /// Waits for another exchange, where there may be one; else the error stands.
+    private func waitAfter(_ error: SessionError, tries: Int) async throws(SessionError) {
+        let policy = session.configuration.retries
+        let isBroken = Self.breaks.contains(error.code) && error.trust == nil
+        guard isBroken, policy.errors.contains(.incompleteResponse), !scope.transfer.isCancelled,
+            let wait = policy.wait(tries: tries, retryAfter: nil, chance: .random(in: 0..<1))
+        else { throw error }
+        scope.ledger.noteRetry(tries: tries, after: wait, .failure(error))
+        scope.transfer.enter(.waiting)
+        guard await session.loops.sleep(milliseconds: wait.inMilliseconds, for: scope.transfer) else {
+            throw SessionError(.cancelled)
+        }
+    }
+
+    /// Errors within a body, after which the rest is asked for.
+    private static let breaks: Set<SessionError.Code> = [
+        .incompleteResponse, .connectionTerminated, .timeout, .malformedResponse,
+    ]
+}

@@ -1,0 +1,108 @@
+import EventLoop
+import HTTPMessage
+import UpstreamTransport
+
+/// One exchange with an origin as its transfer's task sees it: waits for a turn, sends, and waits for what comes.
+struct NetworkAttempt {
+    private let run: TransferTask
+    private let request: PreparedRequest
+    private var session: HTTPSession { run.session }
+    private var transfer: Transfer { run.transfer }
+
+    init(_ run: TransferTask, _ request: PreparedRequest) {
+        self.run = run
+        self.request = request
+    }
+
+    nonisolated(nonsending) func arrival() async throws(SessionError) -> TransferTask.OpenResponse {
+        let began = MonotonicTime.read()
+        try await takeTurn()
+        let link = makeLink(since: began)
+        let content: PreparedRequest.Content
+        let head: [UInt8]
+        do throws(SessionError) {
+            content = try await request.content(session.files)
+            head = try request.head(content.framing)
+        } catch {
+            link.ended(.cancelled)
+            throw error
+        }
+        var length: UInt64?
+        if case .length(let known) = content.framing { length = known }
+        guard transfer.attach(link, asking: request.uri, sending: length) else {
+            link.ended(.cancelled)
+            throw SessionError(.cancelled)
+        }
+        run.ledger.noteExchange(request.uri)
+        send(head, content, over: link)
+        if case .whole = run.consumption { return try await wholeArrival(over: link) }
+        switch await link.head() {
+        case .success(let head):
+            return TransferTask.OpenResponse(head, to: request, link, limits: session.configuration.limits)
+        case .failure(let failure):
+            transfer.detach()
+            throw SessionError(link: failure)
+        }
+    }
+
+    private func makeLink(since began: MonotonicTime) -> ResponseChannel {
+        ResponseChannel(
+            session.loops, place: session.loops.place(of: request.uri.origin), transfer: transfer, consumption: run.consumption,
+            recordsChain: session.configuration.cache != nil,
+            closing: ExchangeCompletion(turns: session.turns, ledger: run.ledger, uri: request.uri, began: began))
+    }
+
+    private func send(_ head: [UInt8], _ content: PreparedRequest.Content, over link: ResponseChannel) {
+        var upstream = UpstreamRequest(
+            origin: request.uri.origin, method: request.method.known, head: head, body: content.framing,
+            timeouts: request.upstreamTimeouts)
+        upstream.takesProxyChallenges = true
+        link.begin(upstream, content: content.octets)
+        transfer.passSuspension(to: link)
+        guard let source = content.source else { return }
+        let feeding = Task { await source.send(over: link) }
+        link.whenEnded { _ in feeding.cancel() }
+    }
+
+    nonisolated(nonsending) private func wholeArrival(over link: ResponseChannel) async throws(SessionError)
+        -> TransferTask.OpenResponse
+    {
+        let end = await link.end()
+        transfer.detach()
+        guard let head = link.receivedHead else { throw SessionError(link: end.failure ?? .cancelled) }
+        let arrived = TransferTask.OpenResponse(
+            head, to: request, link, end: end, octets: link.takeOctets(), limits: session.configuration.limits)
+        guard let failure = end.failure else { return arrived }
+        var error = SessionError(link: failure).about(arrived.response)
+        error.partialBody = arrived.octets
+        throw error
+    }
+
+    // MARK: Turns
+
+    /// Waits until it may begin.
+    nonisolated(nonsending) private func takeTurn() async throws(SessionError) {
+        while true {
+            guard await transfer.waitWhileSuspended() else { throw SessionError(.cancelled) }
+            try await waitForTurn()
+            if !transfer.isSuspended { return }
+            session.turns.end(request.uri.origin)
+        }
+    }
+
+    nonisolated(nonsending) private func waitForTurn() async throws(SessionError) {
+        let origin = request.uri.origin
+        switch session.turns.enter(origin, request.priority) {
+        case .turn: break
+        case .full: throw SessionError(.queueFull)
+        case .waiting(let wakeup, let number):
+            let limit = request.timeouts.queue.inMilliseconds
+            let callOff = limit > 0 ? session.loops.after(milliseconds: limit) { wakeup.send(.timedOut) } : nil
+            let outcome = await transfer.awaiting(wakeup, ifCancelled: .cancelled)
+            callOff?()
+            if outcome == .turn { return }
+            session.turns.leave(number, origin)
+            throw outcome == .timedOut ? SessionError(transport: .timedOut(.queue)) : SessionError(.cancelled)
+        }
+    }
+}

@@ -1,0 +1,414 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import HTTPWire
+import ServerTrust
+import Synchronization
+import UpstreamTransport
+
+/// What stands between an exchange on its loop and the task that waits for it: the head, what came of the body and was not taken
+/// yet, and the end. The loop puts in, one task takes out, and whoever comes first sets the end.
+final class ResponseChannel: Sendable {
+    /// An object, since it goes through many hands and is larger than a reference to it.
+    final class Head: Sendable {
+        let status: Status
+        let fields: Fields
+        let framing: BodyFraming
+        let metrics: ExchangeMetrics
+        /// Of the server, where its connection was made for this exchange.
+        let chain: [Certificate]
+        /// The same as a cache keeps it, whatever the connection was made for; `nil` without TLS, and where nobody keeps it.
+        let recordedChain: RecordedChain?
+        /// When it had come.
+        let time: Timestamp
+
+        init(
+            status: Status, fields: Fields, framing: BodyFraming, metrics: ExchangeMetrics, chain: [Certificate] = [],
+            recordedChain: RecordedChain? = nil, time: Timestamp = .now
+        ) {
+            self.status = status
+            self.fields = fields
+            self.framing = framing
+            self.metrics = metrics
+            self.chain = chain
+            self.recordedChain = recordedChain
+            self.time = time
+        }
+    }
+
+    enum Failure: Error {
+        case transport(TransportError)
+        case cancelled
+        /// More came than is held.
+        case bodyTooLarge
+        /// The request's own source of content failed.
+        case source(any Error)
+    }
+
+    final class End: Sendable {
+        let failure: Failure?
+        /// `nil` where no head came.
+        let status: Status?
+        let trailers: Fields
+        let metrics: ExchangeMetrics
+        /// On the server; `nil` without TLS, and where no connection was made.
+        let trust: TrustVerdict?
+
+        init(failure: Failure?, status: Status?, trailers: Fields, metrics: ExchangeMetrics, trust: TrustVerdict?) {
+            self.failure = failure
+            self.status = status
+            self.trailers = trailers
+            self.metrics = metrics
+            self.trust = trust
+        }
+    }
+
+    /// What becomes of the body as it comes.
+    enum BodyConsumption: Sendable {
+        /// It is gathered, and more than so many octets are a failure.
+        case whole(limit: Int)
+        /// It is taken piece by piece, and reading stops while so many octets wait.
+        case pieces(window: Int)
+        /// Nobody wants it; beyond so many octets the exchange is ended rather than read on.
+        case nothing(limit: Int)
+    }
+
+    /// Whoever takes one out of the state resumes it, and nobody finds it there again: a check of the same would cost an allocation each time.
+    private typealias Waiter = UnsafeContinuation<Void, Never>
+
+    /// What the loop does next.
+    enum Reading { case goOn, hold, tooLarge, notWanted }
+
+    private struct State {
+        var head: Head?
+        var octets: [UInt8] = []
+        var trust: TrustVerdict?
+        var end: End?
+        var consumption: BodyConsumption
+        var isHeld = false
+        var isSuspended = false
+        var dropped = 0
+        /// Who brings what no loop does.
+        var feeder: Waiter?
+        var recording: BodyRecording?
+        var headWaiter: Waiter?
+        var octetsWaiter: Waiter?
+        var endWaiter: Waiter?
+        var whenEnded: [@Sendable (End) -> Void] = []
+        var posted: MonotonicTime?
+
+        mutating func takeFeeder() -> Waiter? {
+            if end == nil, isHeld || isSuspended { return nil }
+            defer { feeder = nil }
+            return feeder
+        }
+    }
+
+    let transfer: Transfer
+    /// Whether what servers show is kept.
+    let recordsChain: Bool
+    private let loops: SessionLoops
+    private let place: Int
+    private let book: ExchangeCompletion?
+    private let state: Guarded<State>
+    /// Its exchange's place on the loop, where alone it is asked for; negative before and behind that.
+    let loopPlace = Atomic(-1)
+
+    init(
+        _ loops: SessionLoops, place: Int, transfer: Transfer, consumption: BodyConsumption, recordsChain: Bool = false,
+        closing book: ExchangeCompletion? = nil
+    ) {
+        self.recordsChain = recordsChain
+        self.loops = loops
+        self.place = place
+        self.book = book
+        self.transfer = transfer
+        state = Guarded(State(consumption: consumption))
+    }
+
+    // MARK: From the loop
+
+    /// The exchange has a connection to a server with this verdict.
+    func connected(by verdict: TrustVerdict) {
+        state.withLock { $0.trust = verdict }
+        if let failure = verdict.reported { book?.note(reported: failure) }
+    }
+
+    func received(_ head: Head) {
+        let waiter = state.withLock { state in
+            state.head = head
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        transfer.expectBody(of: head)
+        waiter?.resume()
+    }
+
+    func received(_ bytes: Span<UInt8>) -> Reading {
+        let (reading, waiter): (Reading, Waiter?) = state.withLock { state in
+            if state.end != nil { return (.notWanted, nil) }
+            switch state.consumption {
+            case .whole(let limit):
+                if state.octets.count + bytes.count > limit { return (.tooLarge, nil) }
+                if state.octets.isEmpty { Self.makeRoom(for: state.head, limit: limit, in: &state.octets) }
+                state.octets.append(bytes)
+                return (.goOn, nil)
+            case .pieces(let window):
+                state.octets.append(bytes)
+                state.isHeld = state.octets.count >= window
+                defer { state.octetsWaiter = nil }
+                return (state.isHeld ? .hold : .goOn, state.octetsWaiter)
+            case .nothing(let limit):
+                state.dropped += bytes.count
+                return (state.dropped > limit ? .notWanted : .goOn, nil)
+            }
+        }
+        transfer.noteReceived(bytes.count)
+        waiter?.resume()
+        return reading
+    }
+
+    /// What the origin announces is believed as far as a little memory goes.
+    private static func makeRoom(for head: Head?, limit: Int, in octets: inout [UInt8]) {
+        guard case .length(let length) = head?.framing else { return }
+        octets.reserveCapacity(min(limit, Int(clamping: length), 1 << 20))
+    }
+
+    func noteSent(_ count: Int) { transfer.noteSent(count) }
+
+    // MARK: The end
+
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+    /// The first call counts.
+    func ended(_ failure: Failure?, trailers: Fields = Fields(), metrics: ExchangeMetrics? = nil) {
+        let ending: Ending? = state.withLock { state in
+            if state.end != nil { return nil }
+            let end = End(
+                failure: failure, status: state.head?.status, trailers: trailers,
+                metrics: metrics ?? state.head?.metrics ?? ExchangeMetrics(), trust: state.trust)
+            state.end = end
+            defer {
+                state.headWaiter = nil
+                state.octetsWaiter = nil
+                state.endWaiter = nil
+                state.whenEnded = []
+            }
+            return Ending(
+                end: end, posted: state.posted, whenEnded: state.whenEnded, headWaiter: state.headWaiter,
+                octetsWaiter: state.octetsWaiter, endWaiter: state.endWaiter, feeder: state.takeFeeder())
+        }
+        guard let ending else { return }
+        book?.close(ending.end, posted: ending.posted)
+        for body in ending.whenEnded { body(ending.end) }
+        ending.headWaiter?.resume()
+        ending.octetsWaiter?.resume()
+        ending.endWaiter?.resume()
+        ending.feeder?.resume()
+    }
+
+    /// Whom the end concerns.
+    private struct Ending {
+        let end: End
+        let posted: MonotonicTime?
+        let whenEnded: [@Sendable (End) -> Void]
+        let headWaiter: Waiter?
+        let octetsWaiter: Waiter?
+        let endWaiter: Waiter?
+        let feeder: Waiter?
+    }
+
+    /// A response that was there before it was asked for.
+    func fill(_ head: Head, _ octets: [UInt8], count: Int, trailers: Fields) -> End? {
+        received(head)
+        state.withLock { $0.octets = octets }
+        transfer.noteReceived(count)
+        ended(nil, trailers: trailers)
+        return state.withLock { $0.end }
+    }
+
+    /// Puts in octets that do not come by a loop, and waits until more are welcome.
+    /// - Returns: `false` where the exchange is over.
+    nonisolated(nonsending) func feed(_ octets: [UInt8]) async -> Bool {
+        switch received(octets.span) {
+        case .tooLarge, .notWanted: return false
+        case .goOn, .hold: break
+        }
+        await withUnsafeContinuation { continuation in
+            let mayGoOn = state.withLock { state in
+                state.feeder = continuation
+                return state.takeFeeder() != nil
+            }
+            if mayGoOn { continuation.resume() }
+        }
+        return !hasEnded
+    }
+
+    /// Calls back at the end, which may be now; on any thread.
+    func whenEnded(_ body: @escaping @Sendable (End) -> Void) {
+        let end: End? = state.withLock { state in
+            if state.end == nil { state.whenEnded.append(body) }
+            return state.end
+        }
+        if let end { body(end) }
+    }
+
+    /// Ends the exchange and its connection. What has come stays to be read, and an error behind it.
+    func cancel(_ failure: Failure = .cancelled) {
+        if hasEnded { return }
+        ended(failure)
+        tellLoop { $0.cancel() }
+    }
+
+    // MARK: From the task
+
+    /// Waits for the head, or the end without one.
+    nonisolated(nonsending) func head() async -> Result<Head, Failure> {
+        await withUnsafeContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.head != nil || state.end != nil { return true }
+                state.headWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return state.withLock { state in
+            if let head = state.head { return .success(head) }
+            return .failure(state.end?.failure ?? .cancelled)
+        }
+    }
+
+    /// Waits for the end.
+    nonisolated(nonsending) func end() async -> End {
+        await withUnsafeContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.end != nil { return true }
+                state.endWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return state.withLock { $0.end! }  // who waited was awakened by it
+    }
+
+    /// The head, where it has come.
+    var receivedHead: Head? { state.withLock { $0.head } }
+
+    /// What was gathered, given away.
+    func takeOctets() -> [UInt8] {
+        state.withLock { state in
+            let octets = state.octets
+            state.octets = []
+            return octets
+        }
+    }
+
+    /// From here on, what is taken by `next` is kept.
+    func record(_ recording: BodyRecording) { state.withLock { $0.recording = recording } }
+
+    var isRecorded: Bool { state.withLock { $0.recording != nil } }
+
+    /// All that has come since the last call; `nil` at the end.
+    nonisolated(nonsending) func next() async -> Result<[UInt8]?, Failure> {
+        let result = await nextReceived()
+        let (recording, end, isLast): (BodyRecording?, End?, Bool) = state.withLock { state in
+            (state.recording, state.end, state.octets.isEmpty)
+        }
+        guard let recording else { return result }
+        if case .success(let octets?) = result { await recording.append(octets) }
+        // Who has all octets of a known length need not ask for the end.
+        if let end, isLast {
+            if end.failure == nil { await recording.finish(end.trailers) } else { recording.abort() }
+        }
+        return result
+    }
+
+    /// Reads the rest, for whoever keeps it.
+    nonisolated(nonsending) func drain() async -> Result<Void, SessionError> {
+        while true {
+            switch await next() {
+            case .success(.some): continue
+            case .success(nil): return .success(())
+            case .failure(let failure): return .failure(SessionError(link: failure))
+            }
+        }
+    }
+
+    nonisolated(nonsending) private func nextReceived() async -> Result<[UInt8]?, Failure> {
+        await withUnsafeContinuation { continuation in
+            let isThere = state.withLock { state in
+                if !state.octets.isEmpty || state.end != nil { return true }
+                precondition(state.octetsWaiter == nil, "a body is read by one task")
+                state.octetsWaiter = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        let (result, wasHeld, feeder): (Result<[UInt8]?, Failure>, Bool, Waiter?) = state.withLock {
+            state in
+            if state.octets.isEmpty, let end = state.end {
+                return (end.failure.map { .failure($0) } ?? .success(nil), false, nil)
+            }
+            let octets = state.octets
+            state.octets = []
+            let wasHeld = state.isHeld
+            state.isHeld = false
+            return (.success(octets), wasHeld, state.takeFeeder())
+        }
+        goOn(wasHeld, feeder)
+        return result
+    }
+
+    /// From here on the body is wanted in another way. What came before and is not wanted is dropped.
+    func take(_ consumption: BodyConsumption) {
+        let (wasHeld, feeder) = state.withLock { state in
+            state.consumption = consumption
+            if case .nothing = consumption {
+                state.dropped = state.octets.count
+                state.octets = []
+            }
+            let wasHeld = state.isHeld
+            state.isHeld = false
+            return (wasHeld, state.takeFeeder())
+        }
+        goOn(wasHeld, feeder)
+    }
+
+    private func goOn(_ wasHeld: Bool, _ feeder: Waiter?) {
+        if let feeder { feeder.resume() } else if wasHeld { tellLoop { $0.goOnReading() } }
+    }
+
+    func setSuspended(_ suspended: Bool) {
+        let feeder = state.withLock { state in
+            state.isSuspended = suspended
+            return state.takeFeeder()
+        }
+        feeder?.resume()
+        tellLoop { $0.setSuspended(suspended) }
+    }
+
+    /// Sends a piece of the request's content and waits until the next one is welcome.
+    /// - Returns: `false` where the exchange is over.
+    nonisolated(nonsending) func send(_ octets: [UInt8]) async -> Bool {
+        let room = Wakeup<Bool>()
+        let isPosted = loops.post(to: place) { [self] loop in
+            if let exchange = loop.exchange(of: self) { exchange.send(octets, room: room) } else { room.send(false) }
+        }
+        return isPosted ? await room.value() : false
+    }
+
+    func endContent() { tellLoop { $0.endContent() } }
+
+    private func tellLoop(_ body: @escaping @Sendable (NetworkExchange) -> Void) {
+        loops.post(to: place) { [self] loop in
+            if let exchange = loop.exchange(of: self) { body(exchange) }
+        }
+
+    }
+
+    func begin(_ request: UpstreamRequest, content: [UInt8]) {
+        state.withLock { $0.posted = .read() }
+        let isPosted = loops.post(to: place) { $0.open(request, content: content, link: self) }
+        if !isPosted { ended(.transport(.transportClosed)) }
+    }
+}

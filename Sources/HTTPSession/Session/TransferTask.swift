@@ -1,0 +1,212 @@
+import EventLoop
+import HTTPMessage
+
+/// From a request of the caller's to a response or an error: tries, and in each of them redirects.
+final class TransferTask: Sendable {
+    /// A response, with its body gathered, or with a link that brings it.
+    ///
+    /// An object, since it goes through many hands and is larger than a reference to it.
+    final class OpenResponse: Sendable {
+        let head: ResponseChannel.Head
+        let uri: TargetURI
+        let link: ResponseChannel
+        /// `nil` while the body is on its way.
+        let end: ResponseChannel.End?
+        let octets: [UInt8]
+        /// What is to be taken off the body.
+        let decoding: ContentDecoding?
+
+        init(
+            _ head: ResponseChannel.Head, to request: PreparedRequest, _ link: ResponseChannel, end: ResponseChannel.End? = nil,
+            octets: [UInt8] = [], limits: SessionLimits
+        ) {
+            self.head = head
+            uri = request.uri
+            self.link = link
+            self.end = end
+            self.octets = octets
+            decoding = ContentDecoding(head, to: request, limits)
+        }
+
+        var response: SessionError.Response {
+            SessionError.Response(status: Int(head.status.code), fields: HTTPFields(head.fields), uri: uri)
+        }
+
+        /// Nobody wants it: what is left of a short body is read, so that its connection can be used again.
+        func discard() {
+            if end != nil { return }
+            switch head.framing {
+            case .none, .length(0...Self.readableLength):
+                if link.isRecorded {
+                    Task { _ = await link.drain() }
+                } else {
+                    link.take(.nothing(limit: Int(Self.readableLength)))
+                }
+            default: link.cancel()
+            }
+        }
+
+        /// The fields of what the caller gets.
+        var fields: HTTPFields { HTTPFields(decoding == nil ? head.fields : ContentDecoding.withoutCoding(head.fields)) }
+
+        private static let readableLength: UInt64 = 16 * 1024
+    }
+
+    let scope: TransferScope
+    let request: HTTPRequest
+    let consumption: ResponseChannel.BodyConsumption
+    /// The request as the session sends it, where no interceptor changes it.
+    private let prepared: PreparedRequest?
+    var session: HTTPSession { scope.session }
+    var transfer: Transfer { scope.transfer }
+    var ledger: MetricsLedger { scope.ledger }
+
+    init(
+        _ scope: TransferScope, _ request: HTTPRequest, consumption: ResponseChannel.BodyConsumption,
+        prepared: PreparedRequest? = nil
+    ) {
+        self.scope = scope
+        self.prepared = prepared
+        self.request = request
+        self.consumption = consumption
+    }
+
+    // MARK: Tries
+
+    /// Runs it to the whole response, or to the head where the body is taken in pieces.
+    nonisolated(nonsending) func result() async -> Result<OpenResponse, SessionError> {
+        var count = 1
+        while true {
+            let (tried, result) = await oneTry()
+            if case .success(let arrived) = result, RetryJudgement.isSettled(arrived.head.status, in: session) {
+                return result
+            }
+            let outcome: TryOutcome
+            switch result {
+            case .success(let arrived): outcome = .response(arrived.response)
+            case .failure(let error): outcome = .failure(error)
+            }
+            switch await RetryJudgement(session, tried ?? request, outcome, tries: count).verdict() {
+            case .stand:
+                return result
+            case .fail(let error):
+                if case .success(let arrived) = result { arrived.discard() }
+                return .failure(error)
+            case .again(let delay):
+                if case .success(let arrived) = result { arrived.discard() }
+                ledger.noteRetry(tries: count, after: delay, outcome)
+                if let error = await wait(delay) { return .failure(error) }
+                count += 1
+            }
+        }
+    }
+
+    nonisolated(nonsending) private func wait(_ delay: Duration) async -> SessionError? {
+        transfer.enter(.waiting)
+        if transfer.isCancelled { return SessionError(.cancelled) }
+        if delay <= .zero { return nil }
+        if await session.loops.sleep(milliseconds: delay.inMilliseconds, for: transfer) { return nil }
+        return SessionError(transfer.isCancelled ? .cancelled : .sessionClosed)
+    }
+
+    /// - Returns: besides, the request as the interceptors made it; `nil` where there are none.
+    nonisolated(nonsending) private func oneTry() async -> (HTTPRequest?, Result<OpenResponse, SessionError>) {
+        if let prepared, session.configuration.interceptors.isEmpty { return (nil, await tried(prepared)) }
+        var adapted = request
+        do throws(SessionError) {
+            for interceptor in session.configuration.interceptors {
+                adapted = try await SessionError.fromCaller(.interceptorFailed) { [adapted] in
+                    try await interceptor.adapt(adapted)
+                }
+            }
+            if transfer.isCancelled { throw SessionError(.cancelled) }
+            return (adapted, await tried(try PreparedRequest(adapted, of: session)))
+        } catch { return (adapted, .failure(error)) }
+    }
+
+    nonisolated(nonsending) private func tried(_ prepared: PreparedRequest) async -> Result<OpenResponse, SessionError> {
+        do throws(SessionError) { return .success(try await hops(prepared)) } catch { return .failure(error) }
+    }
+
+    // MARK: Redirects
+
+    nonisolated(nonsending) private func hops(_ first: PreparedRequest) async throws(SessionError) -> OpenResponse {
+        var request = first
+        var hop = 0
+        var challenges = ChallengeFlow(session)
+        while true {
+            let arrived = try await call(adorned(request, by: challenges))
+            session.configuration.cookies?.store(HTTPFields(arrived.head.fields), from: request.uri)
+            let next: PreparedRequest?
+            do throws(SessionError) {
+                if let scheme = try await challenges.answers(arrived.head, to: request) {
+                    arrived.discard()
+                    ledger.tell(.challengeAnswered(status: Int(arrived.head.status.code), scheme: scheme))
+                    continue
+                }
+                next = try await followUp(arrived, to: request, hop: hop)
+            } catch {
+                arrived.discard()
+                throw error.about(arrived.response)
+            }
+            guard let next else { return arrived }
+            arrived.discard()
+            ledger.noteRedirect(status: Int(arrived.head.status.code), from: request.uri, to: next.uri)
+            request = next
+            hop += 1
+        }
+    }
+
+    /// With credentials and cookies.
+    private func adorned(_ request: PreparedRequest, by challenges: ChallengeFlow) -> PreparedRequest {
+        let credentials = challenges.credentials(for: request)
+        var cookie: String?
+        if let jar = session.configuration.cookies, !request.fields.contains(.cookie) { cookie = jar.value(for: request.uri) }
+        if credentials.isEmpty, cookie == nil { return request }
+        var fields = request.fields
+        for (name, value) in credentials { fields[name] = value }
+        if let cookie { fields["Cookie"] = cookie }
+        return request.with(fields: fields)
+    }
+
+    nonisolated(nonsending) private func call(_ request: PreparedRequest) async throws(SessionError) -> OpenResponse {
+        if let cached = CachedCall(self, request) { return try await cached.arrival() }
+        return try await NetworkAttempt(self, request).arrival()
+    }
+
+    /// What to ask next, or `nil` where the response is the answer.
+    nonisolated(nonsending) private func followUp(_ arrived: OpenResponse, to request: PreparedRequest, hop: Int)
+        async throws(SessionError)
+        -> PreparedRequest?
+    {
+        guard let next = try request.redirected(by: arrived.head) else { return nil }
+        let policy = session.configuration.redirects
+        let redirect = Redirect(
+            status: Int(arrived.head.status.code), fields: HTTPFields(arrived.head.fields), from: request.uri, to: next.uri,
+            hop: hop,
+            request: next.described)
+        if hop >= policy.limit { throw SessionError(.tooManyRedirects, "more than \(policy.limit)") }
+        let decision = await policy.decide(redirect)
+        if transfer.isCancelled { throw SessionError(.cancelled) }
+        switch decision {
+        case .deliver: return nil
+        case .refuse(let reason): throw SessionError(.redirectRefused, reason)
+        case .follow:
+            guard next.body.isReplayable else { throw SessionError(.redirectRefused, "the content cannot be sent again") }
+            return next
+        case .rewrite(let rewritten): return try PreparedRequest(rewritten, of: session)
+        }
+    }
+}
+
+extension SessionError {
+    /// Runs code of the caller's, whose errors are told as this.
+    static func fromCaller<Value>(_ code: Code, _ body: () async throws -> Value) async throws(SessionError) -> Value {
+        do { return try await body() } catch let error as SessionError { throw error } catch {
+            if error is CancellationError { throw SessionError(.cancelled) }
+            var failure = SessionError(code, "\(type(of: error))")
+            failure.underlying = error
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import ArgumentParser
+import CertificateAuthority
+import CommandEnvironment
+import CommandSupport
+import EventLoop
+import Foundation
+import LarderSettings
+import LocalCA
+import ProxyPolicy
+import SecretScanning
+import ServerTrust
+import Snapshots
+import TextCoding
+
+/// A Larder for the time of one command: on a port of its own, with an admin socket of its own.
+struct EphemeralProxy {
+    /// What a run is asked to be.
+    struct Terms {
+        var policy: String?
+        /// Where no policy is given.
+        var project: ProjectSettings?
+        /// `nil`: the store that the settings name, or none where that cannot be had.
+        var store: String?
+        /// Where the access log goes, beside being counted.
+        var log: String?
+        /// `nil`: the one that the settings name.
+        var mode: LarderSettings.Mode?
+        /// Further settings that are not the file's to say: the flag that says it, the setting, its value.
+        var settings: [(flag: String, name: String, value: SettingsNode)] = []
+        /// Otherwise https is intercepted, by an authority of this run alone.
+        var interceptsNobody = false
+        /// Whether anybody wants to know what its requests became, which a log's reader does too.
+        var isCounted = false
+        /// Where it listens; `nil`: in the network that it is in itself.
+        var network: OwnNetwork?
+        /// By which its authority is dated; `nil`: this machine's.
+        var clock: FormerClock?
+    }
+
+    /// As shells have no code of their own for: Larder itself could not do its part.
+    static let failureCode = ExitCode(ProgramSearch.failureCode)
+
+    let address: ListenAddress
+    let adminSocket: String?
+    let settings: LarderSettings
+    private let server: RunningServer
+    private let log: TalliedLog?
+    private let logFile: Int32?
+    private let logPath: String?
+
+    /// - Throws: 125, after saying what is wrong.
+    init(_ options: SettingsOptions, _ terms: Terms, in folder: PrivateFolder) throws(ExitCode) {
+        do throws(ExitCode) {
+            logFile = try terms.log.map { path throws(ExitCode) in try Self.openLog(path) }
+            log = terms.isCounted || terms.log != nil ? try Self.talliedLog(in: folder, options, terms) : nil
+            logPath = terms.log
+            let authority = terms.interceptsNobody ? nil : try Self.authority(terms.clock)
+            let loaded = try options.load(
+                flags: Self.flags(terms, folder, logPath: log?.path), defaults: ["log.level=error"],
+                policy: terms.policy, project: terms.policy == nil ? terms.project : nil,
+                trustFiles: TrustFiles(opensKeyLog: true, authority: authority, interceptsNobody: terms.interceptsNobody),
+                hasChild: true)
+            if loaded.settings.clients.asksEverybody { throw Self.fail(Self.asking) }
+            // What cannot be recorded anew is told of by the server.
+            if terms.clock != nil, (try? ServedSettings(loaded.settings).refreshingExpired())?.refreshed != nil {
+                throw Self.fail("what is recorded anew is of today: not with --clock freeze (replay.on_expired: refresh)")
+            }
+            let plan = try ServingPlan(loaded, mayForgetWhatIsNew: terms.store == nil)
+            server = try RunningServer(plan, loaded, listening: terms.network.map { [$0.listener] })
+            settings = loaded.settings
+            address = server.addresses[0]
+            adminSocket = plan.adminSocketPath(port: address.port)
+        } catch { throw Self.failureCode }
+        log?.collect(copy: logFile, mask: log == nil ? SecretMask() : Self.mask(for: settings))
+    }
+
+    /// Ends it.
+    /// - Returns: what its requests were, where they were counted.
+    func close() -> RequestTally? {
+        server.letRecordingsEnd()
+        server.close()
+        guard let (tally, failure) = log?.finish() else { return nil }
+        if let logFile { Foundation.close(logFile) }
+        if let logPath, let failure {
+            let reason = failure == ETIMEDOUT ? "nobody reads it" : String(cString: strerror(failure))
+            Terminal.talk("larder: the log \(printable(logPath, limit: 4096)) lacks lines: \(reason)\n")
+        }
+        return tally
+    }
+
+    /// What it records and replays.
+    var recordings: RunningRecordings { server.recordings }
+
+    /// The recording that has expired, and is recorded anew in place of being replayed.
+    var refreshed: ExpiredRecording? { server.served.withLock { $0.refreshed } }
+
+    /// What a person should know of the store, where it is less than it could be.
+    var storeRemark: String? { server.storeRemark }
+
+    static let asking =
+        "clients.authenticate has everybody asked for a password, and no program knows one; `remote` asks nobody here"
+
+    static func fail(_ reason: String) -> ExitCode {
+        Terminal.talk("larder: \(printable(reason, limit: 4096))\n")
+        return failureCode
+    }
+
+    /// It lives in memory, and is gone with it.
+    private static func authority(_ clock: FormerClock?) throws(ExitCode) -> LocalAuthority {
+        let offset = clock?.offset ?? 0
+        var authority = try AuthorityCommand.made(
+            RootTerms.ofThisMachine(days: authorityDays, constraint: nil), at: POSIXTime(seconds: POSIXTime.now.seconds + offset))
+        authority.clockOffset = offset
+        return authority
+    }
+
+    /// No command runs for longer.
+    private static let authorityDays = 30
+
+    private static func talliedLog(
+        in folder: PrivateFolder, _ options: SettingsOptions, _ terms: Terms
+    ) throws(ExitCode) -> TalliedLog {
+        do throws(SystemError) {
+            return try TalliedLog(in: folder.path, copiesQueries: terms.log != nil && logsQueries(options, policy: terms.policy))
+        } catch {
+            throw fail("the requests cannot be counted: \(error)")
+        }
+    }
+
+    /// Whether the user's own settings have queries logged. The log of a run always has them, for its summary.
+    private static func logsQueries(_ options: SettingsOptions, policy: String?) -> Bool {
+        let sources = SettingsSources(file: options.config, policy: policy, assignments: options.set, flags: [], trustFiles: nil)
+        // What is wrong with the settings is reported when they are loaded to be served by.
+        guard case .settings(let settings) = sources.load().outcome else { return false }
+        return settings.log.access.includesQuery
+    }
+
+    /// Replaces what the match file of a recording, and the recordings themselves, declare as secrets.
+    private static func mask(for settings: LarderSettings) -> SecretMask {
+        guard settings.replays || settings.recordingPurpose != nil else { return SecretMask() }
+        let recordings = settings.recordings
+        var terms: [MatchTerms] = []
+        // The server has read each of them. A recording that is still to be made cannot be opened.
+        if let match = recordings.match, let text = try? LocalFile.octets(at: match, atMost: SnapshotLimits.manifestLength),
+            let declared = try? MatchTerms(text: text)
+        {
+            terms.append(declared)
+        }
+        for path in recordings.files + (recordings.file.map { [$0] } ?? []) {
+            if let snapshot = try? Snapshot(path: path) { terms.append(snapshot.manifest.terms) }
+        }
+        return (try? SecretMask(terms)) ?? SecretMask()
+    }
+
+    private static func openLog(_ path: String) throws(ExitCode) -> Int32 {
+        // Not opened again by its path: it may be a socket, and a file has to stay at its position.
+        let given = path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1
+        if given >= 0 { return given }
+        // A pipe without a reader is an error, and is not waited for.
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        if descriptor >= 0 { return descriptor }
+        throw fail("cannot write the log \(path): \(errno == ENXIO ? "nobody reads it" : String(cString: strerror(errno)))")
+    }
+
+    /// What is not the settings' to say.
+    private static func flags(
+        _ terms: Terms, _ folder: PrivateFolder, logPath: String?
+    ) -> [(flag: String, name: String, value: SettingsNode)] {
+        var flags: [(flag: String, name: String, value: SettingsNode)] = [
+            ("run", "listen", SettingsNode(.sequence([.plain("127.0.0.1:0")]), at: .none)),
+            ("run", "admin.socket", .plain(folder.adminSocket)),
+            ("run", "log.access.format", .plain(logPath == nil ? "off" : "ndjson")),
+        ]
+        if let logPath {
+            flags += [
+                ("run", "log.access.path", .plain(logPath)),
+                ("run", "log.access.query", SettingsNode(.scalar(SettingsScalar("true", isQuoted: false)), at: .none)),
+            ]
+        }
+        if let mode = terms.mode { flags.append(("--\(mode.rawValue)", "mode", .plain(mode.rawValue))) }
+        if let store = terms.store { flags.append(("--store", "store.path", .plain(store))) }
+        return flags + terms.settings
+    }
+}

@@ -1,0 +1,25 @@
+/// A run in which no request came through Larder. The command sent none, or it sent them past the proxy: Larder cannot tell which, unless the
+/// command had a network from which only Larder is reached.
+struct UnobservedRun {
+    private let hasOwnNetwork: Bool
+    /// Whether the verb has `--netns`.
+    private let offersNetwork: Bool
+
+    /// - Returns: `nil` where a request came, or the requests were not counted.
+    init?(_ tally: RequestTally?, hasOwnNetwork: Bool, offersNetwork: Bool = true) {
+        guard let tally, !tally.sawClient else { return nil }
+        self.hasOwnNetwork = hasOwnNetwork
+        self.offersNetwork = offersNetwork
+    }
+
+    /// The kernel kept a command in its own network from every other way out: it sent nothing, and `--strict` accepts that.
+    var failsStrict: Bool { !hasOwnNetwork }
+
+    /// For the summary and standard error.
+    var sentence: String {
+        if hasOwnNetwork { return "no request came through Larder, and the command's own network (--netns) has no other way out" }
+        let verbs = offersNetwork ? "--netns" : "larder record --netns or larder replay --netns"
+        return "no request came through Larder: the command sent none, or it ignores the proxy's variables; "
+            + "\(verbs) gives it a network from which only Larder is reached"
+    }
+}

@@ -1,0 +1,60 @@
+import ProxyPolicy
+
+/// A setting that had another name. Larder reads the old name for one version, with a warning.
+struct RenamedSetting: Sendable {
+    /// The dotted name of before. It stands in the same group as the new one.
+    let old: String
+    let new: String
+    /// The version that brought the new name.
+    let since: String
+
+    static let all = [
+        RenamedSetting(old: "tls.connect.verdicts_kept", new: "tls.connect.verdict_ttl", since: "0.2")
+    ]
+
+    /// The old name in the environment: `LARDER_TLS_CONNECT_VERDICTS_KEPT`.
+    var environmentName: String { "LARDER_" + old.uppercased().replacing(".", with: "_") }
+
+    /// Puts new names in the place of old ones, and appends a warning for each.
+    /// - Throws: a problem for a layer that has a setting by both names.
+    static func apply(to layer: inout SettingsLayer, warnings: inout [String]) throws(SettingsProblems) {
+        for setting in all {
+            let (oldParts, newParts) = (setting.old.split(separator: "."), setting.new.split(separator: "."))
+            guard let old = layer.root.entry(at: oldParts[...]) else { continue }
+            if layer.root.entry(at: newParts[...]) != nil {
+                var problems = SettingsProblems()
+                problems.add(
+                    "is the old name of \(setting.new), which is set too: leave one out", path: setting.old, at: old.keyPlace)
+                layer.root = layer.root.renaming(oldParts[...], to: nil)
+                throw problems
+            }
+            layer.root = layer.root.renaming(oldParts[...], to: String(newParts[newParts.count - 1]))
+            let position = LocatedProblem.position(of: old.keyPlace, in: layer.name)
+            warnings.append(
+                "\(position): \(setting.old) is called \(setting.new) since \(setting.since); the next version no longer reads the old name"
+            )
+        }
+    }
+}
+
+extension SettingsNode {
+    /// The first entry under this path.
+    fileprivate func entry(at path: ArraySlice<Substring>) -> Entry? {
+        guard case .mapping(let entries) = value, let key = path.first,
+            let entry = entries.first(where: { $0.key == key })
+        else { return nil }
+        return path.count == 1 ? entry : entry.value.entry(at: path.dropFirst())
+    }
+
+    /// The same with another last part of the path; without that entry for `nil`.
+    fileprivate func renaming(_ path: ArraySlice<Substring>, to name: String?) -> SettingsNode {
+        guard case .mapping(let entries) = value, let key = path.first else { return self }
+        let changed = entries.compactMap { entry -> Entry? in
+            guard entry.key == key else { return entry }
+            return path.count == 1
+                ? name.map { Entry(key: $0, at: entry.keyPlace, value: entry.value) }
+                : Entry(key: entry.key, at: entry.keyPlace, value: entry.value.renaming(path.dropFirst(), to: name))
+        }
+        return SettingsNode(.mapping(changed), at: place)
+    }
+}

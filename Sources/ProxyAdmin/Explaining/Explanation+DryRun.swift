@@ -1,0 +1,145 @@
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ProxyServer
+import TextCoding
+
+/// What would be done, from a dryRun that is at its end.
+extension Explanation {
+    /// - Parameters:
+    ///   - tellsQuery: whether the query may be shown, as in the log.
+    ///   - judgesSaved: a saved response is judged: the store was not asked.
+    ///   - origin: what is said of an answer that was given for the origin's.
+    ///   - again: what would follow once that is stored.
+    package init(
+        _ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool, judgesSaved: Bool = false, origin: Step? = nil,
+        again: Step? = nil
+    ) {
+        let trace = dryRun.exchange.trace
+        let request = dryRun.exchange.request
+        let matched = dryRun.exchange.matched
+        let rules = (0..<matched.count).map { matched[$0].name }
+        let overrides = dryRun.exchange.ruleOverrides.map { RuleOverride(rule: $0.rule, word: "\($0.word)") }
+        let decision = DecisionSteps(
+            trace: trace, rules: rules, overrides: overrides, candidates: dryRun.candidates,
+            requestFields: request.fields, secondaryKey: dryRun.exchange.secondaryKey,
+            isOnlyIfCached: dryRun.exchange.directives.contains(.onlyIfCached))
+        tense = .would
+        method = request.fields.text(of: request.methodName)
+        url = Self.shown(request.fields.text(of: request.rawTarget), tellsQuery: tellsQuery)
+        at = now
+        id = nil
+        action = Action(dryRun.conclusion, trace)
+        // That nothing is stored is no more than supposed then.
+        let isSupposed = judgesSaved && trace.fault == nil
+        reason = isSupposed ? trace.storage.map { "\($0.word)" } ?? "" : DecisionSteps.reason(of: trace)
+        status = trace.status
+        steps =
+            [
+                decision.ruleStep, DecisionSteps.conditionStep(RequestConditions(in: request.fields)),
+                DecisionSteps.keyStep(
+                    Self.shown(String(decoding: dryRun.exchange.key, as: UTF8.self), tellsQuery: tellsQuery)),
+                Self.trustStep(dryRun, at: now), judgesSaved ? Self.savedInstead : decision.lookUpStep, decision.freshnessStep,
+                isSupposed ? nil : decision.decisionStep, Self.forwarding(dryRun, decision), origin, decision.storageStep,
+                decision.transformStep, decision.faultStep, Self.answer(dryRun, at: now, tellsQuery: tellsQuery), again,
+            ].compactMap { $0 }
+    }
+
+    /// By which policy an https server would be judged.
+    private static func trustStep(_ dryRun: borrowing DryRun, at now: Timestamp) -> Step? {
+        let request = dryRun.exchange.request
+        guard request.target.form == .absolute, request.target.scheme == .https else { return nil }
+        let host = String(decoding: dryRun.exchange.originHost, as: UTF8.self)
+        guard let policy = dryRun.exchange.context.trustSummary(host, request.target.port, now) else {
+            return Step("trust", "no policy believes that anybody is \(host)", values: [("policy", .null)])
+        }
+        var says = policy.place.isEmpty ? "the policy that holds without settings" : "the policy at \(policy.place)"
+        says += policy.anchorCount.map { ": " + counted($0, "anchor") } ?? ": the pins are the anchors"
+        let pins = counted(policy.pins.count, "pin")
+        switch policy.pinState {
+        case nil: says += ", no pins"
+        case .enforced: says += ", \(pins), enforced"
+        case .reportedOnly: says += ", \(pins), reported on only"
+        case .expired: says += ", \(pins), whose time is over"
+        }
+        if policy.isWeakened { says += ", weakened" }
+        var values: [(name: String, value: JSONText)] = [
+            ("policy", .string(policy.place)), ("pins", .array(policy.pins.prefix(Self.pinsLimit).map(JSONText.string))),
+            ("weakened", .bool(policy.isWeakened)),
+        ]
+        if let count = policy.anchorCount { values.append(("anchors", .number(count))) }
+        if let state = policy.pinState { values.append(("pin_state", .string(state.rawValue))) }
+        return Step("trust", says, values: values)
+    }
+
+    private static let pinsLimit = 100
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    private static let savedInstead = Step(
+        "look-up", "left out: a saved response is judged, whatever is stored", values: [("asked", .string("nothing"))])
+
+    /// How the origin would be asked, in the words of the head that would leave.
+    private static func forwarding(_ dryRun: borrowing DryRun, _ decision: DecisionSteps) -> Step? {
+        let collapsing: Bool
+        switch dryRun.conclusion {
+        case .asksOrigin(let mayCollapse): collapsing = mayCollapse
+        case .opensTunnel:
+            let request = dryRun.exchange.request
+            return Step("request", "a tunnel is opened to \(request.fields.text(of: request.rawTarget))", "RFC 9110 §9.3.6")
+        default: return nil
+        }
+        let steps =
+            collapsing
+            ? [
+                Step(
+                    "collapsing", "waits where the same is being fetched for another, and shares what may be shared",
+                    "RFC 9111 §4")
+            ]
+            : []
+        return Step(
+            "request",
+            "goes to \(String(decoding: dryRun.exchange.originHost, as: UTF8.self)):\(dryRun.exchange.originPort), \(decision.sentConditions)",
+            decision.trace.sentConditions.isEmpty ? "" : "RFC 9111 §4.3.1",
+            values: [("conditions", decision.sentConditionValues), ("collapses", .bool(collapsing))], steps: steps)
+    }
+
+    private static func answer(_ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool) -> Step? {
+        let trace = dryRun.exchange.trace
+        guard trace.status > 0 else { return nil }
+        var values: [(name: String, value: JSONText)] = [("outcome", .string("\(trace.outcome.word)"))]
+        var says = "\(trace.status), \(trace.outcome.word)"
+        if let line = cacheStatus(dryRun, at: now, tellsQuery: tellsQuery) {
+            says += ", Cache-Status: \(line)"
+            values.append(("cache_status", .string(line)))
+        }
+        return Step("answer", says, values: values)
+    }
+
+    /// The field as it would be written, cut out of the head; without the key where the log tells no query.
+    private static func cacheStatus(_ dryRun: borrowing DryRun, at now: Timestamp, tellsQuery: Bool) -> String? {
+        guard case .servesStored = dryRun.conclusion else { return nil }
+        var head: [UInt8] = []
+        dryRun.exchange.writeStoredHead(at: now, into: &head)
+        let name = "Cache-Status: "
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        guard let line = lines.last(where: { $0.hasPrefix(name) })?.dropFirst(name.count) else { return nil }
+        let keyStart = tellsQuery ? nil : line.firstRange(of: "; key=")?.lowerBound
+        return String(line[..<(keyStart ?? line.endIndex)])
+    }
+}
+
+extension Explanation.Action {
+    init(_ conclusion: DryRun.Conclusion, _ trace: DecisionTrace) {
+        self =
+            switch conclusion {
+            case .undecided: .none
+            case .servesStored:
+                trace.outcome == .staleHit ? .serveStale : trace.outcome == .revalidated ? .validate : .serveStored
+            case .asksOrigin, .relays: if case .validate = trace.reuse { .validate } else { .forward }
+            case .opensTunnel: .tunnel
+            case .refuses: .refuse
+            case .answersItself: .answer
+            }
+    }
+}

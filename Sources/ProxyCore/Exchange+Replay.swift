@@ -1,0 +1,174 @@
+import HTTPCaching
+import HTTPMessage
+
+/// What becomes of a request in the modes that have to do with recordings.
+///
+/// Neither the store nor others' fetches are asked in them, unless the store is the last of what is replayed: a recording is to hold what the
+/// origin has said to each request, and what is replayed is to come from a recording.
+extension Exchange {
+    /// The one active for this request.
+    package var mode: ExchangeContext.Mode { obligations.mode.map(context.mode.replaced) ?? context.mode }
+
+    /// Recordings are asked, or made.
+    package var usesRecordings: Bool {
+        switch mode {
+        case .live, .offline: false
+        case .replay, .record, .recordMissing, .refresh, .diff: true
+        }
+    }
+
+    /// A rule has said another one than is active for all: whether anything may leave goes by that.
+    mutating func applyMode() {
+        if obligations.mode != nil { obligations.cache.isDisconnected = mode.isClosed }
+    }
+
+    /// The exchange is being recorded.
+    var isRecorded: Bool { if case .recorded? = trace.recording { true } else { false } }
+
+    /// Its content is held, so that nothing is waited for.
+    var isRecordedWithContent: Bool { trace.recording == .recorded(isContentHeld: true) }
+
+    /// What is too long to be held is read to its end nevertheless, for its digest: nothing leaves, and it is looked for by that.
+    package var isLongContentDigested: Bool { mode == .replay }
+
+    /// The recording is to hold the whole, whatever the client has or wants of it: what it gets is made of that.
+    package var wantsWholeRecorded: Bool { mode.records && isRead }
+
+    private var isRead: Bool { request.method == .get || request.method == .head }
+
+    /// How much of the request's content is gathered, in octets.
+    package var gatheredRequestLimit: Int {
+        usesRecordings ? context.limits.recordedRequestLength : context.limits.keyedBodyLength
+    }
+
+    mutating func gatherForRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
+        if requestBody == .none || requestBody == .known(0) { return askRecordings(at: now, into: &commands) }
+        state = .gathering
+        commands.append(.gatherRequestBody)
+    }
+
+    /// All of the request is known.
+    mutating func askRecordings(at now: Timestamp, into commands: inout CommandBuffer) {
+        if !mode.asksRecordings { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
+        state = .lookingUpRecording
+        commands.append(.lookUpRecording)
+    }
+
+    /// The request's content is too long to be held: it goes out as it comes, without asking whether it is recorded already.
+    mutating func passRecordingsBy(at now: Timestamp, into commands: inout CommandBuffer) {
+        fetchRecorded(isContentHeld: false, at: now, into: &commands)
+    }
+
+    mutating func replay(
+        _ recorded: StoredResponse, isLengthTold: Bool, layer: UInt8, into commands: inout CommandBuffer
+    ) {
+        if !isLengthTold { selectedLength = .unknown }
+        trace.recording = .replayed(layer: layer)
+        trace.outcome = .replayed
+        selected = recorded
+        deliverAsItIs(into: &commands)
+    }
+
+    mutating func recordingLookedUp(at now: Timestamp, into commands: inout CommandBuffer) {
+        switch replayLookup {
+        case .broken(let recorded, let length, let fault, let layer):
+            trace.recording = .replayed(layer: layer)
+            deliverBroken(recorded, length, by: fault, into: &commands)
+        case .failed(let fault, let layer):
+            trace.recording = .replayed(layer: layer)
+            fail(fault, at: now, into: &commands)
+        case .missed(let reason, let nearest): miss(reason, nearest: nearest, at: now, into: &commands)
+        case .damaged, nil: fail(.recordingDamaged, at: now, into: &commands)
+        }
+    }
+
+    private mutating func miss(
+        _ reason: StaticToken, nearest: NearMissReport?, at now: Timestamp, into commands: inout CommandBuffer
+    ) {
+        if mode.records { return fetchRecorded(isContentHeld: true, at: now, into: &commands) }
+        trace.recording = .missed
+        if context.replaysStore, isRead {
+            // What comes near is looked for where the store has nothing either.
+            replayLookup = nil
+            return lookUp(at: now, into: &commands)
+        }
+        fail(.offlineMiss(detail: reason), at: now, into: &commands)
+    }
+
+    /// The client gets what it got then: the head, what had come, and no end. No part is cut of that, and nothing in it was found unchanged.
+    private mutating func deliverBroken(
+        _ recorded: StoredResponse, _ length: BodyLength, by fault: Fault, into commands: inout CommandBuffer
+    ) {
+        trace.fault = fault
+        trace.outcome = .failed
+        selected = recorded
+        selectedLength = length
+        delivery.chooseRelayed(recorded.head, body: length)
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(.sendStored)
+    }
+
+    /// The store was the last layer, and has nothing either: what comes near is looked for only now.
+    mutating func comparesRecordings(before fault: Fault, into commands: inout CommandBuffer) -> Bool {
+        guard case .offlineMiss = fault, trace.recording == .missed, replayLookup == nil else { return false }
+        trace.fault = fault
+        state = .comparing
+        commands.append(.findNearest)
+        return true
+    }
+
+    private mutating func fetchRecorded(isContentHeld: Bool, at now: Timestamp, into commands: inout CommandBuffer) {
+        trace.recording = .recorded(isContentHeld: isContentHeld)
+        commands.append(.beginRecording)
+        fetch(at: now, into: &commands)
+    }
+
+    /// The origin has answered: the client gets what it asked for of what is recorded whole.
+    mutating func deliverRecorded(into commands: inout CommandBuffer) {
+        trace.outcome = isRecorded ? .recorded : .bypass
+        if isRead, response.status == .ok, case .known(let whole) = responseBody {
+            cutLength = whole
+            delivery.chooseTransformed(
+                response, whole: request.method == .head ? nil : whole, for: request,
+                isUnmodified: Validation.isUnmodified(response.fields, for: request.fields, at: trace.receivedAt))
+        } else {
+            delivery.chooseRelayed(response, body: responseBody)
+        }
+        trace.status = delivery.status.code
+        state = .delivering
+        commands.append(isRecorded ? .relayRecorded : .relay(store: false))
+    }
+
+    /// What comes near to the request, where it was looked for.
+    var nearMisses: NearMissReport? {
+        if case .missed(_, let nearest)? = replayLookup { nearest } else { nil }
+    }
+
+    /// As much is searched for already as may be: whoever wants to know asks by the command.
+    var comparisonHint: String {
+        if case .missed(_, nil)? = replayLookup { "larder explain --replay tells what comes near" } else { "" }
+    }
+
+    /// How recordings handled the request (RFC 9211), where the store had nothing to do with it.
+    func writeRecordingStatus(into output: inout OutputSpan<UInt8>) {
+        switch trace.recording {
+        case .replayed(let layer):
+            output.append("Cache-Status: Larder; hit; detail=\"replay ")
+            // It holds neither quotes nor backslashes.
+            for octet in context.layerName(layer).utf8 { output.append(octet) }
+            output.append("\"\r\n")
+        case .recorded:
+            output.append("Cache-Status: Larder; fwd=bypass; detail=")
+            output.append(mode == .refresh ? "refresh" : mode == .diff ? "diff" : "record")
+            output.append("\r\n")
+        case .missed: output.append("Cache-Status: Larder; detail=offline_miss\r\n")
+        case nil: break
+        }
+    }
+}
+
+extension ExchangeContext {
+    /// What the recordings of a layer are called: 64 octets at most that may stand in a quoted string.
+    package func layerName(_ layer: UInt8) -> String { Int(layer) < layerNames.count ? layerNames[Int(layer)] : "" }
+}

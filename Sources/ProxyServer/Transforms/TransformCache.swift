@@ -1,0 +1,215 @@
+import EventLoop
+import HTTPCaching
+import HTTPMessage
+import ProxyCore
+import ProxyPolicy
+
+/// What rules have made of stored responses, in memory for those who ask again (C9): shared by all loops, and touched only by requests for
+/// which something is made.
+///
+/// It holds so many octets, those that were used last; that nothing could be made counts as its head. What is being made is made once: who wants
+/// the same waits for it.
+final class TransformCache: Sendable {
+    /// A stored body, by the row of its response, and what is made of it.
+    struct Key: Hashable, Sendable {
+        let row: StoredRowID
+        let fingerprint: UInt64
+        let source: TransformPlan.Source
+    }
+
+    /// What those who wait are told.
+    enum Made: Sendable {
+        case content(TransformedContent)
+        case failed(TransformFault)
+        /// Who was making it has left: one of those who waited begins anew.
+        case abandoned
+    }
+
+    enum Join {
+        case ready(StoredResponse)
+        /// The content is there, and was for another head of the same response.
+        case made(TransformedContent)
+        /// It has been tried with this very response, within the same bounds.
+        case failed(TransformFault)
+        case waits(Reply<Made>)
+        /// Whoever asks makes it, and tells by `settle`.
+        case leads(Lead)
+    }
+
+    /// Somebody makes it for all who ask meanwhile.
+    struct Lead: Sendable {
+        let key: Key
+        fileprivate let number: UInt64
+    }
+
+    /// What an attempt that failed was bound by: with other bounds it may succeed.
+    struct Bounds: Equatable, Sendable {
+        private let body, output: UInt64
+        private let depth: Int
+
+        init(_ plan: TransformPlan) {
+            (body, output, depth) = (plan.maximumBodyLength, plan.maximumOutputLength, plan.maximumDepth)
+        }
+    }
+
+    private struct Entry {
+        enum Outcome {
+            case content(TransformedContent)
+            case failed(TransformFault, Bounds)
+        }
+
+        let outcome: Outcome
+        /// The response that was delivered last.
+        var variant: StoredResponse?
+        /// The head and facts of which that was made, or with which it failed.
+        var head = ResponseHead()
+        var facts: ReuseFacts?
+        var lastUse: UInt64
+
+        var body: [UInt8]? { if case .content(let content) = outcome { content.body } else { nil } }
+        var cost: Int { (body?.count ?? 0) + TransformCache.entryCost }
+
+        func isOf(_ stored: StoredResponse) -> Bool {
+            facts == stored.facts && head.fields.bytes == stored.head.fields.bytes
+        }
+    }
+
+    private struct Making {
+        let number: UInt64
+        var waiters: [Reply<Made>] = []
+    }
+
+    private struct Contents {
+        var entries: [Key: Entry] = [:]
+        var making: [Key: Making] = [:]
+        var byteCount = 0
+        var use: UInt64 = 0
+    }
+
+    /// What an entry takes beside its body: a head, read and written.
+    private static let entryCost = 2048
+
+    private let contents = Guarded(Contents())
+
+    /// - Parameter makeReply: is called only where there is something to wait for.
+    func join(_ key: Key, for stored: StoredResponse, within bounds: Bounds, makeReply: () -> Reply<Made>) -> Join {
+        let found = contents.withLock { contents -> Join? in
+            if let entry = contents.entries[key] {
+                switch entry.outcome {
+                case .content(let content):
+                    contents.use += 1
+                    contents.entries[key]?.lastUse = contents.use
+                    if let variant = entry.variant, entry.isOf(stored) { return .ready(variant) }
+                    return .made(content)
+                case .failed(let fault, let tried):
+                    if tried == bounds, entry.isOf(stored) {
+                        contents.use += 1
+                        contents.entries[key]?.lastUse = contents.use
+                        return .failed(fault)
+                    }
+                }
+            }
+            if contents.making[key] != nil { return nil }
+            contents.use += 1
+            contents.making[key] = Making(number: contents.use)
+            return .leads(Lead(key: key, number: contents.use))
+        }
+        if let found { return found }
+        let reply = makeReply()
+        let isTold = contents.withLock { contents -> Bool in
+            guard contents.making[key] != nil else { return false }
+            contents.making[key]?.waiters.append(reply)
+            return true
+        }
+        // It has come to its end between the two: whoever looks again finds it.
+        if !isTold { reply.send(.abandoned) }
+        return .waits(reply)
+    }
+
+    /// Ends what was being made: those who wait are told, and how it ended is kept where it has room.
+    func settle(_ lead: Lead, _ made: Made, of stored: StoredResponse, within bounds: Bounds, limit: Int) {
+        let (waiters, dropped) = contents.withLock { contents -> ([Reply<Made>], [Entry]) in
+            let waiters = Self.end(lead, in: &contents)
+            return (waiters, Self.insert(made, lead.key, of: stored, within: bounds, limit: limit, into: &contents))
+        }
+        withExtendedLifetime(dropped) {}
+        for waiter in waiters { waiter.send(made) }
+    }
+
+    /// Whoever was making it has left.
+    func abandon(_ lead: Lead) {
+        for waiter in contents.withLock({ Self.end(lead, in: &$0) }) { waiter.send(.abandoned) }
+    }
+
+    /// Whoever has it made has left.
+    /// - Returns: whether nobody else waits for it, so that it need not be made; whoever comes begins anew.
+    func leave(_ lead: Lead) -> Bool {
+        contents.withLock { contents in
+            let making = contents.making[lead.key]
+            guard let making, making.number == lead.number, making.waiters.isEmpty else { return false }
+            contents.making[lead.key] = nil
+            return true
+        }
+    }
+
+    /// - Returns: those who wait, unless somebody else makes it by now.
+    private static func end(_ lead: Lead, in contents: inout Contents) -> [Reply<Made>] {
+        guard let making = contents.making[lead.key], making.number == lead.number else { return [] }
+        contents.making[lead.key] = nil
+        return making.waiters
+    }
+
+    /// Puts in how it ended with a response before that was stored.
+    /// - Returns: what had to go for it.
+    func put(_ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int) -> [[UInt8]] {
+        contents.withLock { Self.insert(made, key, of: stored, within: bounds, limit: limit, into: &$0) }.compactMap(\.body)
+    }
+
+    /// The response that is delivered of what is kept, for those who come with the same head.
+    func note(_ variant: StoredResponse, of stored: StoredResponse, _ key: Key) {
+        let old = contents.withLock { contents -> StoredResponse? in
+            guard contents.entries[key]?.body != nil else { return nil }
+            let old = contents.entries[key]?.variant
+            contents.entries[key]?.variant = variant
+            contents.entries[key]?.head = stored.head
+            contents.entries[key]?.facts = stored.facts
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// How many there are, and their octets.
+    var counts: (entries: Int, bytes: Int) { contents.withLock { ($0.entries.count, $0.byteCount) } }
+
+    /// - Returns: what had to go.
+    private static func insert(
+        _ made: Made, _ key: Key, of stored: StoredResponse, within bounds: Bounds, limit: Int, into contents: inout Contents
+    ) -> [Entry] {
+        contents.use += 1
+        var entry: Entry
+        switch made {
+        case .content(let content): entry = Entry(outcome: .content(content), lastUse: contents.use)
+        case .failed(let fault):
+            entry = Entry(outcome: .failed(fault, bounds), lastUse: contents.use)
+            entry.head = stored.head
+            entry.facts = stored.facts
+        case .abandoned: return []
+        }
+        guard entry.cost <= limit else { return [] }
+        var dropped: [Entry] = []
+        if let old = contents.entries.updateValue(entry, forKey: key) {
+            contents.byteCount -= old.cost
+            dropped.append(old)
+        }
+        contents.byteCount += entry.cost
+        guard contents.byteCount > limit else { return dropped }
+        // An eighth more than has to, so that not each one that comes looks through all.
+        for (key, _) in contents.entries.map({ ($0.key, $0.value.lastUse) }).sorted(by: { $0.1 < $1.1 }) {
+            if contents.byteCount <= limit - limit / 8 || contents.entries.count == 1 { break }
+            guard let gone = contents.entries.removeValue(forKey: key) else { continue }
+            contents.byteCount -= gone.cost
+            dropped.append(gone)
+        }
+        return dropped
+    }
+}

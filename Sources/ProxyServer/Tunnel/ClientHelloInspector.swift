@@ -1,0 +1,102 @@
+import EventLoop
+import HTTPMessage
+import HTTPWire
+import ProxyCore
+import UpstreamTransport
+
+/// Holds back what a client sends into a tunnel until it is known whom it means to reach. Made only where the settings guard a host.
+///
+/// States and moves: `reading`, until the ClientHello is whole or there will be none → `judging`, where the name in it selects whom the
+/// server has to be → `ended`, the tunnel having been told to go on or to end. Confined to its loop.
+final class ClientHelloInspector: TimerHandler, JudgementDelegate {
+    private enum State { case reading, judging(Judgement), ended }
+
+    private let worker: LoopWorker
+    private let origin: Origin
+    private let opener: Transport
+    private let via: String
+    private weak var tunnel: Tunnel?
+    private var reader: ClientHelloReader
+    private var state = State.reading
+    /// Runs from the client's first octet on: who waits for the server to speak first may do so.
+    private var timer: TimerID?
+
+    init(_ worker: LoopWorker, to origin: Origin, openedBy opener: Transport, via: String) {
+        self.worker = worker
+        self.origin = origin
+        self.opener = opener
+        self.via = via
+        reader = ClientHelloReader(limits: worker.settings.parseLimits)
+    }
+
+    func attach(to tunnel: Tunnel) { self.tunnel = tunnel }
+
+    var isReading: Bool {
+        if case .reading = state { true } else { false }
+    }
+
+    /// What came from the client next; not empty.
+    func take(_ bytes: Span<UInt8>) {
+        if timer == nil {
+            let timer = worker.loop.makeTimer(self)
+            self.timer = timer
+            worker.loop.setTimer(timer, afterMilliseconds: worker.settings.timeouts.clientHead)
+        }
+        do throws(ClientHelloFault) {
+            switch try reader.take(bytes) {
+            case .needsMore: break
+            case .hello(let hello): decide(on: hello)
+            case .notTLS: decide(on: nil)
+            }
+        } catch {
+            refuse(.unreadable(error))
+        }
+    }
+
+    /// No more will come from the client.
+    func inputEnded() {
+        if reader.octets.isEmpty { open() } else { decide(on: nil) }
+    }
+
+    func deadlinePassed(_ timer: TimerID) {
+        if isReading { refuse(.timedOut) }
+    }
+
+    func judgement(_ judgement: Judgement, didEndWith result: Result<VettedServer, TransportError>) {
+        switch result {
+        case .success:
+            tunnel?.note(judgement)
+            open()
+        case .failure(let error): end { $0.refuse(error) }
+        }
+    }
+
+    /// The tunnel is at its end.
+    func cancel() { end { _ in } }
+
+    private func decide(on hello: ClientHello?) {
+        // By the settings of now, which may be other ones than when the tunnel was asked for.
+        let transport = worker.transport
+        switch transport.decide(on: hello, inTunnelTo: origin, openedBy: opener) {
+        case .pass: open()
+        case .refuse(let refusal): refuse(refusal)
+        case .judge(let host):
+            let judgement = transport.judge(host: host, inTunnelTo: origin, via: via, delegate: self)
+            state = .judging(judgement)
+            tunnel?.note(judgement.isKept ? .probedBefore : .probed)
+        }
+    }
+
+    private func open() { end { $0.open(with: reader.octets) } }
+
+    private func refuse(_ refusal: TunnelRefusal) { end { $0.refuse(FaultMapping.fault(refusal), alert: refusal.alert) } }
+
+    private func end(_ tell: (Tunnel) -> Void) {
+        if case .judging(let judgement) = state { judgement.cancel() }
+        state = .ended
+        if let timer { worker.loop.removeTimer(timer) }
+        timer = nil
+        if let tunnel { tell(tunnel) }
+        tunnel = nil
+    }
+}

@@ -1,0 +1,99 @@
+import ProxyCore
+import ResponseStore
+import ServerTrust
+import Snapshots
+
+/// The files of the layers as one thread has them open, and how far each session has come in its sequences. Confined to its thread.
+final class ReplayReader {
+    private let terms: ReplaySources.Terms
+    private let layers: [SnapshotLayer]
+    private var searches: [NearMissSearch?]
+    private var cursors: [[UInt8]: SequenceCursors] = [:]
+    private var readers: [SHA256Digest: BodyReader] = [:]
+
+    /// Opens the files.
+    init(_ terms: ReplaySources.Terms) throws(LayerFault) {
+        self.terms = terms
+        var layers: [SnapshotLayer] = []
+        for (number, path) in terms.files.enumerated() {
+            do throws(SnapshotError) {
+                let snapshot = try Snapshot(path: path, signedBy: terms.signers)
+                layers.append(try SnapshotLayer(snapshot, number: number, key: terms.key, asOf: terms.asOf, end: terms.end))
+            } catch {
+                throw LayerFault(path: path, reason: error.description)
+            }
+        }
+        do throws(SnapshotError) {
+            try terms.asOf.check(layers.map(\.snapshot))
+        } catch {
+            throw LayerFault(path: terms.files.joined(separator: ", "), reason: "\(error) (replay.as_of)")
+        }
+        self.layers = layers
+        searches = Array(repeating: nil, count: layers.count)
+    }
+
+    /// How many recordings each file has.
+    var counts: [Int] { layers.map(\.snapshot.count) }
+
+    /// Whether some request was answered whose secrets could not be compared, since there is no key.
+    var hasMatchedAnySecret: Bool { layers.contains(where: \.hasMatchedAnySecret) }
+
+    func find(_ query: RecordingQuery) -> LayerAnswer {
+        if cursors.count >= terms.limits.sessions, cursors[query.scope] == nil { cursors.removeAll() }
+        var reason = MissReason.notRecorded
+        do throws(SnapshotError) {
+            for (number, layer) in layers.enumerated() {
+                switch try layer.find(query.request, &cursors[query.scope, default: SequenceCursors()]) {
+                case .found(let found):
+                    if found.recording.failure != nil, terms.failures == .miss { continue }
+                    guard let replayed = try layer.replayed(found, to: query.request, at: query.now, terms.replay) else {
+                        return .damaged
+                    }
+                    let place = AnswerPlace(
+                        layer: number, place: found.place, body: replayed.body, digest: replayed.digest,
+                        earlyHints: replayed.earlyHints)
+                    return .found(replayed.response, place)
+                case .missed(let why): if reason == .notRecorded { reason = why }
+                }
+            }
+        } catch {
+            return .damaged
+        }
+        return .missed(reason, nearest: nil)
+    }
+
+    func nearest(to query: RecordingQuery, missedFor reason: MissReason) -> NearMissReport? {
+        var found: [NearMiss] = []
+        for (number, layer) in layers.enumerated() {
+            do throws(SnapshotError) {
+                if searches[number] == nil { searches[number] = try NearMissSearch(layer.snapshot, key: terms.key) }
+                if let search = searches[number] { found += try search.nearest(to: query.request) }
+            } catch {
+                // What is damaged was told to whoever asked for it.
+                continue
+            }
+        }
+        return NearMissReport(found, reason)
+    }
+
+    func read(_ body: RecordedBody, ofLayer layer: Int, at offset: UInt64) -> BodyReadResult {
+        do throws(SnapshotError) {
+            let reader: BodyReader
+            if let known = readers[body.digest] {
+                reader = known
+            } else {
+                reader = try layers[layer].snapshot.body(body)
+                if readers.count >= terms.limits.openBodies { readers.removeAll() }
+                readers[body.digest] = reader
+            }
+            guard offset < body.length else { return .failed }
+            let start = reader.seek(to: offset)
+            guard let piece = try reader.next() else { return .failed }
+            return .bytes(piece, min(piece.count, Int(offset - start))..<piece.count)
+        } catch {
+            return .failed
+        }
+    }
+
+    func rewind() { cursors.removeAll() }
+}
